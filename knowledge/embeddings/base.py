@@ -1,0 +1,131 @@
+"""Embedders turn text into L2-normalised vectors; the base handles empty input, cleaning and the disk cache."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, Protocol
+
+import numpy as np
+
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.text import clean
+from knowledge.types import Matrix, Vector
+
+Kind = Literal["query", "passage"]
+
+MAX_QUERY_CHARS = 256
+"""e5 costs 8 ms for a usual question and 294 ms for 400 characters: longer questions are cut here."""
+
+
+class EmbeddingCache(Protocol):
+    """Vectors by content, on disk. Safe to use from several threads."""
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """The vectors that are there; missing keys are absent."""
+
+    def put_many(self, vectors: dict[str, Vector]) -> None:
+        """Stores vectors durably."""
+
+
+class NoCache:
+    """Remembers nothing."""
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
+        return {}
+
+    def put_many(self, vectors: dict[str, Vector]) -> None:
+        pass
+
+
+class Embedder(ABC):
+    """A provider sets `name` and `dimension` and writes `_encode`; callers use the async methods.
+
+    `name` identifies the vector space: it is recorded in every index and in every cache key.
+    Queries have threads of their own and passages go one by one between them, so that a customer waits for one
+    passage at most while documents are taken in.
+    """
+
+    name: str
+    dimension: int
+
+    def __init__(self, cache: EmbeddingCache | None = None) -> None:
+        self.cache: EmbeddingCache = cache or NoCache()
+        self._queries = ThreadPoolExecutor(2, thread_name_prefix="embed-query")
+        self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
+        self._waiting_queries = 0
+        self._no_query_waits = asyncio.Event()
+        self._no_query_waits.set()
+
+    @abstractmethod
+    def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
+        """Embeds at least one clean, non-empty text. Blocking. Returns shape (len(texts), dimension)."""
+
+    async def warm_up(self) -> None:
+        """Loads weights before the first customer asks."""
+        await asyncio.get_running_loop().run_in_executor(self._queries, self._encode, ["预热"], "query")
+
+    async def query(self, text: str) -> Vector:
+        """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable."""
+        text = clean(text)[:MAX_QUERY_CHARS]
+        if not text.strip():
+            return np.zeros(self.dimension, dtype=np.float32)
+        self._waiting_queries += 1
+        self._no_query_waits.clear()
+        try:
+            return (await self._run(self._queries, [text], "query"))[0]
+        finally:
+            self._waiting_queries -= 1
+            if not self._waiting_queries:
+                self._no_query_waits.set()
+
+    async def queries(self, texts: Sequence[str]) -> Matrix:
+        """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
+        return await self._many([clean(text)[:MAX_QUERY_CHARS] for text in texts], "query", None)
+
+    async def passages(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+        """Embeddings of chunks, through the cache, shape (len(texts), dimension).
+
+        `progress` is called with the number of texts done since its last call.
+        """
+        return await self._many([clean(text) for text in texts], "passage", progress)
+
+    def key(self, text: str, kind: Kind) -> str:
+        """Cache key: model, kind and content."""
+        return hashlib.sha256(f"{self.name}\0{kind}\0{text}".encode()).hexdigest()
+
+    async def _many(self, texts: list[str], kind: Kind, progress: Callable[[int], None] | None) -> Matrix:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        keys = [self.key(text, kind) for text in texts]
+        found = await asyncio.to_thread(self.cache.get_many, keys)
+        pending: dict[str, Vector] = {}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in found:
+                if text.strip():
+                    await self._no_query_waits.wait()
+                    found[key] = pending[key] = (await self._run(self._passages, [text], kind))[0]
+                else:
+                    found[key] = np.zeros(self.dimension, dtype=np.float32)
+            if len(pending) >= 32:
+                await asyncio.to_thread(self.cache.put_many, pending)
+                pending = {}
+            if progress is not None:
+                progress(1)
+        if pending:
+            await asyncio.to_thread(self.cache.put_many, pending)
+        return np.stack([found[key] for key in keys])
+
+    async def _run(self, pool: ThreadPoolExecutor, texts: list[str], kind: Kind) -> Matrix:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)
+        except Exception as error:  # a provider may raise anything; the caller knows one reaction
+            raise EmbeddingUnavailable(f"embedder {self.name} failed: {error}") from error
+
+    def close(self) -> None:
+        """Stops the threads; running work is finished."""
+        self._queries.shutdown()
+        self._passages.shutdown()

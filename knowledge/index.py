@@ -1,0 +1,57 @@
+"""The one seam between retrieval and storage: an index owns both recalls.
+
+A store may compose a vector database with our BM25 (`stores/local.py`) or bring its own lexical search.
+Readers take a `Snapshot`, so that one turn sees one revision from recall to answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from knowledge.types import Chunk, Filter, Hit, IndexChange, Vector
+
+
+class Snapshot(Protocol):
+    """An immutable view of one revision. Methods are safe to call from several tasks at once."""
+
+    @property
+    def revision(self) -> int:
+        """The `kb_revision` that this view shows."""
+
+    def __len__(self) -> int:
+        """Number of chunks."""
+
+    async def dense(self, vector: Vector, k: int, where: Filter = ...) -> list[Hit]:
+        """The `k` nearest chunks by cosine, best first."""
+
+    async def lexical(self, terms: Sequence[str], k: int, where: Filter = ...) -> list[Hit]:
+        """The `k` best chunks by BM25, best first; only scores > 0."""
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """Raises KeyError for an id that is not of this revision."""
+
+    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> list[float]:
+        """Exact cosine of every chunk named, in that order."""
+
+    def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
+        """BM25 of every chunk named, in that order; 0.0 where no term occurs."""
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        """BM25 idf of every term; that of a term in no chunk is the maximum (as if in half a chunk)."""
+
+
+class Index(Protocol):
+    """One tenant's index. One writer at a time calls `apply`."""
+
+    def snapshot(self) -> Snapshot:
+        """The current view; cheap."""
+
+    async def apply(self, change: IndexChange) -> None:
+        """Moves to `change.revision` as a whole: readers see the old view or the new one, never a mix.
+
+        Idempotent: applying a change again, or one whose rows are partly there, ends in the same state.
+        """
+
+    async def close(self) -> None:
+        """Releases files and threads."""

@@ -1,0 +1,202 @@
+"""The vocabulary of the retrieval engine: immutable values that the steps hand to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""One L2-normalised embedding, shape (dimension,)."""
+Matrix = NDArray[np.float32]
+"""L2-normalised embeddings, shape (rows, dimension)."""
+TermIds = NDArray[np.int32]
+"""Vocabulary ids of a text's tokens, in order, with repetitions; shape (tokens,)."""
+
+
+# --- Documents -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a list item or a table row of a parsed document, as verbatim text."""
+
+    text: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FaqPair:
+    """A curated question and its answer, with other ways to ask it."""
+
+    question: str
+    answer: str
+    variants: tuple[str, ...] = ()
+    category: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What a parser makes of one file; at least one block or one pair."""
+
+    title: str
+    blocks: tuple[Block, ...] = ()
+    faqs: tuple[FaqPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMeta:
+    """Where chunks come from and what they are filtered by."""
+
+    id: str
+    name: str
+    title: str
+    category: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The unit of recall. `text` is what a customer may be shown, verbatim.
+
+    For a FAQ entry `text` is the answer and `question` one way to ask; the variants of an entry are chunks of
+    their own that share `entry`. For other chunks `entry` equals `id`.
+    """
+
+    id: str
+    document: DocumentMeta
+    ordinal: int
+    text: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    question: str | None = None
+    entry: str = ""
+
+    @property
+    def context(self) -> str:
+        """Title and heading path, without repetitions: prepended for embedding and BM25 only."""
+        parts = dict.fromkeys(part for part in (self.document.title, *self.heading_path) if part)
+        return " > ".join(parts)
+
+    @property
+    def indexed_text(self) -> str:
+        """The text that is embedded and tokenised."""
+        if self.question is not None:
+            return f"{self.question}\n{self.text}" if self.text != self.question else self.question
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+# --- Index ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with what the two recalls need of it: its embedding and its term ids."""
+
+    chunk: Chunk
+    vector: Vector
+    terms: TermIds
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChange:
+    """All that separates two revisions of one tenant's knowledge base.
+
+    `new_terms` extends the vocabulary: term of id `first_term`, then the following ids.
+    """
+
+    revision: int
+    added: tuple[IndexedChunk, ...] = ()
+    removed: frozenset[str] = frozenset()
+    first_term: int = 0
+    new_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Narrows recall; an empty field does not restrict, the fields are joined by AND."""
+
+    document_ids: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.document_ids or self.categories or self.tags)
+
+    def matches(self, document: DocumentMeta) -> bool:
+        return (
+            (not self.document_ids or document.id in self.document_ids)
+            and (not self.categories or document.category in self.categories)
+            and (not self.tags or not self.tags.isdisjoint(document.tags))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result of one recall. `score`: cosine in [-1, 1] for dense, BM25 (>= 0) for lexical."""
+
+    chunk_id: str
+    score: float
+
+
+# --- Retrieval -----------------------------------------------------------------------------
+
+
+class Verdict(StrEnum):
+    """What the gate says of a candidate, and of a result as a whole."""
+
+    PASS = "pass"
+    CLARIFY = "clarify"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A recalled chunk with every number that decided its fate.
+
+    `score` is the raw value of the scorer named by `scorer`; `probability` is the calibrated one, in [0, 1], the only
+    number that is comparable between scorers and knowledge bases, and the only one the gate looks at.
+    """
+
+    chunk: Chunk
+    vector_rank: int | None
+    keyword_rank: int | None
+    cosine: float
+    bm25: float
+    fused: float
+    scorer: str
+    score: float
+    probability: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The result of one search.
+
+    `candidates` are in final order, the ones that the gate refused included; with `explain` all that were recalled,
+    else the best RERANK_TOP_K. `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
+    a key per stage. `degraded` names what was out of order, for example ("embedding",).
+    """
+
+    question: str
+    revision: int
+    candidates: tuple[Candidate, ...]
+    verdict: Verdict
+    terms: tuple[str, ...] = ()
+    idf: tuple[float, ...] = ()
+    degraded: tuple[str, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def passing(self) -> tuple[Candidate, ...]:
+        """The candidates that may be answered from."""
+        return tuple(c for c in self.candidates if c.verdict is Verdict.PASS)
+
+    @property
+    def confidence(self) -> float:
+        """The highest calibrated probability, 0.0 without candidates."""
+        return max((c.probability for c in self.candidates), default=0.0)
