@@ -28,6 +28,9 @@ class Snapshot(Protocol):
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = ...) -> list[Hit]:
         """The `k` best chunks by BM25, best first; only scores > 0."""
 
+    def ids(self) -> frozenset[str]:
+        """Ids of all chunks of this revision."""
+
     def chunk(self, chunk_id: str) -> Chunk:
         """Raises KeyError for an id that is not of this revision."""
 

@@ -76,7 +76,9 @@ class Embedder(ABC):
         self._waiting_queries += 1
         self._no_query_waits.clear()
         try:
-            return (await self._run(self._queries, [text], "query"))[0]
+            matrix = await self._run(self._queries, [text], "query")
+            vector: Vector = matrix[0]
+            return vector
         finally:
             self._waiting_queries -= 1
             if not self._waiting_queries:

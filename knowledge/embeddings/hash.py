@@ -24,5 +24,5 @@ class HashEmbedder(Embedder):
             folded = f" {fold(text)} "
             for start in range(len(folded) - 1):
                 matrix[row, zlib.crc32(folded[start : start + 2].encode()) % self.dimension] += 1
-        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-        return matrix / np.maximum(norms, 1e-9)
+        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
+        return matrix

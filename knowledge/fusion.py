@@ -1,0 +1,20 @@
+"""Weighted reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009), pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+RRF_K = 60
+
+
+def reciprocal_rank_fusion(rankings: Iterable[tuple[float, Sequence[str]]], k: int = RRF_K) -> dict[str, float]:
+    """Fuses rankings, best first, into one, best first: id -> score.
+
+    rankings: (weight, ids best first) pairs. score = sum of weight / (k + rank), rank from 1; an id that a ranking
+    does not hold gets nothing from it. Ties go to the earlier ranking.
+    """
+    scores: dict[str, float] = {}
+    for weight, ids in rankings:
+        for rank, item in enumerate(ids, start=1):
+            scores[item] = scores.get(item, 0.0) + weight / (k + rank)
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))

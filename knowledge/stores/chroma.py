@@ -1,0 +1,85 @@
+"""Chroma, embedded: one persistent collection per tenant. An embedded database belongs to one process."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import chromadb
+import numpy as np
+from chromadb.config import Settings
+from chromadb.errors import NotFoundError
+
+from knowledge.errors import IndexMismatch, IndexUnavailable
+from knowledge.types import Hit, IndexedChunk, Vector
+
+_BATCH = 1000
+_HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_search": 128}
+
+
+def collection_name(tenant: str) -> str:
+    """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
+    return "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
+
+
+class ChromaStore:
+    """One tenant's vectors. Raises IndexMismatch when the collection was built by another embedder or dimension."""
+
+    def __init__(self, path: Path, tenant: str, embedder: str, dimension: int) -> None:
+        self._lock = Lock()
+        self._client = _client(path)
+        self._name = collection_name(tenant)
+        built_by = {"embedder": embedder, "dimension": dimension}
+        try:
+            self._collection: Any = self._client.get_collection(self._name, embedding_function=None)
+        except NotFoundError:
+            self._collection = self._client.create_collection(
+                self._name, metadata=built_by, configuration={"hnsw": _HNSW}, embedding_function=None
+            )
+        recorded = {key: (self._collection.metadata or {}).get(key) for key in built_by}
+        if recorded != built_by:
+            raise IndexMismatch(
+                f"索引由向量模型 {recorded['embedder']}（{recorded['dimension']} 维）建成，现在配置的是 "
+                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或运行 python -m scripts.ingest --reindex 重建索引"
+            )
+
+    def search(self, vector: Vector, k: int) -> list[Hit]:
+        try:
+            found = self._collection.query(query_embeddings=vector[np.newaxis], n_results=k, include=["distances"])
+        except Exception as error:  # chromadb raises its own, Rust's and SQLite's errors alike
+            raise IndexUnavailable(f"chroma query failed: {error}") from error
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [Hit(chunk_id, 1.0 - float(distance)) for chunk_id, distance in pairs]
+
+    def upsert(self, chunks: list[IndexedChunk]) -> None:
+        for start in range(0, len(chunks), _BATCH):
+            part = chunks[start : start + _BATCH]
+            with self._lock:
+                self._collection.upsert(
+                    ids=[item.chunk.id for item in part], embeddings=np.stack([item.vector for item in part])
+                )
+
+    def delete(self, ids: list[str]) -> None:
+        for start in range(0, len(ids), _BATCH):
+            with self._lock:
+                self._collection.delete(ids=ids[start : start + _BATCH])
+
+    def ids(self) -> set[str]:
+        return set(self._collection.get(include=[])["ids"])
+
+    def close(self) -> None:
+        """The client's files are released with the process; Chroma has no per-collection close."""
+
+
+def drop(path: Path, tenant: str) -> None:
+    """Removes one tenant's collection, for a rebuild with another embedder."""
+    client = _client(path)
+    if collection_name(tenant) in {collection.name for collection in client.list_collections()}:
+        client.delete_collection(collection_name(tenant))
+
+
+def _client(path: Path) -> Any:
+    path.mkdir(parents=True, exist_ok=True)
+    return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))

@@ -1,0 +1,33 @@
+"""Indexes by name. A store is imported only when it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import InvalidConfiguration
+from knowledge.index import Index
+
+
+def _chroma(path: Path, tenant: str, embedder: Embedder) -> Index:
+    from knowledge.stores.chroma import ChromaStore
+    from knowledge.stores.local import LocalIndex
+
+    return LocalIndex(ChromaStore(path, tenant, embedder.name, embedder.dimension))
+
+
+def _memory(path: Path, tenant: str, embedder: Embedder) -> Index:
+    from knowledge.stores.memory import MemoryIndex
+
+    return MemoryIndex()
+
+
+STORES: dict[str, Callable[[Path, str, Embedder], Index]] = {"chroma": _chroma, "memory": _memory}
+
+
+def get_index(name: str, path: Path, tenant: str, embedder: Embedder) -> Index:
+    """One tenant's index below `path`. Blocking. Raises InvalidConfiguration, IndexMismatch."""
+    if name not in STORES:
+        raise InvalidConfiguration(f"VECTOR_STORE={name} 不存在，可选：{', '.join(STORES)}")
+    return STORES[name](path, tenant, embedder)
