@@ -1,0 +1,81 @@
+"""Rows of the `chunks` table as values of the retrieval engine, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.db import vocabulary
+from app.db.models import Document, StoredChunk
+from knowledge.types import Chunk, DocumentMeta, TermIds
+
+
+async def replace(
+    connection: AsyncConnection,
+    tenant: str,
+    document_id: str,
+    version_id: str,
+    chunks: Sequence[Chunk],
+    terms: Sequence[TermIds],
+) -> None:
+    """Puts the chunks of a version in the place of those that the document had; `terms` belong to `chunks`."""
+    old = (StoredChunk.tenant_id == tenant) & (StoredChunk.document_id == document_id)
+    await connection.execute(delete(StoredChunk).where(old))
+    rows = [
+        {
+            "tenant_id": tenant,
+            "id": chunk.id,
+            "document_id": document_id,
+            "version_id": version_id,
+            "ordinal": chunk.ordinal,
+            "heading_path": list(chunk.heading_path),
+            "page": chunk.page,
+            "text": chunk.text,
+            "question": chunk.question,
+            "entry": chunk.entry,
+            "terms": vocabulary.pack(ids),
+        }
+        for chunk, ids in zip(chunks, terms, strict=True)
+    ]
+    await connection.execute(insert(StoredChunk), rows)
+
+
+async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
+    """Ids of all chunks of the tenant's current document versions."""
+    query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant)
+    return frozenset((await connection.execute(query)).scalars())
+
+
+async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> tuple[tuple[Chunk, TermIds], ...]:
+    """Chunks with their terms, by document and ordinal, so that an index is built in the same order every time."""
+    wanted = sorted(ids)
+    documents: dict[str, DocumentMeta] = {}
+    loaded: list[tuple[Chunk, TermIds]] = []
+    for start in range(0, len(wanted), vocabulary.BATCH):
+        query = (
+            select(StoredChunk, Document.name, Document.title, Document.category, Document.tags)
+            .join(Document, (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id))
+            .where(StoredChunk.tenant_id == tenant, StoredChunk.id.in_(wanted[start : start + vocabulary.BATCH]))
+        )
+        for row in await connection.execute(query):
+            meta = DocumentMeta(row.document_id, row.name, row.title, row.category, tuple(row.tags))
+            # One value per document, not one per chunk: a base of 100,000 chunks has few documents.
+            loaded.append((_chunk(row, documents.setdefault(meta.id, meta)), vocabulary.unpack(row.terms)))
+    loaded.sort(key=lambda item: (item[0].document.id, item[0].ordinal))
+    return tuple(loaded)
+
+
+def _chunk(row: Any, document: DocumentMeta) -> Chunk:
+    return Chunk(
+        id=row.id,
+        document=document,
+        ordinal=row.ordinal,
+        text=row.text,
+        heading_path=tuple(row.heading_path),
+        page=row.page,
+        question=row.question,
+        entry=row.entry,
+    )

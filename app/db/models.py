@@ -1,0 +1,228 @@
+"""The tables. Every key starts with the tenant, so no query can cross tenants by forgetting a join."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware datetimes in UTC on every database; SQLite itself keeps no time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def now() -> datetime:
+    """The present, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+class Base(DeclarativeBase):
+    """Naming conventions make constraints addressable by later migrations on every database."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        str: Text,
+        int: BigInteger,
+        bytes: LargeBinary,
+        datetime: UtcDateTime,
+        list[str]: JSON,
+        dict[str, Any]: JSON,
+    }
+
+
+def _tenant() -> Mapped[str]:
+    return mapped_column(String(64), primary_key=True)
+
+
+class KbState(Base):
+    """One row per tenant: the revision that every knowledge change raises, and how far the indexes followed.
+
+    `terms` is the size of the vocabulary, the next term id. The row is what concurrent commits lock.
+    """
+
+    __tablename__ = "kb_state"
+
+    tenant_id: Mapped[str] = _tenant()
+    revision: Mapped[int]
+    indexed_revision: Mapped[int]
+    text_version: Mapped[str] = mapped_column(String(32))
+    terms: Mapped[int]
+
+
+class Document(Base):
+    """A document as it stands at the head revision. `revision` is the one that brought its current version."""
+
+    __tablename__ = "documents"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    name: Mapped[str]
+    title: Mapped[str]
+    category: Mapped[str]
+    tags: Mapped[list[str]]
+    media_type: Mapped[str]
+    size: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    version_id: Mapped[str] = mapped_column(String(32))
+    revision: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "name"),
+        Index(None, "tenant_id", "content_hash"),
+        Index(None, "tenant_id", "category"),
+    )
+
+
+class Content(Base):
+    """The raw bytes of a version, once per content, so that it can be chunked again or rolled back to."""
+
+    __tablename__ = "contents"
+
+    tenant_id: Mapped[str] = _tenant()
+    content_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    data: Mapped[bytes]
+
+
+class DocumentVersion(Base):
+    """Every version that a document ever had, numbered from 1. `chunks` is how many chunks it was split into."""
+
+    __tablename__ = "document_versions"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    document_id: Mapped[str] = mapped_column(String(32))
+    number: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    chunks: Mapped[int]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "document_id"], ["documents.tenant_id", "documents.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "content_hash"], ["contents.tenant_id", "contents.content_hash"]),
+        UniqueConstraint("tenant_id", "document_id", "number"),
+        Index(None, "tenant_id", "content_hash"),
+    )
+
+
+class StoredChunk(Base):
+    """The chunks of current versions only. `terms`: little-endian int32 term ids of its tokens, in order."""
+
+    __tablename__ = "chunks"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    document_id: Mapped[str] = mapped_column(String(32))
+    version_id: Mapped[str] = mapped_column(String(32))
+    ordinal: Mapped[int]
+    heading_path: Mapped[list[str]]
+    page: Mapped[int | None]
+    text: Mapped[str]
+    question: Mapped[str | None]
+    entry: Mapped[str] = mapped_column(String(64))
+    terms: Mapped[bytes]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "version_id"], ["document_versions.tenant_id", "document_versions.id"], ondelete="CASCADE"
+        ),
+        Index(None, "tenant_id", "document_id"),
+        Index(None, "tenant_id", "version_id"),
+    )
+
+
+class Term(Base):
+    """The vocabulary, append-only: an id never changes its term."""
+
+    __tablename__ = "terms"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    term: Mapped[str] = mapped_column(String(128))
+
+    __table_args__ = (UniqueConstraint("tenant_id", "term"),)
+
+
+class Calibration(Base):
+    """What the gate learnt of one scorer on one knowledge base at one revision."""
+
+    __tablename__ = "calibrations"
+
+    tenant_id: Mapped[str] = _tenant()
+    scorer: Mapped[str] = mapped_column(String(128), primary_key=True)
+    base: Mapped[str] = mapped_column(String(128), primary_key=True)
+    revision: Mapped[int]
+    parameters: Mapped[dict[str, Any]]
+    fitted_at: Mapped[datetime]
+
+
+class Conversation(Base):
+    """A session of one customer. `turns` counts them and numbers the next."""
+
+    __tablename__ = "conversations"
+
+    tenant_id: Mapped[str] = _tenant()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[str] = mapped_column(String(128))
+    channel: Mapped[str] = mapped_column(String(32))
+    turns: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class Turn(Base):
+    """One question and its reply; `response` is the whole chat response as it was sent."""
+
+    __tablename__ = "turns"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    session_id: Mapped[str] = mapped_column(String(64))
+    number: Mapped[int]
+    question: Mapped[str]
+    standalone: Mapped[str]
+    reply: Mapped[str]
+    outcome: Mapped[str] = mapped_column(String(32))
+    response: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
+        ),
+        UniqueConstraint("tenant_id", "session_id", "number"),
+    )
