@@ -1,0 +1,221 @@
+"""Chunks for Chinese text: by heading, then paragraph, then sentence; bounds and overlap in estimated tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+from knowledge.errors import InvalidConfiguration
+from knowledge.types import Block, Chunk, DocumentMeta, FaqPair, ParsedDocument
+
+MAX_ANSWER_CHARS = 2000
+"""A curated answer up to this length is one chunk; a longer one is chunked as a section named by its question."""
+_TOKEN = re.compile(r"[A-Za-z0-9]{1,4}|\S")
+_CLOSING = r"[”’」』）)】》〉\]\"']*"
+_SENTENCE = re.compile(rf"(?:[。！？；…][。！？；…!?]*{_CLOSING}|[.!?;]+{_CLOSING}(?=\s|$))\s*|\n\s*")
+_SENTENCE_OF_OVERLAP = re.compile(rf"(?:[。！？…!?]{_CLOSING}|\.{_CLOSING}(?:\s|$)|\n)\s*$")
+"""A semicolon divides when it must, but what follows one is no whole sentence: half a table row would be repeated."""
+_CLAUSE = re.compile(rf"(?:[，、：]{_CLOSING}|[,:]{_CLOSING}(?=\s|$))\s*")
+_LIST_NUMBER = re.compile(r"\s*[(（]?[0-9A-Za-z]{1,3}\.\s*")
+
+
+def count_tokens(text: str) -> int:
+    """Estimated tokens, without a model: 1 per CJK character, 1 per started 4 characters of a run of ASCII letters and
+    digits, 1 per other visible symbol, 0 for white space. Never grows by joining: count(a + b) <= count(a) + count(b).
+    """
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """Bounds of a chunk's text, in tokens of `count_tokens`; title and heading path are not counted.
+
+    A section under `min_tokens` is merged with its next sibling when both fit.
+    """
+
+    min_tokens: int = 50
+    max_tokens: int = 300
+    overlap_tokens: int = 50
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_tokens <= self.max_tokens:
+            raise InvalidConfiguration("须满足 1 <= CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS")
+        if not 0 <= self.overlap_tokens < self.max_tokens:
+            raise InvalidConfiguration("须满足 0 <= CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
+
+
+def split(parsed: ParsedDocument, document: DocumentMeta, version_id: str, options: ChunkOptions) -> list[Chunk]:
+    """Chunks in document order, blocks before FAQ pairs; ids are "{version_id}-{ordinal}", ordinals from 0.
+
+    Every way to ask a FAQ pair is a chunk of its own; those of one pair share the entry "{version_id}-q{n}".
+    """
+    chunks: list[Chunk] = []
+
+    def add(chunk: Chunk) -> None:
+        identifier = f"{version_id}-{len(chunks)}"
+        chunks.append(replace(chunk, id=identifier, ordinal=len(chunks), entry=chunk.entry or identifier))
+
+    for section in _merge(_sections(parsed.blocks), options):
+        for text, page in _pack(section.blocks, options):
+            add(Chunk("", document, 0, text, section.path, page))
+    for number, pair in enumerate(parsed.faqs):
+        for chunk in _faq_chunks(pair, document, f"{version_id}-q{number}", options):
+            add(chunk)
+    return chunks
+
+
+def _faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, options: ChunkOptions) -> Iterator[Chunk]:
+    path = (pair.category,) if pair.category else ()
+    if len(pair.answer) > MAX_ANSWER_CHARS:
+        questions = (pair.question, *pair.variants)
+        for text, _ in _pack((Block(pair.answer),), options):
+            yield Chunk("", document, 0, text, (*path, " / ".join(questions)))
+        return
+    for question in dict.fromkeys((pair.question, *pair.variants)):
+        yield Chunk("", document, 0, pair.answer, path, question=question, entry=entry)
+
+
+# --- Sections --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """Consecutive blocks under one heading path."""
+
+    path: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(count_tokens(block.text) for block in self.blocks)
+
+    def with_heading(self) -> tuple[Block, ...]:
+        """The blocks after the section's own heading as text."""
+        return (Block(self.path[-1], page=self.blocks[0].page), *self.blocks)
+
+
+def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
+    for path, group in groupby(blocks, key=lambda block: block.heading_path):
+        yield _Section(path, tuple(block for block in group if block.text.strip()))
+
+
+def _merge(sections: Iterator[_Section], options: ChunkOptions) -> Iterator[_Section]:
+    """Joins a short section with the next of the same parent; their headings become lines of the text."""
+    open_section: _Section | None = None
+    siblings: tuple[str, ...] | None = None  # the parent of what is open; None: nothing may join it
+    merged = False
+    for section in sections:
+        if not section.blocks:
+            continue
+        if open_section is not None:
+            joined = _join(open_section, section, merged) if siblings is not None else None
+            if joined and section.path and section.path[:-1] == siblings and joined.tokens <= options.max_tokens:
+                open_section, merged = joined, True
+                siblings = siblings if joined.tokens < options.min_tokens else None
+                continue
+            yield open_section
+        short = bool(section.path) and section.tokens < options.min_tokens
+        open_section, siblings, merged = section, section.path[:-1] if short else None, False
+    if open_section is not None:
+        yield open_section
+
+
+def _join(first: _Section, second: _Section, merged: bool) -> _Section | None:
+    if not second.path:
+        return None
+    before = first.blocks if merged else first.with_heading()
+    return _Section(second.path[:-1], (*before, *second.with_heading()))
+
+
+# --- Packing ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """The smallest text that packing moves: a sentence, or a part of one that is over-long.
+
+    `opens_block`: a new line in the chunk. `anchor`: an overlap may begin here. `whole`: not a part of a sentence.
+    """
+
+    text: str
+    tokens: int
+    page: int | None
+    opens_block: bool
+    anchor: bool
+    whole: bool
+
+
+def _pack(blocks: Sequence[Block], options: ChunkOptions) -> Iterator[tuple[str, int | None]]:
+    """Texts of at most `max_tokens` with the page each begins on. Only an over-long block is divided."""
+    chunk: list[_Unit] = []
+    for block in blocks:
+        units = list(_units(block, options.max_tokens))
+        size = sum(unit.tokens for unit in units)
+        groups = [units] if size <= options.max_tokens else [[unit] for unit in units]
+        for group in groups:
+            needed = sum(unit.tokens for unit in group)
+            if chunk and sum(unit.tokens for unit in chunk) + needed > options.max_tokens:
+                yield _text(chunk), chunk[0].page
+                chunk = _overlap(chunk, group[0], min(options.overlap_tokens, options.max_tokens - needed))
+            chunk.extend(group)
+    if chunk:
+        yield _text(chunk), chunk[0].page
+
+
+def _units(block: Block, max_tokens: int) -> Iterator[_Unit]:
+    opens_block = anchor = True
+    for sentence in _divide(block.text, _SENTENCE, keep=_LIST_NUMBER):
+        parts = _shorten(sentence, max_tokens)
+        for part in parts:
+            yield _Unit(part, count_tokens(part), block.page, opens_block, anchor, len(parts) == 1)
+            opens_block = anchor = False
+        anchor = bool(_SENTENCE_OF_OVERLAP.search(sentence))
+
+
+def _shorten(sentence: str, max_tokens: int) -> list[str]:
+    """The sentence, or its clauses when it is over-long, or pieces of exactly `max_tokens` of an over-long clause."""
+    if count_tokens(sentence) <= max_tokens:
+        return [sentence]
+    parts: list[str] = []
+    for clause in _divide(sentence, _CLAUSE):
+        starts = [match.start() for match in _TOKEN.finditer(clause)][::max_tokens] or [0]
+        bounds = [0, *starts[1:], len(clause)]
+        parts.extend(clause[start:end] for start, end in pairwise(bounds))
+    return parts
+
+
+def _divide(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None = None) -> Iterator[str]:
+    """Parts of a text that each end at a boundary; together they are the text. No part is only what `keep` matches."""
+    start = 0
+    for match in boundary.finditer(text):
+        if not (keep and keep.fullmatch(text, start, match.end())):
+            yield text[start : match.end()]
+            start = match.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def _overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Unit]:
+    """Whole sentences from the end of a chunk, at most `budget` tokens; none when a sentence goes on after it."""
+    if not following.anchor:
+        return []
+    tokens, start = 0, len(chunk)
+    for index in range(len(chunk) - 1, -1, -1):
+        tokens += chunk[index].tokens
+        if tokens > budget or not chunk[index].whole:
+            break
+        if chunk[index].anchor:
+            start = index
+    return list(chunk[start:])
+
+
+def _text(chunk: Sequence[_Unit]) -> str:
+    parts: list[str] = []
+    for unit in chunk:
+        if unit.opens_block and parts:
+            parts[-1] = parts[-1].rstrip()
+            parts.append("\n")
+        parts.append(unit.text)
+    return "".join(parts).strip()

@@ -1,0 +1,78 @@
+"""What all parsers share: limits, the checks before parsing and the mapping of library errors after it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, KnowledgeError
+from knowledge.parsing.assembly import assemble
+from knowledge.parsing.limits import Limits
+from knowledge.parsing.pieces import Piece
+from knowledge.types import ParsedDocument
+
+_SIGNATURES = {
+    b"%PDF-": "PDF",
+    b"PK\x03\x04": "ZIP 或 Office",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "旧版或加密的 Office",
+    b"\x89PNG\r\n": "PNG 图片",
+    b"\xff\xd8\xff": "JPEG 图片",
+    b"GIF8": "GIF 图片",
+    b"\x1f\x8b\x08": "GZIP 压缩",
+    b"Rar!\x1a\x07": "RAR 压缩",
+    b"7z\xbc\xaf\x27\x1c": "7Z 压缩",
+    b"\x7fELF": "可执行",
+}
+_HEAD = 1024
+"""A PDF may begin with rubbish: readers look for its signature in the first kilobyte."""
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+"""The stream of an OLE file that holds a password-protected Office document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file to be parsed: its checked name, its bytes and the limits in force."""
+
+    name: str
+    content: bytes
+    limits: Limits
+
+
+class Parser(ABC):
+    """A provider writes `_pieces`, which may raise anything; callers of `parse` see only InvalidDocument.
+
+    `signature`: how the bytes of this format begin; empty for text formats.
+    """
+
+    signature: bytes = b""
+
+    @abstractmethod
+    def _pieces(self, source: Source) -> Iterator[Piece]:
+        """The document in reading order. `source.content` is not empty and begins as the format should."""
+
+    def parse(self, source: Source) -> ParsedDocument:
+        """Parses one file. Blocking and CPU bound. Raises InvalidDocument and its subclasses."""
+        if len(source.content) > source.limits.max_bytes:
+            raise DocumentTooLarge(source.name, f"超过 {source.limits.max_bytes / 2**20:.3g} MB 的大小上限")
+        if not source.content.strip():
+            raise EmptyDocument(source.name, "是空文件")
+        self._check_signature(source)
+        try:
+            return assemble(source.name, self._pieces(source), source.limits)
+        except KnowledgeError:
+            raise
+        except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
+            raise BrokenDocument(source.name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
+
+    def _check_signature(self, source: Source) -> None:
+        head = source.content[:_HEAD]
+        if self.signature and self.signature in head:
+            return
+        if self.signature and _ENCRYPTED_PACKAGE in source.content:
+            raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
+        found = next((kind for signature, kind in _SIGNATURES.items() if head.startswith(signature)), "")
+        if found:
+            raise BrokenDocument(source.name, f"的内容是{found}文件，与扩展名不符")
+        if self.signature:
+            raise BrokenDocument(source.name, "的内容与扩展名不符，或文件开头已损坏")

@@ -1,0 +1,91 @@
+"""Plain lines to headings and paragraphs: numbered headings, list items, hard wraps (PDF and TXT)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from knowledge.parsing.pieces import Heading, Paragraph
+
+_ORDINAL = "[一二三四五六七八九十百零〇两0-9]"
+_HEADINGS = (
+    (11, re.compile(rf"第{_ORDINAL}{{1,5}}[章篇](?![^\s：:]*[，。])")),
+    (12, re.compile(rf"第{_ORDINAL}{{1,5}}节(?![^\s：:]*[，。])")),
+    (13, re.compile(r"[一二三四五六七八九十]{1,3}[、．.]\s*\S")),
+    (14, re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]\s*\S")),
+)
+_DECIMAL = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){1,3})[.．、]?\s+(?=[^\W\d_])")
+_DECIMAL_LEVEL = 15
+"""Numbered headings rank below all headings that a document declares itself (levels 1-10)."""
+_ITEM = re.compile(r"(?:\d{1,2}[.、)）．]\s*(?!\d)|[（(]\d{1,2}[）)]|[①-⑳]|[-*•·●○■□▪◆➢✓]\s*)\S")
+_SENTENCE_END = re.compile(r"[。！？；：…!?;:][”’」』）)】》\"']*$|\.[\"')]*$")
+_HEADING_CANNOT_END = re.compile(r"[。；;，,、]$")
+_MAX_HEADING = 40
+_MIN_COLUMN = 40
+"""Columns (a CJK character is two); narrower text is not wrapped: a title page, a list of names."""
+_MAX_COLUMN = 240
+_FULL = 0.85
+"""A line that fills less of its column than this ends its paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page. `column`: width of the text column around it, in columns; an empty text is a blank line."""
+
+    text: str
+    column: int
+    page: int | None = None
+
+
+def width(text: str) -> int:
+    """Columns that a text takes: two for a CJK or full-width character, one for others."""
+    return sum(2 if ord(character) >= 0x2E80 else 1 for character in text)
+
+
+def heading_level(line: str) -> int | None:
+    """Level of a line that is numbered like a heading (第三章, 一、, （一）, 1.2 xxx), None for others."""
+    if len(line) > _MAX_HEADING or _HEADING_CANNOT_END.search(line):
+        return None
+    for level, pattern in _HEADINGS:
+        if pattern.match(line):
+            return level
+    decimal = _DECIMAL.match(line)
+    return _DECIMAL_LEVEL + decimal.group(1).count(".") + decimal.group(1).count("．") if decimal else None
+
+
+def reflow(lines: Iterable[Line]) -> Iterator[Heading | Paragraph]:
+    """Undoes hard wraps: no space between CJK, one between Latin words; a paragraph keeps the page it begins on."""
+    text, page = "", None
+    for line in lines:
+        current = line.text.strip()
+        if text and (not current or _ITEM.match(current)):
+            yield Paragraph(text, page)
+            text = ""
+        if not current:
+            continue
+        level = heading_level(current)
+        # A wrapped line may begin with "3.5 mm" by chance: only a fresh line can be a decimal heading.
+        if level is not None and not (text and level >= _DECIMAL_LEVEL):
+            if text:
+                yield Paragraph(text, page)
+                text = ""
+            yield Heading(level, current, line.page)
+            continue
+        page = page if text else line.page
+        text = _join(text, current) if text else current
+        if _ends_paragraph(current, line.column):
+            yield Paragraph(text, page)
+            text = ""
+    if text:
+        yield Paragraph(text, page)
+
+
+def _ends_paragraph(text: str, column: int) -> bool:
+    wrapped = _MIN_COLUMN <= column <= _MAX_COLUMN and width(text) >= _FULL * column
+    return not wrapped or bool(_SENTENCE_END.search(text))
+
+
+def _join(left: str, right: str) -> str:
+    spaced = left[-1].isascii() and right[0].isascii() and left[-1] not in "-/"
+    return f"{left} {right}" if spaced else left + right

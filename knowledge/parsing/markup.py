@@ -1,0 +1,185 @@
+"""An HTML tree as pieces; HTML pages and rendered Markdown share it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from selectolax.lexbor import LexborNode
+
+from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table
+from knowledge.parsing.rows import read_rows
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# fmt: off
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
+    "label", "mark", "nobr", "q", "ruby", "rb", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time",
+    "tt", "u", "var", "wbr",
+}
+_INVISIBLE = {
+    "script", "style", "noscript", "template", "head", "svg", "canvas", "iframe", "object", "embed", "audio", "video",
+    "select", "button", "input", "textarea", "rp", "rt", "-comment", "!doctype",
+}
+# fmt: on
+_CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+_CJK_BREAK = re.compile(rf"(?<=[{_CJK}])[ \t]*\n[ \t\n]*(?=[{_CJK}])")
+_MAX_SPAN = 100
+
+
+def pieces(root: LexborNode, skipped: frozenset[str] = frozenset()) -> Iterator[Piece]:
+    """Headings, paragraphs, list items with markers, tables and code below `root`, without the `skipped` tags."""
+    return _Walker(skipped).walk(root)
+
+
+class _Walker:
+    def __init__(self, skipped: frozenset[str]) -> None:
+        self._hidden = _INVISIBLE | skipped
+
+    def walk(self, parent: LexborNode) -> Iterator[Piece]:
+        run: list[str] = []
+        for node in _children(parent):
+            tag = node.tag or ""
+            if tag in self._hidden or _is_hidden(node):
+                continue
+            if _is_inline(node):
+                run.append(self._inline(node))
+                continue
+            yield from _flush(run)
+            yield from self._block(node, tag)
+        yield from _flush(run)
+
+    def _block(self, node: LexborNode, tag: str) -> Iterator[Piece]:
+        if tag in _HEADINGS:
+            yield Heading(_HEADINGS[tag], self._flat(node))
+        elif tag == "pre":
+            yield Paragraph(node.text().strip("\n"))
+        elif tag in ("ul", "ol", "menu"):
+            yield from self._list(node)
+        elif tag == "table":
+            yield from self._table(node)
+        else:
+            yield from self.walk(node)
+
+    def _inline(self, node: LexborNode) -> str:
+        if node.is_text_node:
+            return node.text_content or ""
+        if node.tag == "br":
+            return "\v"
+        if node.tag == "img":
+            return node.attributes.get("alt") or ""
+        if node.tag in self._hidden or _is_hidden(node):
+            return ""
+        return "".join(self._inline(child) for child in _children(node))
+
+    def _flat(self, node: LexborNode) -> str:
+        """All text below a node: its paragraphs as lines."""
+        return "\n".join(_lines(self.walk(node)))
+
+    def _list(self, node: LexborNode) -> Iterator[Piece]:
+        """One block per item; what is nested in an item stays with it, indented."""
+        start = node.attributes.get("start") or "1"
+        number = int(start) if re.fullmatch(r"\d{1,6}", start) else 1
+        for item in _children(node):
+            if item.tag != "li":
+                if item.is_element_node and item.tag not in self._hidden:
+                    yield from self._block(item, item.tag or "")
+                continue
+            marker = f"{number}. " if node.tag == "ol" else "- "
+            number += 1
+            if text := self._flat(item):
+                yield Paragraph(marker + text.replace("\n", "\n" + " " * len(marker)))
+
+    def _table(self, table: LexborNode) -> Iterator[Piece]:
+        rows = [row for row in _rows(table) if row.css_first("td, th") is not None]
+        kinds = [[cell.tag for cell in _children(row) if cell.tag in ("td", "th")] for row in rows]
+        grid = self._grid(rows)
+        if not grid:
+            return
+        headed = "td" not in kinds[0]
+        if not headed and all(kind[0] == "th" and "td" in kind for kind in kinds):
+            for name, *values in grid:
+                yield Paragraph(f"{name}：{'；'.join(filter(None, values))}")
+            return
+        yield Table(grid, headed)
+
+    def _grid(self, rows: Sequence[LexborNode]) -> list[list[str]]:
+        """Cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
+        grid: list[list[str]] = []
+        pending: dict[int, tuple[int, str]] = {}
+        for row in rows:
+            line: list[str] = []
+            for cell in _children(row):
+                if cell.tag not in ("td", "th"):
+                    continue
+                _carry(line, pending)
+                text = self._flat(cell)
+                if (down := _span(cell, "rowspan")) > 1:
+                    pending[len(line)] = (down - 1, text)
+                line.extend([text, *[""] * (_span(cell, "colspan") - 1)])
+            _carry(line, pending)
+            grid.append(line)
+        return grid
+
+
+def _carry(line: list[str], pending: dict[int, tuple[int, str]]) -> None:
+    """Fills the columns at the end of `line` that a cell of an earlier row still covers."""
+    while (column := len(line)) in pending:
+        left, text = pending.pop(column)
+        if left > 1:
+            pending[column] = (left - 1, text)
+        line.append(text)
+
+
+def _span(cell: LexborNode, attribute: str) -> int:
+    value = cell.attributes.get(attribute) or "1"
+    return max(1, min(_MAX_SPAN, int(value))) if re.fullmatch(r"\d{1,6}", value) else 1
+
+
+def _rows(table: LexborNode) -> Iterator[LexborNode]:
+    """The rows of this table, not those of tables inside it."""
+    for child in _children(table):
+        if child.tag == "tr":
+            yield child
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            yield from (row for row in _children(child) if row.tag == "tr")
+
+
+def _children(node: LexborNode) -> Iterator[LexborNode]:
+    child = node.first_child
+    while child is not None:
+        yield child
+        child = child.next
+
+
+def _is_inline(node: LexborNode) -> bool:
+    """An inline element that wraps block elements (a link around a card) counts as a block."""
+    if node.is_text_node or node.tag in ("br", "img"):
+        return True
+    return node.tag in _INLINE and node.css_first("p, div, ul, ol, table, pre, h1, h2, h3, h4, h5, h6") is None
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    if not node.is_element_node:
+        return False
+    style = node.attributes.get("style") or ""
+    return "hidden" in node.attributes or bool(re.search(r"display\s*:\s*none", style))
+
+
+def _flush(run: list[str]) -> Iterator[Paragraph]:
+    text = _CJK_BREAK.sub("", "".join(run))
+    run.clear()
+    lines = [_SPACE.sub(" ", line).strip() for line in text.split("\v")]
+    if text := "\n".join(line for line in lines if line):
+        yield Paragraph(text)
+
+
+def _lines(found: Iterator[Piece]) -> Iterator[str]:
+    for piece in found:
+        match piece:
+            case Table(rows, headed):
+                for row in read_rows(rows, headed):
+                    yield row if isinstance(row, str) else f"{row.question}\n{row.answer}"
+            case _:
+                yield piece.text

@@ -1,0 +1,41 @@
+"""What the parsers hand to the assembly: the document as a flat stream, in reading order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The document's own title; wins over the first level-1 heading and over the file name."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; `level` >= 1 orders headings among each other, and the first of level 1 titles the document."""
+
+    level: int
+    text: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph, a list item with its marker, or a code block, as a reader sees it; `page` counts from 1."""
+
+    text: str
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells row by row, possibly lazily. `headed`: the first row is surely a header; else its cells decide."""
+
+    rows: Iterable[Sequence[str]]
+    headed: bool = False
+
+
+Piece = Title | Heading | Paragraph | Table
