@@ -1,0 +1,25 @@
+"""Errors of the agents, named by what the caller can do about them.
+
+AgentError
+└── GenerationError            the answer could not be written
+    ├── GenerationUnavailable  retryable: the generator is out of reach now
+    └── GenerationRejected     permanent: the generator refuses this request
+"""
+
+from __future__ import annotations
+
+
+class AgentError(Exception):
+    """Base of all errors of this package."""
+
+
+class GenerationError(AgentError):
+    """The answer could not be written."""
+
+
+class GenerationUnavailable(GenerationError):
+    """The generator is out of reach now; trying again, or another one, may help."""
+
+
+class GenerationRejected(GenerationError):
+    """The generator refuses this request: wrong key, wrong model, blocked content."""

@@ -1,0 +1,87 @@
+"""Which sentences of a document may be quoted: retrieved text is data, and what addresses a model stays out.
+
+Documents may carry instructions that were planted for a language model. Such a sentence is never a fact about a
+product, so it is not quoted, whatever it asks. The rules look at whom a sentence addresses and what it orders, not at
+one wording; instructions to customers (请在 App 中点击…, 请勿拆封, 回复短信 1 确认) have to pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agents.llm.orders import ABOUT_CUSTOMER, CASE_RECORD, PAYLOAD, TO_MODEL, VERBS_EN
+from agents.llm.sentences import Sentence
+from knowledge.text import fold
+
+_ENCODED = re.compile(
+    r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*\d)[A-Za-z0-9+/]{32,}={0,2}|[01]{32,}"
+)
+_ABOUT_NOTICE = re.compile(
+    r"(?:如|若|如果)(?:您|你)?(?:已经?|没有|非)|本(?:短信|邮件|通知|消息)|该(?:短信|邮件)|短信|退订|验证码[^，。]{0,4}(?:发送|短信)"
+)
+"""如已缴费请忽略以上信息, 回复“TD”退订: what a customer does with a message that we sent."""
+_SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])")
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_ENGLISH = re.compile(rf"\W*{VERBS_EN}\b", re.IGNORECASE)
+_CODE = re.compile(r"[={}<>_\\`$|]|(?:^|\s)--?\w|/\w+/|\w\(|^\s*[$#>]")
+_TASK = re.compile(
+    rf"(?:请|直接|必须|不要|然后|并|也|现在|改为|务必|立即|马上|以|用|把|将|说|写|重复|输出|告诉|向)|.*{PAYLOAD}",
+    re.IGNORECASE,
+)
+
+
+def addresses_model(text: str) -> bool:
+    """Whether a sentence speaks to a language model instead of to the reader."""
+    folded = _SPACED.sub("", fold(text))
+    if _ENCODED.search(text):
+        return True
+    if _ABOUT_NOTICE.search(folded):
+        return False
+    if any(pattern.search(folded) for pattern in TO_MODEL):
+        return True
+    return not CASE_RECORD.search(folded) and any(pattern.search(folded) for pattern in ABOUT_CUSTOMER)
+
+
+def quotable(sentences: Sequence[Sentence]) -> list[bool]:
+    """For every sentence of one chunk whether it may be quoted.
+
+    A planted order may go on in the sentences after the one that gives it away: the next two fall with it when they
+    order something too. In a text that is mostly Chinese, an English question or order is foreign matter as well.
+    """
+    chinese = _mostly_chinese("".join(sentence.text for sentence in sentences))
+    allowed: list[bool] = []
+    suspicion = 0
+    hidden = False
+    for sentence in sentences:
+        hidden = hidden or "<!--" in sentence.text
+        bad = hidden or addresses_model(sentence.text) or (chinese and _foreign_order(sentence.text))
+        if bad:
+            suspicion = 2
+        elif suspicion:
+            bad = _TASK.match(sentence.text) is not None and not sentence.is_item
+            suspicion -= 1
+        if "-->" in sentence.text:
+            hidden = False
+        allowed.append(not bad)
+    return allowed
+
+
+def safe_text(text: str) -> bool:
+    """Whether a title, heading or question may be shown."""
+    return not addresses_model(text)
+
+
+def _mostly_chinese(text: str) -> bool:
+    return len(_CJK.findall(text)) >= max(8, len(text) * 0.08)
+
+
+def _foreign_order(text: str) -> bool:
+    words = re.findall(r"[A-Za-z']+", text)
+    return (
+        len(words) >= 3
+        and not words[0].isupper()
+        and not _CJK.search(text)
+        and not _CODE.search(text)
+        and _ENGLISH.match(text) is not None
+    )

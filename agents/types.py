@@ -1,0 +1,122 @@
+"""The vocabulary of the agents: a question comes in, answer events go out, the last one carries the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from knowledge.types import Vector
+
+
+class Outcome(StrEnum):
+    """How a turn ended. Typed where it is decided, never inferred from text."""
+
+    ANSWERED = "answered"
+    PARTIALLY_ANSWERED = "partially_answered"
+    LOW_CONFIDENCE = "low_confidence"
+    CLARIFY = "clarify"
+    NO_EVIDENCE = "no_evidence"
+    CANNOT_ANSWER = "cannot_answer"
+    HIGH_STAKES = "high_stakes"
+    OUT_OF_SCOPE = "out_of_scope"
+    IRRELEVANT = "irrelevant"
+    NONSENSE = "nonsense"
+    HANDOFF = "handoff"
+    REJECTED = "rejected"
+
+
+CITING = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED})
+"""Only these outcomes show sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier exchange of the session. `standalone` is the question as it was understood."""
+
+    question: str
+    standalone: str
+    reply: str
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the customer asks now.
+
+    `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first;
+    `vector` is the embedding of `standalone`, None when it was not made.
+    """
+
+    text: str
+    rewrite: str | None = None
+    history: tuple[Turn, ...] = ()
+    vector: Vector | None = None
+
+    @property
+    def standalone(self) -> str:
+        return self.rewrite or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]."""
+
+    index: int
+    document_id: str
+    title: str
+    heading: str
+    page: int | None
+    snippet: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The whole result of a turn.
+
+    `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
+    was out of order while answering. `timings_ms` has a key per stage.
+    """
+
+    reply: str
+    outcome: Outcome
+    intent: str
+    agent: str
+    confidence: float = 0.0
+    sources: tuple[Source, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    escalate_to_human: bool = False
+    degraded: tuple[str, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """First event: who answers."""
+
+    agent: str
+    intent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the reply; the pieces joined are the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """The reply so far is withdrawn; this text stands in its place."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Last event."""
+
+    answer: Answer
+
+
+AnswerEvent = Meta | Token | Replace | Done
