@@ -22,25 +22,17 @@ _ITEM = re.compile(r"(?:\d{1,2}[.、)）．]\s*(?!\d)|[（(]\d{1,2}[）)]|[①-�
 _SENTENCE_END = re.compile(r"[。！？；：…!?;:][”’」』）)】》\"']*$|\.[\"')]*$")
 _HEADING_CANNOT_END = re.compile(r"[。；;，,、]$")
 _MAX_HEADING = 40
-_MIN_COLUMN = 40
-"""Columns (a CJK character is two); narrower text is not wrapped: a title page, a list of names."""
-_MAX_COLUMN = 240
-_FULL = 0.85
-"""A line that fills less of its column than this ends its paragraph."""
+FULL = 0.85
+"""A line that fills less of its text column than this ends its paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a page. `column`: width of the text column around it, in columns; an empty text is a blank line."""
+    """One line. `full`: it reaches the end of its text column, so it may go on in the next. Empty: a blank line."""
 
     text: str
-    column: int
+    full: bool
     page: int | None = None
-
-
-def width(text: str) -> int:
-    """Columns that a text takes: two for a CJK or full-width character, one for others."""
-    return sum(2 if ord(character) >= 0x2E80 else 1 for character in text)
 
 
 def heading_level(line: str) -> int | None:
@@ -74,16 +66,11 @@ def reflow(lines: Iterable[Line]) -> Iterator[Heading | Paragraph]:
             continue
         page = page if text else line.page
         text = _join(text, current) if text else current
-        if _ends_paragraph(current, line.column):
+        if not line.full or _SENTENCE_END.search(current):
             yield Paragraph(text, page)
             text = ""
     if text:
         yield Paragraph(text, page)
-
-
-def _ends_paragraph(text: str, column: int) -> bool:
-    wrapped = _MIN_COLUMN <= column <= _MAX_COLUMN and width(text) >= _FULL * column
-    return not wrapped or bool(_SENTENCE_END.search(text))
 
 
 def _join(left: str, right: str) -> str:

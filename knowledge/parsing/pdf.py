@@ -1,10 +1,10 @@
-"""PDF: pages without running headers and footers, hard wraps undone, bookmarks and numbered lines as headings."""
+"""PDF: pages without running headers and footers, hard wraps undone; headings by bookmark, size or number."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Lock
 
 import pypdfium2
@@ -12,47 +12,55 @@ from pypdfium2 import raw
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
 from knowledge.parsing.base import Parser, Source
-from knowledge.parsing.lines import Line, reflow, width
-from knowledge.parsing.pieces import Heading, Piece
+from knowledge.parsing.lines import FULL, Line, reflow
+from knowledge.parsing.pdf_layout import PageLine, page_lines, with_tables
+from knowledge.parsing.pieces import Heading, Piece, Table, Title
 
 _PDFIUM = Lock()
 """PDFium is not thread-safe: one document at a time."""
 _EDGE = 3
 """Lines at the top and at the bottom of a page that may be a running header or footer."""
-_LEADER = re.compile(r"[.．·…]{4,}\s*\d+\s*$|(?:\s[.．·…]){4,}\s*\d+\s*$")
+_LEADER = re.compile(r"(?:[.．·…]\s?){4,}\d+\s*$")
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:第\s*)?\d{1,4}(?:\s*页)?(?:[\s/／,，共]+\d{1,4}(?:\s*页)?)?[-–—\s]*")
-_MAX_TOC_DEPTH = 9
+_MAX_DEPTH = 8
+_MAX_HEADING = 60
+_LARGER = 1.12
+"""Times the size of the body text; a heading in the size of the body is told by its number alone."""
+_MIN_COLUMN = 20
+"""Em; narrower text is not wrapped: a title page, a list of names."""
 
 Bookmarks = dict[tuple[int, str], int]
 """Heading level by page (from 1) and text without spaces."""
 
 
 class PdfParser(Parser):
-    """The title is the file name: what PDF metadata call title is mostly a leftover of a template."""
+    """The title is the one largest line of the first page, else the file name: the metadata's title is often stale."""
 
     signature = b"%PDF-"
 
     def _pieces(self, source: Source) -> Iterator[Piece]:
         with _PDFIUM:
             pages, bookmarks = _read(source)
-        pages = _without_furniture(pages)
-        if not any(pages):
+        lines = [line for page in _without_furniture(pages) for line in page]
+        if not lines:
             raise EmptyDocument(source.name, "里没有文字，可能是扫描件，请先做文字识别（OCR）")
+        ranks = _size_ranks(lines)
+        columns = _columns(lines)
         run: list[Line] = []
-        for number, page in enumerate(pages, start=1):
-            column = max(map(width, page), default=0)
-            for text in page:
-                level = bookmarks.get((number, _squeeze(text)))
-                if level is None:
-                    run.append(Line(text, column, number))
-                    continue
+        for item in with_tables(lines):
+            heading = item if isinstance(item, Table) else _heading(item, bookmarks, ranks)
+            if heading is not None:
                 yield from reflow(run)
                 run.clear()
-                yield Heading(level, text, number)
+                yield heading
+            elif isinstance(item, PageLine):
+                left, right = columns[item.page]
+                wide = right - left >= _MIN_COLUMN * item.size
+                run.append(Line(item.text, wide and item.right - left >= FULL * (right - left), item.page))
         yield from reflow(run)
 
 
-def _read(source: Source) -> tuple[list[list[str]], Bookmarks]:
+def _read(source: Source) -> tuple[list[list[PageLine]], Bookmarks]:
     try:
         document = pypdfium2.PdfDocument(source.content)
     except pypdfium2.PdfiumError as error:
@@ -67,20 +75,19 @@ def _read(source: Source) -> tuple[list[list[str]], Bookmarks]:
         for index in range(len(document)):
             page = document[index]
             text_page = page.get_textpage()
-            text = text_page.get_text_bounded()
-            text_page.close()
-            page.close()
-            characters += len(text)
+            characters += text_page.count_chars()
             if characters > source.limits.max_characters:
                 raise DocumentTooLarge(source.name, f"超过 {source.limits.max_characters} 字的上限，请拆分后再上传")
-            pages.append([line.strip() for line in text.splitlines() if line.strip()])
+            pages.append(page_lines(text_page, index + 1))
+            text_page.close()
+            page.close()
         return pages, _bookmarks(document)
 
 
 def _bookmarks(document: pypdfium2.PdfDocument) -> Bookmarks:
     """Levels begin at 2: a chapter does not title the document."""
     found: Bookmarks = {}
-    for bookmark in document.get_toc(max_depth=_MAX_TOC_DEPTH):
+    for bookmark in document.get_toc(max_depth=_MAX_DEPTH):
         target = bookmark.get_dest()
         index = target.get_index() if target else None
         if index is not None and (text := _squeeze(bookmark.get_title())):
@@ -88,20 +95,48 @@ def _bookmarks(document: pypdfium2.PdfDocument) -> Bookmarks:
     return found
 
 
-def _without_furniture(pages: list[list[str]]) -> list[list[str]]:
+def _without_furniture(pages: list[list[PageLine]]) -> Iterator[list[PageLine]]:
     """Drops lines at the edges that return, but for numbers, on most pages, page numbers, and contents lines."""
-    edges = Counter(key for page in pages for key in {_mask(line) for line in page[:_EDGE] + page[-_EDGE:]})
+    edges = Counter(key for page in pages for key in {_mask(line.text) for line in page[:_EDGE] + page[-_EDGE:]})
     repeated = {key for key, count in edges.items() if count >= 2 and count > len(pages) / 2}
-    kept = []
     for page in pages:
-        lines = []
+        kept = []
         for index, line in enumerate(page):
             at_edge = index < _EDGE or index >= len(page) - _EDGE
-            numbers = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line)
-            if not ((at_edge and _mask(line) in repeated) or numbers or _LEADER.search(line)):
-                lines.append(line)
-        kept.append(lines)
-    return kept
+            numbers = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
+            if not ((at_edge and _mask(line.text) in repeated) or numbers or _LEADER.search(line.text)):
+                kept.append(line)
+        yield kept
+
+
+def _size_ranks(lines: Sequence[PageLine]) -> dict[int, int]:
+    """Heading level by rounded size for what is larger than the body; level 1 titles the document."""
+    amounts: Counter[int] = Counter()
+    for line in lines:
+        amounts[round(line.size)] += len(line.text)
+    body = amounts.most_common(1)[0][0]
+    larger = sorted((size for size in amounts if size >= _LARGER * body), reverse=True)
+    if not larger:
+        return {}
+    top = [line for line in lines if round(line.size) == larger[0]]
+    first = 1 if len(top) == 1 and top[0].page == lines[0].page else 2
+    return {size: min(first + rank, _MAX_DEPTH) for rank, size in enumerate(larger)}
+
+
+def _heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) -> Heading | Title | None:
+    level = bookmarks.get((line.page, _squeeze(line.text))) or ranks.get(round(line.size))
+    if level is None or len(line.text) > _MAX_HEADING:
+        return None
+    return Title(line.text) if level == 1 else Heading(level, line.text, line.page)
+
+
+def _columns(lines: Sequence[PageLine]) -> dict[int, tuple[float, float]]:
+    """Left and right edge of the text of every page."""
+    edges: dict[int, tuple[float, float]] = {}
+    for line in lines:
+        left, right = edges.get(line.page, (line.left, line.right))
+        edges[line.page] = min(left, line.left), max(right, line.right)
+    return edges
 
 
 def _mask(line: str) -> str:

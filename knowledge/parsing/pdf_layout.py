@@ -1,0 +1,137 @@
+"""Lines of a PDF page with their place and size: what headings, wraps and tables are told by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pypdfium2 import raw
+
+from knowledge.parsing.pieces import Table
+
+_CELL_GAP = 0.9
+"""Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
+_MIN_ROWS = 3
+_LINE = re.compile(r"[^\r\n]+")
+_GAP = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A stretch of a line without wide gaps. Edges in points from the left of the page."""
+
+    text: str
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell."""
+
+    text: str
+    page: int
+    size: float
+    cells: tuple[Cell, ...]
+
+    @property
+    def left(self) -> float:
+        return self.cells[0].left
+
+    @property
+    def right(self) -> float:
+        return self.cells[-1].right
+
+
+def page_lines(text_page: Any, page: int) -> list[PageLine]:
+    """The lines of a pypdfium2 text page, in the order of its content."""
+    text = text_page.get_text_range()
+    return [
+        _page_line(text_page, text, match.start() + len(line) - len(line.lstrip()), line.strip(), page)
+        for match in _LINE.finditer(text)
+        if (line := match.group()).strip()
+    ]
+
+
+def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> PageLine:
+    end = start + len(line)
+    left, bottom, _, top = _box(text_page, start)
+    size = top - bottom
+    cells: list[Cell] = []
+    begin = start
+    for gap in _GAP.finditer(text, start, end):
+        edge = _box(text_page, gap.start() - 1)[2]
+        following = _box(text_page, gap.end())[0]
+        if following - edge > _CELL_GAP * size:
+            cells.append(Cell(text[begin : gap.start()], left, edge))
+            begin, left = gap.end(), following
+    cells.append(Cell(text[begin:end], left, _box(text_page, end - 1)[2]))
+    return PageLine(line, page, size, tuple(cells))
+
+
+def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
+    """Left, bottom, right, top of the character at an index of the page's text; zeros for one without a place."""
+    character = raw.FPDFText_GetCharIndexFromTextIndex(text_page, index)
+    if character < 0:
+        return 0.0, 0.0, 0.0, 0.0
+    left, bottom, right, top = text_page.get_charbox(character, loose=True)
+    return left, bottom, right, top
+
+
+def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | Table]:
+    """Replaces runs of aligned rows by tables; a table may go on over page breaks, its header is then dropped."""
+    run: list[PageLine] = []
+    for line in lines:
+        if run and not _fits(run[0], line):
+            yield from _close(run)
+            run = []
+        if run or len(line.cells) > 1:
+            run.append(line)
+        else:
+            yield line
+    yield from _close(run)
+
+
+def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
+    if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
+        yield from run
+        return
+    header = run[0]
+    grid: list[list[str]] = []
+    for line in run:
+        if grid and line.text == header.text:
+            continue
+        columns = [_column(header, cell) for cell in line.cells]
+        if not grid or columns[0] == 0:
+            grid.append([""] * len(header.cells))
+        for column, cell in zip(columns, line.cells, strict=True):
+            grid[-1][column] = "\n".join(filter(None, (grid[-1][column], cell.text)))
+    yield Table(grid)
+
+
+def _fits(header: PageLine, line: PageLine) -> bool:
+    """A further row, or the continuation of a wrapped cell that is not in the first column."""
+    if len(line.cells) > len(header.cells) or abs(line.size - header.size) > 0.2 * header.size:
+        return False
+    columns = [_column(header, cell) for cell in line.cells]
+    if len(set(columns)) < len(columns) or (columns == [0] and len(line.cells) == 1):
+        return False
+    return all(
+        _aligned(header.cells[column], cell, header.size) for column, cell in zip(columns, line.cells, strict=True)
+    )
+
+
+def _column(header: PageLine, cell: Cell) -> int:
+    return min(range(len(header.cells)), key=lambda index: _distance(header.cells[index], cell))
+
+
+def _aligned(head: Cell, cell: Cell, size: float) -> bool:
+    return _distance(head, cell) <= size
+
+
+def _distance(head: Cell, cell: Cell) -> float:
+    """Columns are aligned left, right or in the middle: the best of the three."""
+    middle = abs(head.left + head.right - cell.left - cell.right) / 2
+    return min(abs(head.left - cell.left), abs(head.right - cell.right), middle)
