@@ -1,0 +1,35 @@
+"""Waiting until what was committed answers, whoever keeps the index."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from app.db.feed import IndexFeed
+
+POLL_SECONDS = 0.2
+
+
+class Follower(Protocol):
+    """Knows how far a tenant's index followed SQL."""
+
+    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
+        """Waits until the index answers from `revision` or a later one; False after `timeout` seconds."""
+
+
+class RemoteFollower:
+    """The index belongs to another process, which records in SQL how far it came."""
+
+    def __init__(self, feed: IndexFeed) -> None:
+        self._feed = feed
+
+    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109
+        """Waits by asking SQL every `POLL_SECONDS`."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while True:
+            heads = (await self._feed.heads()).get(tenant)
+            if heads is not None and heads.indexed >= revision:
+                return True
+            if asyncio.get_running_loop().time() >= deadline:
+                return False
+            await asyncio.sleep(POLL_SECONDS)

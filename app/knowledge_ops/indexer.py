@@ -1,0 +1,144 @@
+"""Keeps every tenant's index at SQL's revision: repairs it at start, follows each commit, whoever made it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from loguru import logger
+
+from app.db.feed import Delta, IndexFeed
+from app.db.knowledge import KnowledgeRepository
+from knowledge.embeddings.base import Embedder
+from knowledge.index import Index
+from knowledge.ingest import Ingestor
+from knowledge.types import IndexChange, IndexedChunk
+
+POLL_SECONDS = 0.5
+"""How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms."""
+MAX_BACKOFF_SECONDS = 30.0
+
+
+class Indexer:
+    """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
+
+    open_index: opens a tenant's index, blocking. on_revision: called on the event loop with tenant and revision each
+    time an index moved.
+    """
+
+    def __init__(
+        self,
+        feed: IndexFeed,
+        knowledge: KnowledgeRepository,
+        ingestor: Ingestor,
+        embedder: Embedder,
+        open_index: Callable[[str], Index],
+        on_revision: Callable[[str, int], None] | None = None,
+    ) -> None:
+        self._feed = feed
+        self._knowledge = knowledge
+        self._ingestor = ingestor
+        self._embedder = embedder
+        self._open_index = open_index
+        self._on_revision = on_revision
+        self._indexes: dict[str, Index] = {}
+        self._terms: dict[str, int] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._answering: dict[str, int] = {}
+        self._moved = asyncio.Condition()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.failures: dict[str, Exception] = {}
+        """Why a tenant's index lags behind, while it does."""
+
+    async def start(self) -> None:
+        """Repairs: terms of an older text version are made again and every index is brought to its revision."""
+        for tenant in await self._knowledge.outdated_tenants():
+            await self._knowledge.retokenise(tenant, self._ingestor.tokenise)
+        for tenant in await self._feed.heads():
+            await self.follow(tenant)
+        self._task = asyncio.create_task(self._run(), name="indexer")
+
+    async def index(self, tenant: str) -> Index:
+        """The tenant's index, opened and brought to SQL's revision at its first use."""
+        if tenant not in self._answering:
+            await self.follow(tenant)
+        return self._indexes[tenant]
+
+    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
+        """Has the indexer look at once; True when the tenant's index answers from `revision` within `timeout` s."""
+        self._wake.set()
+        try:
+            async with asyncio.timeout(timeout), self._moved:
+                await self._moved.wait_for(lambda: self._answering.get(tenant, -1) >= revision)
+        except TimeoutError:
+            return False
+        return True
+
+    async def follow(self, tenant: str) -> None:
+        """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
+        async with self._locks.setdefault(tenant, asyncio.Lock()):
+            if tenant not in self._indexes:
+                self._indexes[tenant] = await asyncio.to_thread(self._open_index, tenant)
+            index, terms = self._indexes[tenant], self._terms.get(tenant, 0)
+            snapshot = index.snapshot()
+            delta = await self._feed.delta(tenant, snapshot.ids(), terms)
+            if delta.revision != snapshot.revision:
+                await index.apply(await self._change(delta, terms))
+                self._terms[tenant] = terms + len(delta.new_terms)
+            if self._answering.get(tenant) != delta.revision:
+                await self._feed.set_indexed(tenant, delta.revision)
+                await self._announce(tenant, delta.revision)
+
+    async def close(self) -> None:
+        """Stops following and closes the indexes."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        for index in self._indexes.values():
+            await index.close()
+
+    async def _change(self, delta: Delta, terms: int) -> IndexChange:
+        vectors = await self._embedder.passages([chunk.indexed_text for chunk, _ in delta.added])
+        added = tuple(
+            IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True)
+        )
+        return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)
+
+    async def _announce(self, tenant: str, revision: int) -> None:
+        async with self._moved:
+            self._answering[tenant] = revision
+            self._moved.notify_all()
+        if self._on_revision is not None:
+            self._on_revision(tenant, revision)
+
+    async def _run(self) -> None:
+        delay = POLL_SECONDS
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), delay)
+            self._wake.clear()
+            healthy = await self._round()
+            delay = POLL_SECONDS if healthy else min(delay * 2, MAX_BACKOFF_SECONDS)
+
+    async def _round(self) -> bool:
+        """Follows every tenant that lags; False when something failed and should be tried again later."""
+        try:
+            heads = await self._feed.heads()
+        except Exception:  # the database may be away for a while; the task that follows it must outlive that
+            logger.exception("Indexer cannot read the revisions")
+            return False
+        lagging = [tenant for tenant, head in heads.items() if self._answering.get(tenant) != head.revision]
+        return all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
+
+    async def _try_follow(self, tenant: str) -> bool:
+        try:
+            await self.follow(tenant)
+        except Exception as error:  # one tenant's trouble must not stop the others; it is kept, logged and retried
+            self.failures[tenant] = error
+            logger.bind(tenant=tenant).exception("Index lags behind the database")
+            return False
+        self.failures.pop(tenant, None)
+        return True
