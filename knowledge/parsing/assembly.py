@@ -46,9 +46,9 @@ class _Assembly:
                 self._heading(level, _one_line(text), page)
             case Paragraph(text, page):
                 self._add(text, page)
-            case Table(rows, headed):
+            case Table(rows, headed, page):
                 for row in read_rows(rows, headed):
-                    self._row(row)
+                    self._row(row, page)
 
     def finish(self) -> ParsedDocument:
         self._close_bare(0)
@@ -88,12 +88,12 @@ class _Assembly:
         self._blocks.append(Block(text, self._headings(), page))
         self._bare = False
 
-    def _row(self, row: str | FaqPair) -> None:
+    def _row(self, row: str | FaqPair, page: int | None) -> None:
         self._rows += 1
         if self._rows > self._limits.max_rows:
             raise DocumentTooLarge(self._name, f"超过 {self._limits.max_rows} 行的上限，请拆分后再上传")
         if isinstance(row, str):
-            self._add(row, None)
+            self._add(row, page)
             return
         self._count(row.question + row.answer + "".join(row.variants))
         self._faqs.append(row)

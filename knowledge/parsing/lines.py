@@ -65,7 +65,7 @@ def reflow(lines: Iterable[Line]) -> Iterator[Heading | Paragraph]:
             yield Heading(level, current, line.page)
             continue
         page = page if text else line.page
-        text = _join(text, current) if text else current
+        text = join_wrapped(text, current)
         if not line.full or _SENTENCE_END.search(current):
             yield Paragraph(text, page)
             text = ""
@@ -73,6 +73,9 @@ def reflow(lines: Iterable[Line]) -> Iterator[Heading | Paragraph]:
         yield Paragraph(text, page)
 
 
-def _join(left: str, right: str) -> str:
+def join_wrapped(left: str, right: str) -> str:
+    """Two halves of a wrapped text as one: a space only between Latin words."""
+    if not left or not right:
+        return left or right
     spaced = left[-1].isascii() and right[0].isascii() and left[-1] not in "-/"
     return f"{left} {right}" if spaced else left + right

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from pypdfium2 import raw
 
+from knowledge.parsing.lines import join_wrapped
 from knowledge.parsing.pieces import Table
+from knowledge.parsing.rows import names_columns
 
 _CELL_GAP = 0.9
 """Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
@@ -98,17 +101,25 @@ def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
     if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
         yield from run
         return
-    header = run[0]
-    grid: list[list[str]] = []
+    head, *body = _grid(run)
+    headed = names_columns([cell for cell in head[1] if cell])
+    rows = [(page, cells) for page, cells in body if cells != head[1]] if headed else [head, *body]
+    for page, group in groupby(rows, key=lambda row: row[0]):
+        cells = [cells for _, cells in group]
+        yield Table([head[1], *cells] if headed else cells, headed, page)
+
+
+def _grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
+    """Rows with the page of each; a line that has nothing in the first column goes on in the cells above it."""
+    grid: list[tuple[int, list[str]]] = []
     for line in run:
-        if grid and line.text == header.text:
-            continue
-        columns = [_column(header, cell) for cell in line.cells]
+        columns = [_column(run[0], cell) for cell in line.cells]
         if not grid or columns[0] == 0:
-            grid.append([""] * len(header.cells))
+            grid.append((line.page, [""] * len(run[0].cells)))
+        cells = grid[-1][1]
         for column, cell in zip(columns, line.cells, strict=True):
-            grid[-1][column] = "\n".join(filter(None, (grid[-1][column], cell.text)))
-    yield Table(grid)
+            cells[column] = join_wrapped(cells[column], cell.text)
+    return grid
 
 
 def _fits(header: PageLine, line: PageLine) -> bool:

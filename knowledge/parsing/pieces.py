@@ -36,6 +36,7 @@ class Table:
 
     rows: Iterable[Sequence[str]]
     headed: bool = False
+    page: int | None = None
 
 
 Piece = Title | Heading | Paragraph | Table

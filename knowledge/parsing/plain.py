@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.lines import FULL, Line, reflow
-from knowledge.parsing.pieces import Piece
+from knowledge.parsing.lines import FULL, Line, heading_level, reflow
+from knowledge.parsing.pieces import Piece, Title
 
+_TITLE = re.compile(r"[^。！？；，：…!?;:]{2,40}")
 _WRAP_WIDTHS = range(40, 241)
 """Columns (a CJK character is two) of hard-wrapped text: narrower is a list, wider has a paragraph on each line."""
 
@@ -21,9 +23,21 @@ class PlainParser(Parser):
         widths = [_width(line.strip()) for line in lines]
         column = max(widths)
         wraps = column in _WRAP_WIDTHS
+        if title := _title(lines):
+            yield Title(title)
         yield from reflow(
-            Line(line, wraps and width >= FULL * column) for line, width in zip(lines, widths, strict=True)
+            Line("" if line.strip() == title else line, wraps and width >= FULL * column)
+            for line, width in zip(lines, widths, strict=True)
         )
+
+
+def _title(lines: list[str]) -> str:
+    """A short first line that stands apart, before a blank line or a heading."""
+    first = next(index for index, line in enumerate(lines) if line.strip())
+    title = lines[first].strip()
+    following = lines[first + 1].strip() if first + 1 < len(lines) else None
+    apart = following == "" or (following and heading_level(following) is not None)
+    return title if apart and heading_level(title) is None and _TITLE.fullmatch(title) else ""
 
 
 def _width(text: str) -> int:

@@ -59,7 +59,7 @@ def read_rows(rows: Iterable[Sequence[str]], headed: bool) -> Iterator[str | Faq
             if len(filled) == 1 and not headed:
                 yield filled[0]
                 continue
-            header = headed or not any(_NUMBER.fullmatch(cell) for cell in filled)
+            header = headed or names_columns(filled)
             names = [" ".join(cell.split()) for cell in cells] if header else []
             faq = _faq_columns(names)
             if header:
@@ -68,6 +68,11 @@ def read_rows(rows: Iterable[Sequence[str]], headed: bool) -> Iterator[str | Faq
         yield (faq and faq.pair(cells)) or _line(names, cells)
     if names and not body:
         yield "；".join(filter(None, names))
+
+
+def names_columns(cells: Sequence[str]) -> bool:
+    """Whether a row can be a header: no cell of it is a number."""
+    return not any(_NUMBER.fullmatch(cell) for cell in cells)
 
 
 def _line(names: Sequence[str], cells: Sequence[str]) -> str:
