@@ -11,16 +11,17 @@ import re
 from collections.abc import Sequence
 
 from agents.llm.orders import ABOUT_CUSTOMER, CASE_RECORD, PAYLOAD, TO_MODEL, VERBS_EN
-from agents.llm.sentences import Sentence
+from agents.llm.sentences import Sentence, split_sentences
 from knowledge.text import fold
 
 _ENCODED = re.compile(
     r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*\d)[A-Za-z0-9+/]{32,}={0,2}|[01]{32,}"
 )
 _ABOUT_NOTICE = re.compile(
-    r"(?:如|若|如果)(?:您|你)?(?:已经?|没有|非)|本(?:短信|邮件|通知|消息)|该(?:短信|邮件)|短信|退订|验证码[^，。]{0,4}(?:发送|短信)"
+    r"(?:如|若)果?(?:您|你)?已[^。]{0,12}忽略|退订|(?:短信|邮件)[^。]{0,8}回复|回复(?:本|该)?(?:短信|邮件)"
 )
 """如已缴费请忽略以上信息, 回复“TD”退订: what a customer does with a message that we sent."""
+_SECRET = re.compile(r"(?<![a-z0-9])[a-z]{1,4}\d[a-z0-9]{4,}|https?:")
 _SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _ENGLISH = re.compile(rf"\W*{VERBS_EN}\b", re.IGNORECASE)
@@ -36,7 +37,7 @@ def addresses_model(text: str) -> bool:
     folded = _SPACED.sub("", fold(text))
     if _ENCODED.search(text):
         return True
-    if _ABOUT_NOTICE.search(folded):
+    if _ABOUT_NOTICE.search(folded) and not _SECRET.search(folded):
         return False
     if any(pattern.search(folded) for pattern in TO_MODEL):
         return True
@@ -65,6 +66,19 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
             hidden = False
         allowed.append(not bad)
     return allowed
+
+
+def without_orders(text: str) -> str:
+    """A curated answer as it stands, or, when something was planted in it, only its sentences that may be quoted."""
+    sentences = split_sentences(text)
+    allowed = quotable(sentences)
+    if all(allowed):
+        return text
+    lines: dict[int, str] = {}
+    for sentence, ok in zip(sentences, allowed, strict=True):
+        if ok:
+            lines[sentence.line] = lines.get(sentence.line, "") + sentence.text
+    return "\n".join(lines.values())
 
 
 def safe_text(text: str) -> bool:

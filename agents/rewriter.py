@@ -1,0 +1,120 @@
+"""Makes follow-ups self-contained by rules: 那运费呢, 它多少钱, 第二个呢.
+
+A rewrite only adds what the conversation was about. It is guarded: one that loses a number, a model name, an order id
+or a negation of the customer's words is discarded, and the original question is searched in any case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agents.types import Turn
+from knowledge.text import fold
+
+MAX_FOLLOW_UP_CHARS = 20
+"""A longer question says itself what it is about, unless a pronoun stands for it."""
+
+_PRONOUN = re.compile(
+    r"它们?|这(?:个|款|种|台|件|项|样)(?!月|星期|周|年|时)|那(?:个|款|种|台|件|项)|该(?:产品|商品|型号|功能|服务|设备)|上(?:面|述)(?:的|说的)?那?个?|刚才(?:说|提到)的|前面(?:说|提到)的"
+)
+_ORDINAL = re.compile(r"第?\s*([一二三四五六七八九1-9])\s*(?:个|项|条|种|点)")
+_ORDINAL_ONLY = re.compile(
+    r"(?:那|就|选|要|是|看|说|讲|我?(?:想|要)(?:问|看|了解)|请问)*第\s*[一二三四五六七八九1-9]\s*(?:个|项|条|种|点)?(?:呢|吧|的|是什么|怎么样|怎么说|怎么办|怎么弄|说说)*"
+)
+_OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
+_ENDING = re.compile(r"(?:又?呢|怎么样|如何)?[？?！!。.\s]*$")
+_IDENTIFIER = re.compile(
+    r"[A-Za-z]+[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
+    r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NEGATION = re.compile(r"不|没|无|未|非|别|勿|否|莫|拒")
+_ASKING = re.compile(
+    r"请问|麻烦|您好|你好|我想(?:问|了解|知道)(?:一下)?|能不能|可不可以|是不是|有没有|怎么办|怎么样|怎么|怎样|如何|为什么|为何|"
+    r"什么时候|多长时间|多少钱|多少|多久|几天|几个?|哪里|哪些?|什么|是否|可以|能够?|吗|呢|吧|啊|[？?！!。，,]|需要|要(?!求)"
+)
+_MARKER = re.compile(r"\[\d+\]")
+_NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
+
+
+class FollowUpRewriter:
+    """Stateless; safe to share."""
+
+    def rewrite(self, text: str, history: Sequence[Turn]) -> str | None:
+        """The question with its topic filled in, or None when it stands alone or no safe rewrite exists.
+
+        history: oldest turn first.
+        """
+        text = text.strip()
+        if not history or not text:
+            return None
+        rewritten = _resolve(text, history[-1])
+        return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
+
+
+def keeps_facts(original: str, rewritten: str) -> bool:
+    """Whether every number, identifier and negation of the original is in the rewrite, unchanged."""
+    before, after = fold(original), fold(rewritten)
+    numbers, kept = _NUMBER.findall(before), _NUMBER.findall(after)
+    return (
+        all(kept.count(number) >= numbers.count(number) for number in numbers)
+        and all(name in after for name in _IDENTIFIER.findall(before))
+        and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
+    )
+
+
+def _resolve(text: str, last: Turn) -> str | None:
+    if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
+        return _chosen(text, last)
+    topic = _topic(last.standalone)
+    if not topic:
+        return None
+    if _PRONOUN.search(text):
+        return _PRONOUN.sub(lambda _: _subject(last.standalone, topic), text, count=1)
+    core = _ENDING.sub("", _OPENING.sub("", text))
+    elliptical = text != core and (_OPENING.search(text) or re.search(r"呢[？?。!！]*$", text))
+    if not elliptical or not core or len(core) > MAX_FOLLOW_UP_CHARS:
+        return None
+    return _filled(core, last.standalone, topic)
+
+
+def _filled(core: str, previous: str, topic: str) -> str:
+    """那运费呢 after a question on returns: topic and aspect. 那 YS-W5 呢: the other thing in the same question."""
+    named, earlier = _IDENTIFIER.search(core), _IDENTIFIER.search(previous)
+    if named and earlier:
+        rest = _IDENTIFIER.sub("", core).strip()
+        question = previous[: earlier.start()] + named.group() + previous[earlier.end() :]
+        return f"{question} {rest}" if rest else question
+    if named:
+        return f"{core} {topic}"
+    subject = _subject(previous, topic)
+    return core if subject in core else f"{subject} {core}"
+
+
+def _chosen(text: str, last: Turn) -> str | None:
+    """第二个呢: what the last reply offered at that place."""
+    match = _ORDINAL.search(text) or re.search(r"第\s*([一二三四五六七八九1-9])", text)
+    if match is None:
+        return None
+    place = _NUMERALS.get(match.group(1)) or int(match.group(1))
+    offered = list(last.suggestions) or re.findall(r"^\s*\d+[.、)）]\s*(.+)$", last.reply, re.MULTILINE)
+    if place > len(offered):
+        return None
+    return f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
+
+
+def _topic(question: str) -> str:
+    """The words of a question that say what it is about."""
+    return re.sub(r"\s+", " ", _ASKING.sub(" ", question)).strip(" 的了")
+
+
+def _subject(question: str, topic: str) -> str:
+    """The thing asked about: a model name when there is one, else the whole topic."""
+    match = _IDENTIFIER.search(question)
+    return match.group() if match else topic
+
+
+def _strip_marks(text: str) -> str:
+    return re.sub(r"[？?！!。，,\s]", "", text)
