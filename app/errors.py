@@ -7,6 +7,7 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── Forbidden               403
 ├── Unauthorized            401
 ├── PayloadTooLarge         413
+├── BatchRejected           422
 └── Overloaded              503
 """
 
@@ -53,6 +54,12 @@ class PayloadTooLarge(AppError):
     code = "payload_too_large"
 
 
+class BatchRejected(AppError):
+    """No file of an upload of several was taken; `details["files"]` says why, one by one."""
+
+    code = "batch_rejected"
+
+
 class Overloaded(AppError):
     code = "overloaded"
 
@@ -65,6 +72,7 @@ STATUS: dict[type[Exception], int] = {
     NotFound: 404,
     Conflict: 409,
     PayloadTooLarge: 413,
+    BatchRejected: 422,
     Overloaded: 503,
     knowledge_errors.KnowledgeError: 500,
     knowledge_errors.InvalidDocument: 422,

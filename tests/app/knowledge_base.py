@@ -19,6 +19,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
 from knowledge.ingest import Ingestor
+from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
 
@@ -52,6 +53,7 @@ async def knowledge_base(
     open_index: Callable[[str], Index] | None = None,
     on_revision: Callable[[str, int], None] | None = None,
     wait_seconds: float = 20.0,
+    limits: Limits | None = None,
 ) -> AsyncIterator[KnowledgeBase]:
     """Opens, repairs and follows; closes at the end."""
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
@@ -59,7 +61,7 @@ async def knowledge_base(
     cache = SqliteEmbeddingCache(data_dir / "embeddings.sqlite3")
     embedder = embedder or HashEmbedder()
     embedder.cache = cache
-    ingestor = Ingestor(embedder, Analyzer())
+    ingestor = Ingestor(embedder, Analyzer(), limits=limits)
     knowledge, feed, documents = KnowledgeRepository(database), IndexFeed(database), DocumentRepository(database)
     indexer = Indexer(feed, knowledge, ingestor, embedder, open_index or (lambda _: MemoryIndex()), on_revision)
     ingestion = IngestionService(documents, knowledge, ingestor, indexer, wait_seconds)
