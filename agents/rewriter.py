@@ -25,7 +25,7 @@ _ORDINAL_ONLY = re.compile(
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
 _ENDING = re.compile(r"(?:又?呢|怎么样|如何)?[？?！!。.\s]*$")
 _IDENTIFIER = re.compile(
-    r"[A-Za-z]+[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
+    r"[A-Za-z]+(?:-[A-Za-z]+)?[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
     r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+",
     re.IGNORECASE,
 )

@@ -22,7 +22,7 @@ _ABOUT_NOTICE = re.compile(
 )
 """如已缴费请忽略以上信息, 回复“TD”退订: what a customer does with a message that we sent."""
 _SECRET = re.compile(r"(?<![a-z0-9])[a-z]{1,4}\d[a-z0-9]{4,}|https?:")
-_SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])")
+_SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])|(?<=[a-z])\s+(?=[\u4e00-\u9fff])")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _ENGLISH = re.compile(rf"\W*{VERBS_EN}\b", re.IGNORECASE)
 _CODE = re.compile(r"[={}<>_\\`$|]|(?:^|\s)--?\w|/\w+/|\w\(|^\s*[$#>]")

@@ -1,0 +1,88 @@
+"""Builders of retrieval results for the agents' tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.llm.base import Citation, Request, Text
+from agents.llm.extractive import ExtractiveGenerator
+from agents.types import Answer, AnswerEvent, Done, Question, Token
+from knowledge.text import Analyzer
+from knowledge.types import Candidate, Chunk, DocumentMeta, Filter, Retrieval, Vector, Verdict
+
+ANALYZER = Analyzer()
+
+
+def candidate(
+    text: str,
+    probability: float = 0.9,
+    *,
+    number: int = 0,
+    title: str = "退货规则",
+    heading: tuple[str, ...] = (),
+    question: str | None = None,
+    entry: str = "",
+    verdict: Verdict | None = None,
+) -> Candidate:
+    """A candidate of a document of its own; its verdict follows the usual thresholds unless given."""
+    document = DocumentMeta(f"d{number}", f"{title}.md", title)
+    chunk = Chunk(f"c{number}", document, 0, text, heading, None, question, entry or f"c{number}")
+    usual = Verdict.PASS if probability >= 0.6 else Verdict.CLARIFY if probability >= 0.4 else Verdict.REFUSE
+    return Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, probability, verdict or usual)
+
+
+def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] = ()) -> Retrieval:
+    """A result whose verdict is that of its best candidate."""
+    terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
+    verdict = candidates[0].verdict if candidates else Verdict.REFUSE
+    return Retrieval(question, 1, candidates, verdict, terms, (1.0,) * len(terms), degraded, {"search": 1.0})
+
+
+class FixedSearcher:
+    """Finds what it was given, and remembers what it was asked."""
+
+    def __init__(self, *candidates: Candidate, degraded: tuple[str, ...] = ()) -> None:
+        self._candidates = candidates
+        self._degraded = degraded
+        self.asked: list[tuple[str, str | None]] = []
+
+    async def search(
+        self,
+        question: str,
+        *,
+        rewrite: str | None = None,
+        vector: Vector | None = None,
+        where: Filter = Filter(),  # noqa: B008 - immutable
+        explain: bool = False,
+    ) -> Retrieval:
+        self.asked.append((question, rewrite))
+        return retrieval(question, *self._candidates, degraded=self._degraded)
+
+
+async def quotes(question: str, *texts: str, max_sources: int = 3) -> list[tuple[int, str]]:
+    """What the extractive generator quotes, as (fragment, quote)."""
+    fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
+    result = retrieval(question, *fragments)
+    generator = ExtractiveGenerator(ANALYZER.tokens, max_sources)
+    request = Request(question, fragments, result.terms, result.idf)
+    return [(piece.fragment, piece.quote) async for piece in generator.stream(request) if isinstance(piece, Citation)]
+
+
+async def written(question: str, *texts: str) -> list[str]:
+    """The pieces of text of the extractive generator."""
+    fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
+    generator = ExtractiveGenerator(ANALYZER.tokens, 3)
+    return [piece.text async for piece in generator.stream(Request(question, fragments)) if isinstance(piece, Text)]
+
+
+async def finish(events: Sequence[AnswerEvent]) -> Answer:
+    """The answer of a finished run; the tokens must add up to its reply."""
+    last = events[-1]
+    assert isinstance(last, Done)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == last.answer.reply
+    return last.answer
+
+
+def ask(text: str, rewrite: str | None = None) -> Question:
+    """A question without history."""
+    return Question(text, rewrite)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.knowledge import KnowledgePolicy
+from agents.llm.extractive import ExtractiveGenerator
+from agents.llm.registry import GeneratorOptions, get_generator
+from agents.registry import AgentParts, Roster
+from agents.types import Outcome
+from knowledge.errors import InvalidConfiguration
+from tests.agents.support import ANALYZER, FixedSearcher, ask, finish
+
+
+def roster() -> Roster:
+    generator = ExtractiveGenerator(ANALYZER.tokens, 3)
+    return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, "抱歉")))
+
+
+@pytest.mark.parametrize(
+    ("text", "agent"),
+    [
+        ("你好", "chitchat"),
+        ("您好！", "chitchat"),
+        ("谢谢你的帮助", "chitchat"),
+        ("好的", "chitchat"),
+        ("再见", "chitchat"),
+        ("你是机器人吗？", "chitchat"),
+        ("？？？", "chitchat"),
+        ("😀", "chitchat"),
+        ("转人工", "escalation"),
+        ("我要人工客服！", "escalation"),
+        ("不要机器人，我想和真人说话", "escalation"),
+        ("人工客服电话是多少", "knowledge"),
+        ("有人工客服吗", "knowledge"),
+        ("你好，怎么退货", "knowledge"),
+        ("好的，那退款多久到账", "knowledge"),
+        ("人工智能音箱怎么用", "knowledge"),
+        ("1", "knowledge"),
+    ],
+)
+def test_every_question_goes_to_its_agent(text: str, agent: str) -> None:
+    assert roster().choose(ask(text)).name == agent
+
+
+@pytest.mark.parametrize(("text", "outcome"), [("你好", Outcome.ANSWERED), ("。。。", Outcome.NONSENSE)])
+async def test_small_talk_is_answered_without_sources(text: str, outcome: Outcome) -> None:
+    answer = await finish([event async for event in roster().choose(ask(text)).run(ask(text))])
+    assert (answer.outcome, answer.sources, answer.confidence) == (outcome, (), 0.0)
+
+
+async def test_a_request_for_a_person_is_a_handoff_that_promises_nothing() -> None:
+    answer = await finish([event async for event in roster().choose(ask("转人工")).run(ask("转人工"))])
+    assert (answer.outcome, answer.escalate_to_human) == (Outcome.HANDOFF, True)
+    assert "还没有接通" in answer.reply
+
+
+def test_an_unknown_generator_is_refused_by_name() -> None:
+    with pytest.raises(InvalidConfiguration, match="nothing"):
+        get_generator("nothing", GeneratorOptions(ANALYZER.tokens, 3))
