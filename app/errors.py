@@ -1,4 +1,4 @@
-"""HTTP statuses of all errors, in this one place, and the handlers that turn them into the error body.
+"""HTTP statuses and public descriptions of all errors, in this one place.
 
 AppError                    errors of this layer; `code` is stable, `message` is Chinese, for people
 ├── NotFound                404
@@ -8,13 +8,17 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── Unauthorized            401
 ├── PayloadTooLarge         413
 ├── BatchRejected           422
-└── Overloaded              503
+├── Overloaded              503
+└── ShuttingDown            503
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
+from agents import errors as agent_errors
 from knowledge import errors as knowledge_errors
 
 
@@ -64,6 +68,12 @@ class Overloaded(AppError):
     code = "overloaded"
 
 
+class ShuttingDown(AppError):
+    """The server stops; the client should try again, elsewhere or a little later."""
+
+    code = "shutting_down"
+
+
 STATUS: dict[type[Exception], int] = {
     AppError: 500,
     InvalidRequest: 400,
@@ -74,6 +84,11 @@ STATUS: dict[type[Exception], int] = {
     PayloadTooLarge: 413,
     BatchRejected: 422,
     Overloaded: 503,
+    ShuttingDown: 503,
+    agent_errors.AgentError: 500,
+    agent_errors.GenerationError: 502,
+    agent_errors.GenerationUnavailable: 503,
+    agent_errors.GenerationRejected: 502,
     knowledge_errors.KnowledgeError: 500,
     knowledge_errors.InvalidDocument: 422,
     knowledge_errors.UnsupportedType: 415,
@@ -95,9 +110,57 @@ STATUS: dict[type[Exception], int] = {
 """One row per error class; a test fails on a class that is missing here."""
 
 
+_TRY_AGAIN = "服务暂时不可用，请稍后再试。"
+_MESSAGES: dict[type[Exception], str] = {
+    Exception: "服务出了点问题，请稍后再试；如果一直这样，请把 request_id 告诉管理员。",
+    knowledge_errors.IndexMismatch: "索引与当前的向量模型不一致，请管理员重建索引。",
+    knowledge_errors.InvalidConfiguration: "服务配置有误，请管理员查看启动日志。",
+    knowledge_errors.MissingDependency: "服务缺少所需的组件，请管理员查看日志。",
+    knowledge_errors.NotCalibrated: "知识库正在准备，请稍后再试。",
+    knowledge_errors.Unavailable: "检索" + _TRY_AGAIN,
+    agent_errors.GenerationError: "生成回答时出了问题，请稍后再试。",
+    agent_errors.GenerationUnavailable: "生成" + _TRY_AGAIN,
+}
+"""What people are told of errors whose own message is for the log; that of AppError and InvalidDocument is for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a client learns of an error."""
+
+    status: int
+    code: str
+    message: str
+    details: dict[str, Any]
+
+    def body(self, request_id: str) -> dict[str, Any]:
+        """The error body of every endpoint."""
+        return {
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "details": self.details,
+                "request_id": request_id,
+            }
+        }
+
+
 def status_of(error: Exception) -> int:
     """HTTP status of an error: that of its class, or of the nearest base that has one."""
-    for base in type(error).__mro__:
-        if base in STATUS:
-            return STATUS[base]
-    return 500
+    return next((STATUS[base] for base in type(error).__mro__ if base in STATUS), 500)
+
+
+def describe(error: Exception) -> Description:
+    """The public side of any error; of an unknown one only that it happened."""
+    status = status_of(error)
+    if isinstance(error, AppError):
+        return Description(status, error.code, error.message, error.details)
+    if isinstance(error, knowledge_errors.InvalidDocument):
+        return Description(status, error.code, str(error), {"name": error.name})
+    message = next(_MESSAGES[base] for base in type(error).__mro__ if base in _MESSAGES)
+    known = any(base in STATUS for base in type(error).__mro__)
+    return Description(status, _snake_case(type(error).__name__) if known else "internal_error", message, {})
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

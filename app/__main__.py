@@ -1,0 +1,85 @@
+"""`python -m app`: the server."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from contextlib import suppress
+
+import uvicorn
+from fastapi import FastAPI
+
+from app.auth.principal import require_safe_binding
+from app.chat.stream import DRAIN_SECONDS
+from app.container import Container
+from app.logging import configure_logging
+from app.main import create_app
+from app.settings import load_settings
+from knowledge.errors import InvalidConfiguration
+
+GRACE_SECONDS = int(DRAIN_SECONDS) + 5
+"""How long requests may go on after the signal to stop; streams are told to end before that."""
+
+_EXAMPLE = '{"message": "退款多久到账"}'
+
+
+class Server(uvicorn.Server):
+    """Tells people where to go once it answers, and streams to end once it stops."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+        self._greeting: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._greeting = asyncio.create_task(self._greet())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._container.draining.set()
+        if self._greeting is not None:
+            self._greeting.cancel()
+        await super().shutdown(sockets)
+
+    @property
+    def _container(self) -> Container:
+        container: Container = self._app.state.container
+        return container
+
+    async def _greet(self) -> None:
+        await self._container.ready.wait()
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        print(f"应答已就绪：{address}（接口文档 {address}/docs）")
+        example = f"""curl -s {address}/api/v1/chat -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
+        print(f"试一试：{example}", flush=True)
+
+
+def main() -> int:
+    """Runs until a signal stops it. Exit code 2 for a configuration that cannot work."""
+    try:
+        settings = load_settings()
+        require_safe_binding(settings.host)
+    except InvalidConfiguration as error:
+        print(error, file=sys.stderr)
+        return 2
+    configure_logging(settings.log_level)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = Server(config, app)
+    with suppress(KeyboardInterrupt):
+        server.run()
+    return 0 if server.started else 3
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

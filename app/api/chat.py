@@ -1,0 +1,59 @@
+"""Chat: one JSON answer, or a stream of events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from app.api.chat_schemas import ChatRequest, ChatResponse
+from app.api.deps import TenantId, Wiring
+from app.api.error_handlers import request_id_of
+from app.chat.session import Message, new_id
+from app.chat.stream import HEADERS, MEDIA_TYPE, server_sent
+from app.chat.types import ChatEvent, TurnDone
+from knowledge.text import clean
+
+router = APIRouter(prefix="/api/v1/chat", tags=["对话"])
+
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"description": "SSE：meta、token、replace、ping，最后是 done 或 error", "content": {MEDIA_TYPE: {}}}
+}
+
+
+@router.post("", response_model=ChatResponse)
+async def chat(body: ChatRequest, request: Request, tenant: TenantId, wiring: Wiring) -> JSONResponse:
+    """Answers one message."""
+    done = await wiring.chat.answer(_message(body, request, tenant))
+    request.state.outcome = done.answer.outcome.value
+    return JSONResponse(done.response())
+
+
+@router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
+async def chat_stream(body: ChatRequest, request: Request, tenant: TenantId, wiring: Wiring) -> StreamingResponse:
+    """Answers one message as it is written."""
+    message = _message(body, request, tenant)
+    turn = _noted(wiring.chat.stream(message), request)
+    events = server_sent(turn, message.trace_id, wiring.draining)
+    return StreamingResponse(events, media_type=MEDIA_TYPE, headers=HEADERS)
+
+
+async def _noted(events: AsyncIterator[ChatEvent], request: Request) -> AsyncIterator[ChatEvent]:
+    """Leaves the outcome for the access log."""
+    async for event in events:
+        if isinstance(event, TurnDone):
+            request.state.outcome = event.answer.outcome.value
+        yield event
+
+
+def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
+    return Message(
+        tenant=tenant,
+        session_id=body.session_id or new_id(),
+        text=body.message,
+        user_id=clean(body.user_id),
+        channel=clean(body.channel),
+        trace_id=request_id_of(request),
+    )

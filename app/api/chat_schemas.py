@@ -1,0 +1,56 @@
+"""Bodies of the chat resource."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+MAX_BODY_CHARS = 100_000
+"""Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
+
+
+class ChatRequest(BaseModel):
+    """One message of a customer."""
+
+    message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息")
+    session_id: str | None = Field(
+        None, pattern=r"^[A-Za-z0-9_.:@-]{1,128}$", description="会话编号；留空则新建会话并在响应中返回"
+    )
+    user_id: str = Field("", max_length=128, description="业务侧的用户编号")
+    channel: str = Field("", max_length=64, description="来源渠道")
+
+
+class SourceOut(BaseModel):
+    """A fragment that the reply cites as [index]."""
+
+    index: int
+    document_id: str
+    title: str
+    heading: str
+    page: int | None
+    snippet: str
+    score: float = Field(ge=0, le=1, description="校准后的概率")
+
+
+class ChatData(BaseModel):
+    """What stands beside the reply."""
+
+    intent: str
+    agent: str
+    confidence: float = Field(ge=0, le=1, description="所用片段中最高的校准概率；没有用到片段时为 0")
+    sources: list[SourceOut]
+    suggestions: list[str]
+    escalate_to_human: bool
+    degraded: list[str]
+    cached: bool
+    timings_ms: dict[str, float]
+    trace_id: str
+
+
+class ChatResponse(BaseModel):
+    """One answer."""
+
+    session_id: str
+    message_id: str
+    reply: str
+    outcome: str
+    data: ChatData

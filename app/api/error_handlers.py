@@ -1,0 +1,89 @@
+"""Turns every error into the one error body, those of the framework included.
+
+What no handler knows ends in the middleware, which is the outermost layer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from loguru import logger
+from starlette.exceptions import HTTPException
+
+from agents.errors import AgentError
+from app.errors import AppError, Description, describe
+from knowledge.errors import KnowledgeError
+
+_HTTP = {
+    400: ("invalid_request", "请求格式有误，请检查后重试。"),
+    404: ("not_found", "没有这个地址，请检查路径。"),
+    405: ("method_not_allowed", "这个地址不支持该请求方法。"),
+    413: ("payload_too_large", "请求内容过大。"),
+}
+_PROBLEMS = {
+    "missing": "缺少该字段",
+    "json_invalid": "请求体不是合法的 JSON",
+    "string_type": "应为字符串",
+    "string_too_long": "内容过长",
+    "string_too_short": "内容过短",
+    "string_pattern_mismatch": "格式不正确",
+    "int_parsing": "应为整数",
+    "int_type": "应为整数",
+    "bool_type": "应为 true 或 false",
+    "list_type": "应为数组",
+    "model_attributes_type": "应为 JSON 对象",
+    "less_than_equal": "数值过大",
+    "greater_than_equal": "数值过小",
+}
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Registers the handlers; after this no response of an error has another body."""
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    for base in (AppError, AgentError, KnowledgeError):
+        app.add_exception_handler(base, _own)
+
+
+def log_error(error: Exception, description: Description) -> None:
+    """One line for an error that is the server's."""
+    if description.status >= 500:
+        logger.opt(exception=error).error("request failed")
+
+
+def request_id_of(request: Request) -> str:
+    """The id of the request, given by the middleware."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+async def _own(request: Request, error: Exception) -> JSONResponse:
+    description = describe(error)
+    log_error(error, description)
+    return _response(request, description)
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code, message = _HTTP.get(error.status_code, ("http_error", "请求没有成功。"))
+    response = _response(request, Description(error.status_code, code, message, {}))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _validation(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    fields = [_field(item) for item in error.errors()]
+    message = "请求参数有误：" + "；".join(f"{field['field']} {field['problem']}" for field in fields[:5])
+    return _response(request, Description(422, "invalid_request", message, {"fields": fields}))
+
+
+def _field(item: dict[str, Any]) -> dict[str, str]:
+    path = ".".join(str(part) for part in item["loc"] if part != "body" and not isinstance(part, int))
+    return {"field": path or "请求体", "problem": _PROBLEMS.get(item["type"], "取值不正确")}
+
+
+def _response(request: Request, description: Description) -> JSONResponse:
+    return JSONResponse(description.body(request_id_of(request)), status_code=description.status)

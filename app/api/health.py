@@ -1,0 +1,31 @@
+"""Liveness and readiness."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from app.api.deps import Wiring
+from app.errors import Overloaded
+
+router = APIRouter(prefix="/api/v1/health", tags=["健康检查"])
+
+
+class Health(BaseModel):
+    """A state in one word."""
+
+    status: str
+
+
+@router.get("", response_model=Health)
+async def health() -> Health:
+    """The process is alive."""
+    return Health(status="ok")
+
+
+@router.get("/ready", response_model=Health)
+async def ready(wiring: Wiring) -> Health:
+    """The first question will be answered as fast as any: green only after a warm query."""
+    if not wiring.ready.is_set():
+        raise Overloaded("服务正在启动，请稍后再试。", code="not_ready")
+    return Health(status="ready")

@@ -1,0 +1,99 @@
+"""Logs without personal data: JSON lines on stderr, or readable lines on a terminal.
+
+A line carries only the fields of `FIELDS`, an event's constant message and the place of an error. What customers wrote
+never goes into a message; as a second net phone numbers, addresses and long numbers are masked in every line.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import re
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any, TextIO
+
+from loguru import logger
+
+if TYPE_CHECKING:
+    from loguru import Message, Record
+
+FIELDS = ("request_id", "tenant", "method", "path", "status", "ms", "outcome", "agent", "degraded", "revision", "count")
+"""The only extra fields that are written."""
+
+_MASKS = (
+    (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "[email]"),
+    (re.compile(r"(?<![\w-])\+?\d(?:[ -]?\d){6,}[\dXx]?(?![\w-])"), "[number]"),
+)
+_QUIET = ("uvicorn.access", "httpx", "chromadb", "alembic", "aiosqlite", "asyncio", "jieba")
+
+
+def configure_logging(level: str, stream: TextIO | None = None) -> None:
+    """Sends all logs of the process, those of libraries included, to `stream` (stderr when None)."""
+    target = stream or sys.stderr
+    render = _readable if target.isatty() else _json
+
+    def write(message: Message) -> None:
+        target.write(render(message.record) + "\n")
+        target.flush()
+
+    logger.remove()
+    logger.add(write, level=level, backtrace=False, diagnose=False)
+    logging.basicConfig(handlers=[_ToLoguru()], level=logging.INFO, force=True)
+    for name in logging.root.manager.loggerDict:
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def mask(text: str) -> str:
+    """Text without e-mail addresses and long numbers."""
+    for pattern, replacement in _MASKS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class _ToLoguru(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        depth, frame = 6, inspect.currentframe()
+        while frame and (depth := depth - 1):
+            frame = frame.f_back
+        level: str | int = record.levelname if record.levelname in logger._core.levels else record.levelno  # type: ignore[attr-defined]
+        logger.opt(exception=record.exc_info).log(level, "{}", record.getMessage())
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    extra = record["extra"]
+    fields: dict[str, Any] = {name: extra[name] for name in FIELDS if name in extra}
+    if record["exception"] is not None:
+        fields |= _error(record["exception"].value)
+    return fields
+
+
+def _error(error: BaseException | None) -> dict[str, Any]:
+    """Type and place. The message only of our own errors: that of a driver may quote a customer's words."""
+    if error is None:
+        return {}
+    own = type(error).__module__.split(".")[0] in ("app", "agents", "knowledge")
+    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    cause = error.__cause__ or error.__context__
+    return {
+        "error": type(error).__name__,
+        "reason": str(error)[:300] if own else "",
+        "cause": type(cause).__name__ if cause else "",
+        "stack": frames[-12:],
+    }
+
+
+def _json(record: Record) -> str:
+    line = {"time": record["time"].isoformat(), "level": record["level"].name, "event": record["message"]}
+    return mask(json.dumps(line | _fields(record), ensure_ascii=False, default=str))
+
+
+def _readable(record: Record) -> str:
+    fields = _fields(record)
+    stack = "".join(f"\n    {frame}" for frame in fields.pop("stack", ()))
+    values = " ".join(f"{name}={value}" for name, value in fields.items() if value not in ("", None))
+    return mask(f"{record['time']:HH:mm:ss} {record['level'].name:7} {record['message']}  {values}") + stack

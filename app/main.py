@@ -1,0 +1,40 @@
+"""The HTTP application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI
+
+from app.api import chat, documents, health, search
+from app.api.error_handlers import install_error_handlers
+from app.api.middleware import RequestContextMiddleware
+from app.container import open_container
+from app.settings import Settings
+
+TITLE = "应答 Yingda"
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; `app.state.container` is there while it runs."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_container(settings) as container:
+            app.state.container = container
+            preparation = asyncio.create_task(container.prepare(), name="prepare")
+            try:
+                yield
+            finally:
+                preparation.cancel()
+                with suppress(asyncio.CancelledError):
+                    await preparation
+
+    app = FastAPI(title=TITLE, lifespan=lifespan)
+    app.add_middleware(RequestContextMiddleware)
+    install_error_handlers(app)
+    for resource in (chat, search, documents, health):
+        app.include_router(resource.router)
+    return app
