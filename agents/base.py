@@ -17,7 +17,7 @@ class Agent(Protocol):
         """Whether this agent is the right one; cheap, without a model."""
 
     def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
-        """Yields Meta, then Tokens (perhaps a Replace), then exactly one Done.
+        """Yields Meta, Evidence when it searched, Tokens (perhaps a Replace), then exactly one Done.
 
         Raises AgentError or KnowledgeError on an outage: an outage is never an answer.
         """

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agents.llm.base import Citation, Generator, Request
 from agents.llm.quotable import safe_text, without_orders
-from agents.types import CITING, Answer, AnswerEvent, Done, Meta, Outcome, Question, Source, Token
+from agents.types import CITING, Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
 from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
@@ -59,6 +59,7 @@ class KnowledgeAgent:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
         retrieval = await self._searcher.search(question.text, rewrite=question.rewrite, vector=question.vector)
+        yield Evidence(question, retrieval)
         if retrieval.verdict is Verdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event

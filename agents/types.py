@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from knowledge.types import Vector
+from knowledge.types import Retrieval, Vector
 
 
 class Outcome(StrEnum):
@@ -99,6 +99,14 @@ class Meta:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was searched and found, for whoever traces a turn; customers do not see it."""
+
+    question: Question
+    retrieval: Retrieval
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the reply; the pieces joined are the reply."""
 
@@ -119,4 +127,4 @@ class Done:
     answer: Answer
 
 
-AnswerEvent = Meta | Token | Replace | Done
+AnswerEvent = Meta | Evidence | Token | Replace | Done

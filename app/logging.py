@@ -24,7 +24,7 @@ FIELDS = ("request_id", "tenant", "method", "path", "status", "ms", "outcome", "
 
 _MASKS = (
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "[email]"),
-    (re.compile(r"(?<![\w-])\+?\d(?:[ -]?\d){6,}[\dXx]?(?![\w-])"), "[number]"),
+    (re.compile(r"(?<![A-Za-z0-9-])\+?\d(?:[ -]?\d){6,}[Xx]?(?![A-Za-z0-9-])"), "[number]"),
 )
 _QUIET = ("uvicorn.access", "httpx", "chromadb", "alembic", "aiosqlite", "asyncio", "jieba")
 
@@ -66,7 +66,7 @@ class _ToLoguru(logging.Handler):
 
 def _fields(record: Record) -> dict[str, Any]:
     extra = record["extra"]
-    fields: dict[str, Any] = {name: extra[name] for name in FIELDS if name in extra}
+    fields: dict[str, Any] = {name: extra[name] for name in FIELDS if extra.get(name) is not None}
     if record["exception"] is not None:
         fields |= _error(record["exception"].value)
     return fields
@@ -89,11 +89,19 @@ def _error(error: BaseException | None) -> dict[str, Any]:
 
 def _json(record: Record) -> str:
     line = {"time": record["time"].isoformat(), "level": record["level"].name, "event": record["message"]}
-    return mask(json.dumps(line | _fields(record), ensure_ascii=False, default=str))
+    return json.dumps(_masked(line | _fields(record)), ensure_ascii=False, default=str)
 
 
 def _readable(record: Record) -> str:
-    fields = _fields(record)
+    fields = _masked(_fields(record))
     stack = "".join(f"\n    {frame}" for frame in fields.pop("stack", ()))
     values = " ".join(f"{name}={value}" for name, value in fields.items() if value not in ("", None))
-    return mask(f"{record['time']:HH:mm:ss} {record['level'].name:7} {record['message']}  {values}") + stack
+    return f"{record['time']:HH:mm:ss} {record['level'].name:7} {mask(record['message'])}  {values}{stack}"
+
+
+def _masked(fields: dict[str, Any]) -> dict[str, Any]:
+    """Ids and times stay: they are what a line is found by."""
+    return {
+        name: mask(value) if isinstance(value, str) and name not in ("request_id", "tenant", "time") else value
+        for name, value in fields.items()
+    }

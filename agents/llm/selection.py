@@ -58,6 +58,7 @@ class SentenceSelector:
                 (self._score(unit, rank, weights, request.question, how), unit)
                 for rank, passage in enumerate(passages)
                 for unit in units_of(passage, keep_lists=how)
+                if not unit.only_announces
             ),
             key=lambda pair: -pair[0],
         )

@@ -36,8 +36,8 @@ class Sentence:
 
     @property
     def leads_in(self) -> bool:
-        """Announces what follows: says nothing alone."""
-        return self.text.endswith(("：", ":", "如下", "如下。"))
+        """Announces what follows, or asks: answers nothing alone."""
+        return self.text.endswith(("：", ":", "如下", "如下。", "？", "?"))
 
     @property
     def continues(self) -> bool:

@@ -38,6 +38,11 @@ class Unit:
     def is_list(self) -> bool:
         return sum(self.passage.sentences[index].is_item for index in self.indices) >= 2
 
+    @property
+    def only_announces(self) -> bool:
+        """A question or lead-in whose answer or list is not there."""
+        return all(self.passage.sentences[index].leads_in for index in self.indices)
+
 
 def passage_of(fragment: int, candidate: Candidate) -> Passage:
     """Splits a fragment and leaves out what must not be quoted."""

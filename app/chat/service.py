@@ -47,8 +47,8 @@ class ChatService:
         turn = _Turn(message)
         text = self._guard.check(message.text)
         if isinstance(text, Rejected):
-            for event in turn.rejected(text):
-                yield event
+            for notice in turn.rejected(text):
+                yield notice
             return
         async with self._sessions.turn(message):
             question = await self._history.question(message, text)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
 
-from agents.types import Replace, Token
+from agents.types import Evidence, Replace, Token
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
 from app.errors import ShuttingDown, describe
 
@@ -49,7 +49,8 @@ async def server_sent(
             if isinstance(item, Exception):
                 yield encode("error", describe(item).body(request_id))
                 return
-            yield encode(*_payload(item))
+            if not isinstance(item, Evidence):
+                yield encode(*_payload(item))
     finally:
         for task in (work, limit):
             task.cancel()
@@ -78,7 +79,7 @@ async def _limit(draining: asyncio.Event, seconds: float, queue: asyncio.Queue[C
     await queue.put(ShuttingDown("服务正在重启，请稍后重新发送。"))
 
 
-def _payload(event: ChatEvent) -> tuple[str, dict[str, Any]]:
+def _payload(event: TurnStarted | Token | Replace | TurnDone) -> tuple[str, dict[str, Any]]:
     match event:
         case TurnStarted():
             return "meta", asdict(event)

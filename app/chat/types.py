@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from agents.types import Answer, Replace, Token
+from agents.types import Answer, Evidence, Replace, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +53,4 @@ class TurnDone:
         }
 
 
-ChatEvent = TurnStarted | Token | Replace | TurnDone
+ChatEvent = TurnStarted | Evidence | Token | Replace | TurnDone

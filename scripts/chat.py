@@ -1,0 +1,182 @@
+"""The chat in a terminal: `python scripts/chat.py [--trace] [--url http://127.0.0.1:8000] [question]`.
+
+Without `--url` this process answers itself, over the same ChatService as the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import httpx
+
+from agents.types import Evidence, Replace, Token
+from app.api.search import SearchResponse
+from app.auth.principal import DEFAULT_TENANT
+from app.chat.service import ChatService
+from app.chat.session import Message, new_id
+from app.chat.types import TurnDone, TurnStarted
+from app.container import open_container
+from app.errors import describe
+from app.logging import configure_logging
+from app.settings import load_settings
+from knowledge.errors import InvalidConfiguration, KnowledgeError
+
+Event = tuple[str, dict[str, Any]]
+"""Kind and data, as on the wire; `evidence` exists only here."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 1 when the chat could not be opened or a single question failed."""
+    options = _parse(arguments)
+    try:
+        return asyncio.run(_remote(options) if options.url else _local(options))
+    except (KeyboardInterrupt, EOFError):
+        print()
+        return 0
+    except InvalidConfiguration as error:
+        print(f"{error}\n服务正在运行时，请用 --url 连接它，例如 --url http://127.0.0.1:8000", file=sys.stderr)
+    except KnowledgeError as error:
+        print(describe(error).message, file=sys.stderr)
+    except httpx.HTTPError as error:
+        print(f"连接不上 {options.url}：{error}", file=sys.stderr)
+    return 1
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/chat.py", description="在终端里对话")
+    parser.add_argument("question", nargs="*", help="只问这一句；不给则逐句对话，空行或 Ctrl-D 结束")
+    parser.add_argument("--url", help="已在运行的服务的地址；不给则由本进程回答")
+    parser.add_argument("--session", default=None, help="接着某个会话编号继续")
+    parser.add_argument("--trace", action="store_true", help="显示每一步：改写、召回、融合、重排、门槛、耗时")
+    return parser.parse_args(arguments)
+
+
+async def _local(options: argparse.Namespace) -> int:
+    configure_logging("WARNING")
+    async with open_container(load_settings()) as container:
+        await container.prepare()
+
+        def ask(text: str, session: str) -> AsyncIterator[Event]:
+            return _from_service(container.chat, Message(DEFAULT_TENANT, session, text, trace_id=new_id()))
+
+        return await _converse(ask, options)
+
+
+async def _remote(options: argparse.Namespace) -> int:
+    async with httpx.AsyncClient(base_url=options.url.rstrip("/"), timeout=120) as client:
+
+        def ask(text: str, session: str) -> AsyncIterator[Event]:
+            return _from_server(client, text, session, trace=options.trace)
+
+        return await _converse(ask, options)
+
+
+async def _converse(ask: Any, options: argparse.Namespace) -> int:
+    session = options.session or new_id()
+    if options.question:
+        return await _show(ask(" ".join(options.question), session), options.trace)
+    print(f"会话 {session}。请输入问题，空行结束。")
+    while text := (await asyncio.to_thread(input, "\n您：")).strip():
+        await _show(ask(text, session), options.trace)
+    return 0
+
+
+async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Event]:
+    try:
+        async for event in chat.stream(message):
+            match event:
+                case TurnStarted():
+                    yield "meta", {"agent": event.agent, "intent": event.intent}
+                case Evidence(question, retrieval):
+                    found = SearchResponse.of(retrieval, None).model_dump(mode="json")
+                    yield "evidence", found | {"rewrite": question.rewrite}
+                case Token(text):
+                    yield "token", {"text": text}
+                case Replace(text):
+                    yield "replace", {"text": text}
+                case TurnDone():
+                    yield "done", event.response()
+    except KnowledgeError as error:
+        yield "error", describe(error).body(message.trace_id)
+
+
+async def _from_server(client: httpx.AsyncClient, text: str, session: str, *, trace: bool) -> AsyncIterator[Event]:
+    if trace:
+        found = await client.post("/api/v1/knowledge/search", json={"query": text, "explain": True})
+        if found.is_success:
+            yield "evidence", found.json()
+    body = {"message": text, "session_id": session, "channel": "terminal"}
+    async with client.stream("POST", "/api/v1/chat/stream", json=body) as response:
+        if not response.is_success:
+            await response.aread()
+            yield "error", response.json()
+            return
+        async for line in response.aiter_lines():
+            if line.startswith("data: "):
+                data = json.loads(line.removeprefix("data: "))
+                yield data["type"], data
+
+
+async def _show(events: AsyncIterator[Event], trace: bool) -> int:
+    failed = 0
+    async for kind, data in events:
+        match kind:
+            case "meta":
+                if trace:
+                    print(f"  [路由] 智能体 {data['agent']}，意图 {data['intent']}")
+                print("应答：", end="", flush=True)
+            case "evidence" if trace:
+                print(_traced(data))
+            case "token":
+                print(data["text"], end="", flush=True)
+            case "replace":
+                print(f"\n（更正）{data['text']}", end="", flush=True)
+            case "done":
+                print(_closing(data, trace))
+            case "error":
+                failed = 1
+                print(f"\n出错了：{data['error']['message']}（{data['error']['code']}）", file=sys.stderr)
+    return failed
+
+
+def _traced(found: dict[str, Any]) -> str:
+    lines = [""]
+    if found.get("rewrite"):
+        lines.append(f"  [改写] {found['rewrite']}")
+    terms = "、".join(f"{term} {weight:.1f}" for term, weight in found["terms"].items())
+    lines.append(f"  [分词] {terms}")
+    lines.append("  [候选] 向量名次 词名次   余弦    BM25   融合    打分  概率  判定")
+    for candidate in found["candidates"]:
+        ranks = f"{candidate['vector_rank'] or '-':>8} {candidate['keyword_rank'] or '-':>6}"
+        scores = (
+            f"{candidate['cosine']:7.3f} {candidate['bm25']:7.2f} {candidate['fused']:.4f} {candidate['score']:7.3f}"
+        )
+        where = candidate["question"] or f"{candidate['title']} > {candidate['heading']}"
+        lines.append(f"    {ranks} {scores} {candidate['probability']:.3f} {candidate['verdict']:8} {where[:40]}")
+    degraded = f"，降级 {found['degraded']}" if found["degraded"] else ""
+    lines.append(f"  [门槛] {found['verdict']}，知识库版本 {found['revision']}{degraded}")
+    return "\n".join(lines)
+
+
+def _closing(response: dict[str, Any], trace: bool) -> str:
+    data = response["data"]
+    lines = [""]
+    for source in data["sources"]:
+        place = " > ".join(part for part in (source["title"], source["heading"]) if part)
+        lines.append(f"  [{source['index']}] {place}（{source['score']:.2f}）")
+    if trace:
+        timings = "，".join(f"{stage} {milliseconds:.1f} ms" for stage, milliseconds in data["timings_ms"].items())
+        lines.append(f"  [结果] {response['outcome']}，置信度 {data['confidence']:.2f}；{timings}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.auth.principal import require_safe_binding
+from app.settings import Settings, load_settings
+from knowledge.errors import InvalidConfiguration
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_without_any_configuration_it_runs_on_this_machine_only() -> None:
+    settings = load_settings()
+    assert (settings.host, settings.port, settings.data_dir) == ("127.0.0.1", 8000, Path("data"))
+    assert settings.sql_url == "sqlite+aiosqlite:///data/yingda.sqlite3"
+
+
+def test_a_threshold_of_zero_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMILARITY_THRESHOLD", "0")
+    monkeypatch.setenv("CLARIFY_THRESHOLD", "0")
+    assert load_settings().similarity_threshold == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PORT", "eighty"), ("RERANK_TOP_K", "0"), ("SIMILARITY_THRESHOLD", "1.2"), ("EMBEDDER", "word2vec")],
+)
+def test_a_value_that_cannot_work_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidConfiguration, match=name):
+        load_settings()
+
+
+def test_thresholds_in_the_wrong_order_name_all_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLARIFY_THRESHOLD", "0.9")
+    with pytest.raises(InvalidConfiguration, match="CLARIFY_THRESHOLD <= SIMILARITY_THRESHOLD <= CONFIDENT_THRESHOLD"):
+        load_settings()
+
+
+def test_a_misspelt_key_in_the_env_file_is_named(empty_folder: Path) -> None:
+    (empty_folder / ".env").write_text("SIMILARITY_TRESHOLD=0.5\n", "utf-8")
+    with pytest.raises(InvalidConfiguration, match="SIMILARITY_TRESHOLD"):
+        load_settings()
+
+
+def test_settings_do_not_change_after_the_start() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
+def test_this_machine_needs_no_key(host: str) -> None:
+    require_safe_binding(host)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.com"])
+def test_listening_to_others_without_a_key_is_refused(host: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"HOST.*API_KEY"):
+        require_safe_binding(host)
