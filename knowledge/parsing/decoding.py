@@ -10,6 +10,9 @@ _MIN_COMMON = 0.7
 """Share of GB2312 level-1 characters and punctuation among the non-ASCII ones; Chinese prose has over 0.95, Big5 or
 Shift-JIS bytes read as GB18030 have under 0.5."""
 
+_DETECTED = ("big5", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp1252", "cp1251")
+"""What customers' files are in; among all encodings some mainframe's code page always fits."""
+
 
 def decode(name: str, content: bytes, declared: str = "") -> str:
     """Text with "\\n" line ends: UTF-8 or UTF-16 by BOM, then UTF-8, `declared`, GB18030, then detection.
@@ -57,5 +60,5 @@ def _reads_as_chinese(text: str) -> bool:
 def _detect(content: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(content).best()
+    best = from_bytes(content, cp_isolation=list(_DETECTED)).best()
     return _strict(content, best.encoding) if best else None

@@ -22,7 +22,7 @@ class HtmlParser(Parser):
     def _pieces(self, source: Source) -> Iterator[Piece]:
         charset = _CHARSET.search(source.content[:4096])
         declared = charset.group(1).decode("ascii") if charset else ""
-        tree = LexborHTMLParser(decode(source.name, source.content, declared))
+        tree = markup.parse_tree(source.name, decode(source.name, source.content, declared))
         article = _article(tree)
         if article is None:
             return

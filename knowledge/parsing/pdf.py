@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from threading import Lock
 
 import pypdfium2
@@ -13,7 +14,7 @@ from pypdfium2 import raw
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.lines import FULL, Line, reflow
-from knowledge.parsing.pdf_layout import PageLine, page_lines, with_tables
+from knowledge.parsing.pdf_layout import PageLine, heads_table, page_lines, with_tables
 from knowledge.parsing.pieces import Heading, Piece, Table, Title
 
 _PDFIUM = Lock()
@@ -101,10 +102,12 @@ def _without_furniture(pages: list[list[PageLine]]) -> Iterator[list[PageLine]]:
     repeated = {key for key, count in edges.items() if count >= 2 and count > len(pages) / 2}
     for page in pages:
         kept = []
-        for index, line in enumerate(page):
+        for index, (line, following) in enumerate(zip_longest(page, page[1:])):
             at_edge = index < _EDGE or index >= len(page) - _EDGE
-            numbers = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
-            if not ((at_edge and _mask(line.text) in repeated) or numbers or _LEADER.search(line.text)):
+            # The header of a table that goes on returns too, but it stands on columns.
+            running = at_edge and _mask(line.text) in repeated and not (following and heads_table(line, following))
+            number = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
+            if not (running or number or _LEADER.search(line.text)):
                 kept.append(line)
         yield kept
 

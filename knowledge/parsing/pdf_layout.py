@@ -97,6 +97,11 @@ def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | Table]:
     yield from _close(run)
 
 
+def heads_table(line: PageLine, following: PageLine) -> bool:
+    """Whether two lines are columns above each other."""
+    return min(len(line.cells), len(following.cells)) > 1 and _fits(line, following)
+
+
 def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
     if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
         yield from run

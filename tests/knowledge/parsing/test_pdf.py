@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
+from knowledge.parsing.limits import Limits
+from knowledge.parsing.registry import parse
+from knowledge.types import Block
+from tests.knowledge.parsing.files import Text, page, pdf
+
+_FULL = "签收之日起七天以内商品完好并且没有影响二次销售的可以申请无理由退货退款申请入口在订单详情页"
+
+
+def test_pages_count_from_one() -> None:
+    parsed = parse("手册.pdf", pdf(page("第一段。"), page("第二段。")))
+    assert parsed.title == "手册"
+    assert parsed.blocks == (Block("第一段。", (), 1), Block("第二段。", (), 2))
+
+
+def test_running_headers_footers_and_page_numbers_are_removed() -> None:
+    pages = [
+        page("云笙 产品手册", f"{text}内容。", f"第 {n} 页 共 3 页", f"- {n} -") for n, text in enumerate("甲乙丙", 1)
+    ]
+    assert [block.text for block in parse("a.pdf", pdf(*pages)).blocks] == ["甲内容。", "乙内容。", "丙内容。"]
+
+
+def test_running_footer_in_two_columns_is_removed() -> None:
+    def footed(text: str, number: int) -> list[Text]:
+        return [*page(text), (60, 40, 10, "云笙"), (400, 40, 10, f"第 {number} 页")]
+
+    parsed = parse("a.pdf", pdf(footed("甲内容。", 1), footed("乙内容。", 2)))
+    assert [block.text for block in parsed.blocks] == ["甲内容。", "乙内容。"]
+
+
+def test_wrapped_lines_are_joined_without_a_space_between_chinese() -> None:
+    parsed = parse("a.pdf", pdf(page(_FULL, "右上角。", "另起一段，请联系客服。")))
+    assert [block.text for block in parsed.blocks] == [_FULL + "右上角。", "另起一段，请联系客服。"]
+
+
+def test_paragraph_over_a_page_break_is_one_block_on_its_first_page() -> None:
+    parsed = parse("a.pdf", pdf(page("开头。", _FULL), page("右上角。", _FULL + "。")))
+    assert parsed.blocks[1] == Block(_FULL + "右上角。", (), 1)
+
+
+def test_wrapped_words_are_joined_with_a_space() -> None:
+    line = "Open the order page and choose the item that you would like to return to us"
+    width = [(60.0, 780 - 16.0 * index, 10.0, text) for index, text in enumerate((line, "within seven days."))]
+    assert parse("a.pdf", pdf(width)).blocks[0].text == f"{line} within seven days."
+
+
+def test_numbered_lines_are_headings() -> None:
+    lines = ("第三章 售后", "一、退货", "（一）条件", "七天内。", "1.2 流程", "在线申请。", "二、换货", "十五天内。")
+    parsed = parse("a.pdf", pdf(page(*lines)))
+    assert [(block.text, block.heading_path) for block in parsed.blocks] == [
+        ("七天内。", ("第三章 售后", "一、退货", "（一）条件")),
+        ("在线申请。", ("第三章 售后", "一、退货", "（一）条件", "1.2 流程")),
+        ("十五天内。", ("第三章 售后", "二、换货")),
+    ]
+
+
+def test_larger_lines_are_headings_and_the_largest_is_the_title() -> None:
+    texts: list[Text] = [
+        (60, 800, 20, "云笙耳机说明书"),
+        (60, 760, 14, "安全须知"),
+        (60, 740, 10, "请勿长时间以高音量使用耳机。"),
+        (60, 700, 14, "保修"),
+        (60, 680, 10, "一年。"),
+    ]
+    parsed = parse("a.pdf", pdf(texts))
+    assert parsed.title == "云笙耳机说明书"
+    assert [block.heading_path for block in parsed.blocks] == [("安全须知",), ("保修",)]
+
+
+def test_bookmarks_are_headings() -> None:
+    parsed = parse(
+        "a.pdf", pdf(page("充电", "约两小时。"), page("清洁", "用干布。"), bookmarks=[(0, "充电"), (1, "清洁")])
+    )
+    assert parsed.blocks == (Block("约两小时。", ("充电",), 1), Block("用干布。", ("清洁",), 2))
+
+
+def test_table_rows_are_readable_over_a_page_break() -> None:
+    def rows(*cells: tuple[str, str, str]) -> list[Text]:
+        places = (60, 160, 300)
+        return [
+            (x, 780 - 20 * index, 10, text)
+            for index, row in enumerate(cells)
+            for x, text in zip(places, row, strict=True)
+            if text
+        ]
+
+    header = ("代码", "含义", "处理")
+    first = rows(header, ("E01", "缺水", "请向水箱加水"), ("", "", "再重启"), ("E02", "", "重启"))
+    parsed = parse("a.pdf", pdf(first, rows(header, ("E03", "卡住", "清理"))))
+    assert parsed.blocks == (
+        Block("代码：E01；含义：缺水；处理：请向水箱加水再重启", (), 1),
+        Block("代码：E02；处理：重启", (), 1),
+        Block("代码：E03；含义：卡住；处理：清理", (), 2),
+    )
+
+
+def test_contents_lines_are_left_out() -> None:
+    parsed = parse("a.pdf", pdf(page("一、概述 ........ 1", "二、保修 ........ 9"), page("一、概述", "正文。")))
+    assert parsed.blocks == (Block("正文。", ("一、概述",), 2),)
+
+
+def test_password_is_named() -> None:
+    with pytest.raises(EncryptedDocument, match="密码"):
+        parse("机密.pdf", pdf(page("正文。"), password="secret"))
+
+
+def test_scan_without_text_is_named() -> None:
+    with pytest.raises(EmptyDocument, match="扫描件"):
+        parse("扫描.pdf", pdf([]))
+
+
+def test_too_many_pages() -> None:
+    with pytest.raises(DocumentTooLarge, match="2 页"):
+        parse("长.pdf", pdf(*[page("正文。")] * 3), Limits(max_pages=2))
