@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field
 
 from app.db.documents import DocumentRow, VersionRow
+from app.errors import describe
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
 
 Status = Literal["ready", "indexing", "failed"]
@@ -34,7 +35,7 @@ class FileReportOut(BaseModel):
 
     @classmethod
     def of(cls, report: FileReport) -> Self:
-        error = report.error
+        error = describe(report.error) if report.error else None
         return cls(
             name=report.name,
             outcome=report.outcome,
@@ -43,7 +44,7 @@ class FileReportOut(BaseModel):
             title=report.title or None,
             chunks=report.chunks,
             same_as=report.same_as,
-            error=FileError(code=getattr(error, "code", "unavailable"), message=str(error)) if error else None,
+            error=FileError(code=error.code, message=error.message) if error else None,
         )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 from starlette.datastructures import UploadFile as FormFile
 
-from app.api.deps import current_tenant
+from app.api.deps import TenantId, Wiring
 from app.api.document_schemas import (
     DocumentDetail,
     DocumentOut,
@@ -19,9 +19,8 @@ from app.api.document_schemas import (
     VersionOut,
 )
 from app.api.uploads import multipart_form
-from app.db.documents import DocumentRepository
 from app.errors import BatchRejected, InvalidRequest, NotFound
-from app.knowledge_ops.ingestion import FileReport, IngestionService
+from app.knowledge_ops.ingestion import FileReport
 from knowledge.errors import InvalidDocument
 from knowledge.text import clean
 
@@ -53,33 +52,18 @@ _UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-def _ingestion(request: Request) -> IngestionService:
-    service: IngestionService = request.app.state.container.ingestion
-    return service
-
-
-def _documents(request: Request) -> DocumentRepository:
-    repository: DocumentRepository = request.app.state.container.documents
-    return repository
-
-
-Tenant = Annotated[str, Depends(current_tenant)]
-Ingestion = Annotated[IngestionService, Depends(_ingestion)]
-Documents = Annotated[DocumentRepository, Depends(_documents)]
-
-
 @router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY)
-async def upload(request: Request, response: Response, tenant: Tenant, ingestion: Ingestion) -> UploadOut:
+async def upload(request: Request, response: Response, tenant: TenantId, wiring: Wiring) -> UploadOut:
     """Takes files in. 201 once all that were taken answer, 202 while the index is still at work.
 
     A file that cannot be taken is reported beside the others; if none was taken, the error is the response.
     """
-    max_file: int = request.app.state.container.settings.max_upload_bytes
+    max_file = wiring.settings.max_upload_bytes
     async with multipart_form(request, max_file * MAX_BATCH) as form:
         files = [part for part in form.getlist("files") if isinstance(part, FormFile)]
         if not files:
             raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
-        reports = await ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
+        reports = await wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
     _raise_if_nothing_was_taken(reports)
     if not all(report.ready for report in reports if report.error is None):
         response.status_code = 202
@@ -88,31 +72,31 @@ async def upload(request: Request, response: Response, tenant: Tenant, ingestion
 
 @router.get("", response_model=DocumentPage)
 async def list_documents(
-    tenant: Tenant,
-    documents: Documents,
+    tenant: TenantId,
+    wiring: Wiring,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY_CHARS)] = None,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> DocumentPage:
     """One page of documents, the last changed first."""
-    rows, total = await documents.page(tenant, category=category, offset=offset, limit=limit)
+    rows, total = await wiring.documents.page(tenant, category=category, offset=offset, limit=limit)
     return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
 @router.get("/{document_id}", response_model=DocumentDetail)
-async def get_document(document_id: str, tenant: Tenant, documents: Documents) -> DocumentDetail:
+async def get_document(document_id: str, tenant: TenantId, wiring: Wiring) -> DocumentDetail:
     """One document with its versions."""
-    row = await documents.get(tenant, document_id)
+    row = await wiring.documents.get(tenant, document_id)
     if row is None:
         raise NotFound(f"没有编号为 {document_id} 的文档", document_id=document_id)
-    versions = await documents.versions(tenant, document_id)
+    versions = await wiring.documents.versions(tenant, document_id)
     return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
 
 
 @router.delete("/{document_id}", status_code=204)
-async def delete_document(document_id: str, tenant: Tenant, ingestion: Ingestion) -> Response:
+async def delete_document(document_id: str, tenant: TenantId, wiring: Wiring) -> Response:
     """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
-    return Response(status_code=204 if await ingestion.delete(tenant, document_id) else 202)
+    return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)
 
 
 def _contents(files: list[FormFile], max_file: int) -> Iterator[tuple[str, bytes]]:

@@ -118,7 +118,9 @@ class Indexer:
         delay = POLL_SECONDS
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), delay)
+                # Not wait_for: before Python 3.12 it loses a cancellation that comes together with the event.
+                async with asyncio.timeout(delay):
+                    await self._wake.wait()
             self._wake.clear()
             healthy = await self._round()
             delay = POLL_SECONDS if healthy else min(delay * 2, MAX_BACKOFF_SECONDS)

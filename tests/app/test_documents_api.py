@@ -7,13 +7,11 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 
 from app.api.deps import current_tenant
 from app.api.documents import router
-from app.errors import AppError, status_of
-from knowledge.errors import KnowledgeError
+from app.api.error_handlers import install_error_handlers
 from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
@@ -57,13 +55,7 @@ async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
     )
     app.dependency_overrides[current_tenant] = lambda: "t"
 
-    def respond(_: Request, error: Exception) -> JSONResponse:
-        code = getattr(error, "code", "unknown")
-        body = {"code": code, "message": str(error), "details": getattr(error, "details", {})}
-        return JSONResponse({"error": body}, status_of(error))
-
-    app.add_exception_handler(AppError, respond)
-    app.add_exception_handler(KnowledgeError, respond)
+    install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         yield client
 

@@ -1,0 +1,101 @@
+"""The knowledge base of one process, put together from settings: storage, embedder, indexer, ingestion."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from app.db.documents import DocumentRepository
+from app.db.embedding_cache import SqliteEmbeddingCache
+from app.db.engine import Database
+from app.db.feed import IndexFeed
+from app.db.knowledge import KnowledgeRepository
+from app.db.migrate import upgrade
+from app.knowledge_ops.following import RemoteFollower
+from app.knowledge_ops.indexer import Indexer
+from app.knowledge_ops.ingestion import IngestionService
+from app.settings import Settings
+from knowledge.chunking import ChunkOptions
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.registry import get_embedder
+from knowledge.errors import IndexUnavailable
+from knowledge.index import Index
+from knowledge.ingest import Ingestor
+from knowledge.parsing.limits import Limits
+from knowledge.stores.registry import get_index
+from knowledge.text import Analyzer
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """`indexer` is None in a process that does not hold the lock on DATA_DIR: it commits, but cannot search."""
+
+    database: Database
+    documents: DocumentRepository
+    feed: IndexFeed
+    embedder: Embedder
+    analyzer: Analyzer
+    ingestion: IngestionService
+    indexer: Indexer | None
+
+    async def index(self, tenant: str) -> Index:
+        """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
+        if self.indexer is None:
+            raise IndexUnavailable("another process keeps the index of this DATA_DIR")
+        return await self.indexer.index(tenant)
+
+
+@asynccontextmanager
+async def open_knowledge(
+    settings: Settings,
+    *,
+    owns_index: bool,
+    wait_seconds: float = 60.0,
+    on_revision: Callable[[str, int], None] | None = None,
+) -> AsyncIterator[KnowledgeBase]:
+    """Migrates, repairs and follows; closes in reverse order.
+
+    owns_index: this process holds the lock on DATA_DIR and keeps the index; otherwise commits go to SQL and whoever
+    holds it is waited for, `wait_seconds` at most. Raises InvalidConfiguration, IndexMismatch.
+    """
+    async with AsyncExitStack() as stack:
+        database = Database(settings.sql_url)
+        stack.push_async_callback(database.close)
+        await upgrade(database)
+        cache = SqliteEmbeddingCache(embeddings_path(settings))
+        stack.callback(cache.close)
+        embedder = get_embedder(settings.embedder, cache)
+        stack.callback(embedder.close)
+        analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
+        knowledge = KnowledgeRepository(database)
+        ingestor = Ingestor(embedder, analyzer, _chunk_options(settings), Limits(max_bytes=settings.max_upload_bytes))
+        indexer = None
+        if owns_index:
+            open_index = partial(_open_index, settings, embedder)
+            indexer = Indexer(feed, knowledge, ingestor, embedder, open_index, on_revision)
+            stack.push_async_callback(indexer.close)
+            await indexer.start()
+        follower = indexer or RemoteFollower(feed)
+        ingestion = IngestionService(documents, knowledge, ingestor, follower, wait_seconds)
+        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer)
+
+
+def embeddings_path(settings: Settings) -> Path:
+    """Where vectors are kept by content."""
+    return settings.data_dir / "embeddings.sqlite3"
+
+
+def index_path(settings: Settings) -> Path:
+    """Where the embedded indexes are kept; all of it can be derived again."""
+    return settings.data_dir / "index"
+
+
+def _chunk_options(settings: Settings) -> ChunkOptions:
+    return ChunkOptions(settings.chunk_min_tokens, settings.chunk_max_tokens, settings.chunk_overlap_tokens)
+
+
+def _open_index(settings: Settings, embedder: Embedder, tenant: str) -> Index:
+    return get_index(settings.vector_store, index_path(settings), tenant, embedder)

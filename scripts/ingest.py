@@ -1,0 +1,141 @@
+"""Takes files and folders into the knowledge base: `python scripts/ingest.py PATH…`.
+
+While a server runs on the same DATA_DIR the files are committed to the database and the server's index is waited for;
+otherwise this process keeps the index itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NoReturn
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tqdm import tqdm
+
+from app.db.lock import DataDirLock
+from app.knowledge_ops.assembly import KnowledgeBase, index_path, open_knowledge
+from app.knowledge_ops.files import FoundFile, find_files
+from app.knowledge_ops.ingestion import FileOutcome, FileReport
+from app.settings import Settings, load_settings
+from knowledge.errors import KnowledgeError
+from knowledge.stores.registry import drop_index
+
+_LABELS = {
+    FileOutcome.CREATED: "新增",
+    FileOutcome.UPDATED: "更新",
+    FileOutcome.UNCHANGED: "未变",
+    FileOutcome.FAILED: "失败",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0 when every file answers, 1 when one failed or the index did not follow in time."""
+    options = _parse(arguments)
+    try:
+        files = find_files(options.paths)
+        settings = load_settings()
+        lock = DataDirLock(settings.data_dir)
+        owns_index = lock.try_acquire()
+        try:
+            return asyncio.run(_run(settings, options, files, owns_index))
+        finally:
+            lock.release()
+    except FileNotFoundError as error:
+        print(f"找不到文件或目录：{error}", file=sys.stderr)
+    except KnowledgeError as error:
+        print(str(error), file=sys.stderr)
+    return 1
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="文件或目录；目录逐层查找")
+    parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
+    parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
+    parser.add_argument("--tenant", default="default", help="租户，默认 default")
+    parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
+    parser.add_argument("--reindex", action="store_true", help="先丢弃已有向量索引，按数据库重建（更换 EMBEDDER 后用）")
+    options = parser.parse_args(arguments)
+    if not options.paths and not options.reindex:
+        parser.error("请给出要导入的文件或目录，或使用 --reindex")
+    return options
+
+
+async def _run(settings: Settings, options: argparse.Namespace, files: list[FoundFile], owns_index: bool) -> int:
+    if options.reindex:
+        if not owns_index:
+            print("服务正在使用 DATA_DIR，无法重建索引：请先停止服务再试", file=sys.stderr)
+            return 1
+        await asyncio.to_thread(drop_index, settings.vector_store, index_path(settings), options.tenant)
+    if not owns_index:
+        print("服务正在运行：文件写入数据库后由服务更新索引")
+    async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:
+        reports = await _ingest(base, settings, options, files)
+    return _report(reports, options.wait)
+
+
+async def _ingest(
+    base: KnowledgeBase, settings: Settings, options: argparse.Namespace, files: list[FoundFile]
+) -> list[FileReport]:
+    reports: list[FileReport] = []
+    tags = tuple(options.tags) if options.tags else None
+    with _Bar(len(files)) as bar:
+        for category, group in groupby(files, key=lambda file: file.category):
+            chosen = options.category if options.category is not None else category or None
+            contents = bar.each(group, settings.max_upload_bytes)
+            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step)
+    return reports
+
+
+class _Bar:
+    """Moves with every chunk; a file counts one."""
+
+    def __init__(self, total: int) -> None:
+        layout = "{l_bar}{bar}| {n:.0f}/{total_fmt} 个文件 [{elapsed}<{remaining}]{postfix}"
+        self._bar: tqdm[NoReturn] = tqdm(total=total, bar_format=layout, desc="导入", disable=total == 0)
+        self._finished = 0
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def each(self, files: Iterator[FoundFile], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+        """Names and contents, read one at a time."""
+        for file in files:
+            yield file.name, file.read(max_bytes)
+            self._finished += 1
+            self._move_to(self._finished)
+
+    def step(self, name: str, done: int, total: int) -> None:
+        self._bar.set_postfix_str(f"{name} {done}/{total} 片段", refresh=False)
+        self._move_to(self._finished + done / (total + 1))
+
+    def _move_to(self, position: float) -> None:
+        self._bar.update(position - self._bar.n)
+
+
+def _report(reports: list[FileReport], waited: float) -> int:
+    for report in reports:
+        detail = f"：{report.error}" if report.error else f"（{report.chunks} 个片段）"
+        if report.same_as:
+            detail = f"（内容与《{report.same_as}》相同）"
+        print(f"{_LABELS[report.outcome]}  {report.name}{detail}")
+    count = Counter(report.outcome for report in reports)
+    print(f"共 {len(reports)} 个文件：" + "，".join(f"{label} {count[outcome]}" for outcome, label in _LABELS.items()))
+    if any(not report.ready for report in reports if report.error is None):
+        print(f"已写入数据库，但索引在 {waited:g} 秒内没有跟上；服务会继续更新，请查看服务日志", file=sys.stderr)
+        return 1
+    return 1 if count[FileOutcome.FAILED] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
