@@ -50,7 +50,7 @@ class Container:
         self.draining = asyncio.Event()
         self._tenants: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
-        conversations = ConversationRepository(base.database)
+        self.conversations = conversations = ConversationRepository(base.database)
         self.chat = ChatService(
             Guard(settings.max_message_chars),
             Sessions(conversations),

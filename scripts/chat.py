@@ -126,17 +126,17 @@ async def _from_server(client: httpx.AsyncClient, text: str, session: str, *, tr
 
 
 async def _show(events: AsyncIterator[Event], trace: bool) -> int:
-    failed = 0
+    failed, speaking = 0, False
     async for kind, data in events:
         match kind:
             case "meta":
                 if trace:
                     print(f"  [路由] 智能体 {data['agent']}，意图 {data['intent']}")
-                print("应答：", end="", flush=True)
             case "evidence" if trace:
                 print(_traced(data))
             case "token":
-                print(data["text"], end="", flush=True)
+                print(data["text"] if speaking else f"应答：{data['text']}", end="", flush=True)
+                speaking = True
             case "replace":
                 print(f"\n（更正）{data['text']}", end="", flush=True)
             case "done":
@@ -148,7 +148,7 @@ async def _show(events: AsyncIterator[Event], trace: bool) -> int:
 
 
 def _traced(found: dict[str, Any]) -> str:
-    lines = [""]
+    lines = []
     if found.get("rewrite"):
         lines.append(f"  [改写] {found['rewrite']}")
     terms = "、".join(f"{term} {weight:.1f}" for term, weight in found["terms"].items())
