@@ -165,3 +165,10 @@ async def test_questions_are_embedded_while_a_document_is_taken_in(tmp_path: Pat
             answered_meanwhile += not ingest.done()
         assert answered_meanwhile > 0
         assert (await ingest)[0].ready
+
+
+async def test_closing_just_after_a_commit_ends(tmp_path: Path) -> None:
+    for _ in range(20):
+        async with asyncio.timeout(5):
+            async with knowledge_base(tmp_path) as base:
+                await base.indexer.reached("t", 0, 0.0)
