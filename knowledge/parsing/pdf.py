@@ -12,6 +12,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
+from knowledge.parsing.archive import check_streams
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.lines import FULL, Line, reflow
 from knowledge.parsing.pdf_layout import PageLine, heads_table, page_lines, with_tables
@@ -40,6 +41,7 @@ class PdfParser(Parser):
     signature = b"%PDF-"
 
     def _pieces(self, source: Source) -> Iterator[Piece]:
+        check_streams(source)
         with _PDFIUM:
             pages, bookmarks = _read(source)
         lines = [line for page in _without_furniture(pages) for line in page]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -21,7 +23,7 @@ from knowledge.errors import (
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import ParsedDocument
-from tests.knowledge.parsing.files import damaged, in_order, page, pdf, word, workbook
+from tests.knowledge.parsing.files import damaged, in_order, page, pdf, rezip, word, workbook
 
 _LINES = ("签收后 7 天内可以退货。", "运费由买家承担。")
 
@@ -163,3 +165,12 @@ def test_hostile_name_is_refused_and_shown_clean(name: str) -> None:
 
 def test_name_is_normalised() -> None:
     assert check_name(" cafe\u0301 说明..v2.pdf ") == "caf\u00e9 说明..v2.pdf"
+
+
+@pytest.mark.parametrize(("suffix", "entry"), [(".docx", "word/document.xml"), (".xlsx", "xl/worksheets/sheet1.xml")])
+def test_damage_inside_an_intact_archive_leads_to_a_document_or_to_an_invalid_document(suffix: str, entry: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(SAMPLES[suffix])) as archive:
+        inner = archive.read(entry)
+    for content in damaged(inner, range(20)):
+        with suppress(InvalidDocument):
+            _assert_clean(parse(f"坏{suffix}", rezip(SAMPLES[suffix], {entry: content})))

@@ -6,6 +6,7 @@ import hashlib
 import io
 import random
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -23,8 +24,10 @@ def page(*lines: str, top: float = 780, size: float = 10) -> list[Text]:
     return [(60, top - index * 1.6 * size, size, line) for index, line in enumerate(lines)]
 
 
-def pdf(*pages: Sequence[Text], bookmarks: Sequence[tuple[int, str]] = (), password: str = "") -> bytes:
-    """A PDF; bookmarks are (page from 0, title); with a password its strings are not readable without it."""
+def pdf(
+    *pages: Sequence[Text], bookmarks: Sequence[tuple[int, str]] = (), password: str = "", padding: int = 0
+) -> bytes:
+    """A PDF with compressed pages; bookmarks are (page from 0, title); `padding` spaces are added to each page."""
     first_page = 5
     kids = " ".join(f"{first_page + 2 * index} 0 R" for index in range(len(pages)))
     first_mark = first_page + 2 * len(pages)
@@ -40,11 +43,12 @@ def pdf(*pages: Sequence[Text], bookmarks: Sequence[tuple[int, str]] = (), passw
         content = "\n".join(
             f"BT /F1 {size} Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET" for x, y, size, text in texts
         ).encode()
+        packed = zlib.compress(content + b" " * padding, 9)
         objects.append(
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>"
             f"/Contents {first_page + 2 * index + 1} 0 R>>".encode()
         )
-        objects.append(b"<</Length %d>>stream\n%s\nendstream" % (len(content), content))
+        objects.append(b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed))
     if bookmarks:
         objects.extend(_outline(first_mark, first_page, bookmarks))
     return _assemble(objects, password)
@@ -125,15 +129,14 @@ def workbook(sheets: dict[str, Sequence[Sequence[object]]], merged: Sequence[str
     return buffer.getvalue()
 
 
-def rezip(content: bytes, **changes: bytes) -> bytes:
-    """The archive with one more entry per keyword, or with the entry of that name (dots as __) replaced."""
-    names = {name.replace("__", "/").replace("_dot_", "."): data for name, data in changes.items()}
+def rezip(content: bytes, entries: dict[str, bytes]) -> bytes:
+    """The archive with these entries added or replaced."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():
-            if entry.filename not in names:
+            if entry.filename not in entries:
                 new.writestr(entry.filename, old.read(entry))
-        for name, data in names.items():
+        for name, data in entries.items():
             new.writestr(name, data)
     return buffer.getvalue()
 

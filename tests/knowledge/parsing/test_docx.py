@@ -109,17 +109,17 @@ def _plain() -> bytes:
 
 def test_zip_bomb_is_refused_before_it_unfolds() -> None:
     with pytest.raises(HostileDocument, match="压缩炸弹"):
-        parse("炸弹.docx", rezip(_plain(), word__media__a_dot_bin=bytes(30 * 2**20)))
+        parse("炸弹.docx", rezip(_plain(), {"word/media/a.bin": bytes(30 * 2**20)}))
 
 
 def test_entity_definitions_are_refused() -> None:
     bomb = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><x>&b;</x>'
     with pytest.raises(HostileDocument, match="实体"):
-        parse("实体.docx", rezip(_plain(), word__document_dot_xml=bomb))
+        parse("实体.docx", rezip(_plain(), {"word/document.xml": bomb}))
 
 
 def test_archive_that_lies_about_sizes_is_broken() -> None:
-    content = bytearray(rezip(_plain(), word__media__a_dot_bin=bytes(2**20)))
+    content = bytearray(rezip(_plain(), {"word/media/a.bin": bytes(2**20)}))
     directory = content.rfind(b"word/media/a.bin") - 46
     content[directory + 24 : directory + 28] = (10).to_bytes(4, "little")
     with pytest.raises(BrokenDocument):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
+from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import parse
 from knowledge.types import Block
@@ -111,6 +111,11 @@ def test_password_is_named() -> None:
 def test_scan_without_text_is_named() -> None:
     with pytest.raises(EmptyDocument, match="扫描件"):
         parse("扫描.pdf", pdf([]))
+
+
+def test_compression_bomb_is_refused_before_it_unfolds() -> None:
+    with pytest.raises(HostileDocument, match="压缩炸弹"):
+        parse("炸弹.pdf", pdf(page("正文。"), padding=30 * 2**20))
 
 
 def test_too_many_pages() -> None:
