@@ -95,8 +95,7 @@ class Indexer:
         """Stops following and closes the indexes."""
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])
         for index in self._indexes.values():
             await index.close()
 
