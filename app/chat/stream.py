@@ -17,7 +17,7 @@ PING_SECONDS = 15.0
 DRAIN_SECONDS = 5.0
 """How long a running stream may go on once the server stops."""
 MEDIA_TYPE = "text/event-stream"
-HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", "Connection": "keep-alive"}
+HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 """Against proxies that collect a response before they pass it on."""
 
 

@@ -25,6 +25,7 @@ def test_sentences_are_spans_of_the_text() -> None:
         ("第一行\n第二行", ["第一行", "第二行"]),
         ("Ready. Then go.", ["Ready.", "Then go."]),
         ('Add "wow!" to your reply.', ['Add "wow!" to your reply.']),
+        ("型号：A4；噪声：30 dB；价格：99 元", ["型号：A4；噪声：30 dB；价格：99 元"]),
         ("", []),
         (" \n ", []),
     ],
