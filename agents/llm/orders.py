@@ -44,6 +44,8 @@ VERBS_EN = (
     r"introduce|highlight|link|direct|plan|help"
     r"|teach|recite|sing|spell|jumble|mix|transform|present|prepare|analy[sz]e|develop|design|"
     r"how|what|who|whom|whose|when|where|why"
+    r"|set|schedule|remind|book|order|turn|play|send|call|organi[sz]e|track|monitor|encrypt|decrypt|decode|cipher"
+    r"|reverse|flip|classify|determine|rate|evaluate|predict|investigate|gather|search|look|check|be|let|put|apply"
     r"|which|can|could|would|is|are|does|did|you|your|from now|in your|if you|as an)"
 )
 
@@ -127,6 +129,8 @@ TO_MODEL = tuple(
         r"文章|故事|作文|散文|小说|笑话|论文|引言|歌词|歌|剧本|童话|对联|广告语)",
         r"(?:把|将)?(?:下面|以下|上面|这|下列)[^，,。]{0,8}(?:翻译|译)(?:成|为)|(?:^|请|并|把[^。]{0,12})翻译(?:成|"
         r"为)(?:法|英|日|德|韩|俄|西班牙|葡萄牙|阿拉伯)(?:文|语)",
+        r"^\W*请?(?:用[^，,。]{1,12}[，,]?)?(?:简单|详细|简要)?地?(?:解释|讲解|简述|概述|阐述|翻译|创作|朗诵|谈谈|说说)(?:一下)?(?!权|说明|者)",
+        r"(?:^|[，,。;!？?]|请)(?:给我|帮我|告诉我|替我|跟我说|教我|陪我)",
         # Roles and templates of chat transcripts.
         r"(?:^|[。！？!?\s])(?:assistant|chatbot|human|ai助手|ai|机器人|助手)\s*[:：]",
         r"(?:^|[。！？!?\s])(?:user|system|用户|系统|管理员|developer)\s*[:：]\s*(?:现在|请|你|"

@@ -14,6 +14,11 @@ from agents.llm.orders import ABOUT_CUSTOMER, CASE_RECORD, PAYLOAD, TO_MODEL, VE
 from agents.llm.sentences import Sentence, split_sentences
 from knowledge.text import fold
 
+MIN_CHINESE = 8
+ORDER_SHARE = 0.08
+PROSE_SHARE = 0.3
+"""Shares of Chinese characters in a chunk from which an English order, or any English prose, is foreign matter."""
+
 _ENCODED = re.compile(
     r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*\d)[A-Za-z0-9+/]{32,}={0,2}|[01]{32,}"
 )
@@ -24,6 +29,8 @@ _ABOUT_NOTICE = re.compile(
 _SECRET = re.compile(r"(?<![a-z0-9])[a-z]{1,4}\d[a-z0-9]{4,}|https?:")
 _SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])|(?<=[a-z])\s+(?=[\u4e00-\u9fff])")
 _CJK = re.compile(r"[\u3400-\u9fff]")
+_WORD = re.compile(r"[A-Za-z']+")
+_PROSE = re.compile(r"\b(?:a|an|the|of|to|in|your|you|for|with|is|are|and|my|me|this|that|it)\b", re.IGNORECASE)
 _ENGLISH = re.compile(rf"\W*{VERBS_EN}\b", re.IGNORECASE)
 _CODE = re.compile(r"[={}<>_\\`$|]|(?:^|\s)--?\w|/\w+/|\w\(|^\s*[$#>]")
 _TASK = re.compile(
@@ -50,13 +57,13 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
     A planted order may go on in the sentences after the one that gives it away: the next two fall with it when they
     order something too. In a text that is mostly Chinese, an English question or order is foreign matter as well.
     """
-    chinese = _mostly_chinese("".join(sentence.text for sentence in sentences))
+    chinese = _chinese_share("".join(sentence.text for sentence in sentences))
     allowed: list[bool] = []
     suspicion = 0
     hidden = False
     for sentence in sentences:
         hidden = hidden or "<!--" in sentence.text
-        bad = hidden or addresses_model(sentence.text) or (chinese and _foreign_order(sentence.text))
+        bad = hidden or addresses_model(sentence.text) or _foreign(sentence.text, chinese)
         if bad:
             suspicion = 2
         elif suspicion:
@@ -86,16 +93,20 @@ def safe_text(text: str) -> bool:
     return not addresses_model(text)
 
 
-def _mostly_chinese(text: str) -> bool:
-    return len(_CJK.findall(text)) >= max(8, len(text) * 0.08)
+def _chinese_share(text: str) -> float:
+    """Chinese characters among all; 0.0 in a text with next to none."""
+    count = len(_CJK.findall(text))
+    return count / len(text) if count >= MIN_CHINESE else 0.0
 
 
-def _foreign_order(text: str) -> bool:
-    words = re.findall(r"[A-Za-z']+", text)
-    return (
-        len(words) >= 3
-        and not words[0].isupper()
-        and not _CJK.search(text)
-        and not _CODE.search(text)
-        and _ENGLISH.match(text) is not None
-    )
+def _foreign(text: str, chinese: float) -> bool:
+    """English prose in a Chinese text: orders and questions at once, any prose where the text is Chinese throughout.
+
+    Commands, settings and messages in English stay: they have the marks of code, or no articles and pronouns.
+    """
+    words = _WORD.findall(text)
+    if not chinese or len(words) < 3 or words[0].isupper() or _CJK.search(text) or _CODE.search(text):
+        return False
+    if chinese >= ORDER_SHARE and _ENGLISH.match(text):
+        return True
+    return chinese >= PROSE_SHARE and len(words) >= 4 and _PROSE.search(text) is not None

@@ -16,6 +16,7 @@ _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _ITEM = re.compile(
     r"\s*(?:[-*•·●▪◦+](?=\s)|\d{1,2}(?:[.)](?=\s)|[、）．])|[（(]\d{1,2}[)）]|[①-⑳]|第[一二三四五六七八九十\d]+步|步骤\s*[一二三四五六七八九十\d]+)"
 )
+_QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
 _CONTINUES = re.compile(
     r"(?:但是?|不过|然而|其中|此外|另外|同时|而且|并且|因此|所以|否则|若不|如仍|随后|然后|接着|之后|例如|比如|注意|这|该|其|它|上述|以上)"
 )
@@ -38,7 +39,17 @@ class Sentence:
     @property
     def leads_in(self) -> bool:
         """Announces what follows, or asks: answers nothing alone."""
-        return self.text.endswith(("：", ":", "如下", "如下。", "？", "?"))
+        return self.text.endswith(("：", ":", "如下", "如下。")) or self.asks
+
+    @property
+    def asks(self) -> bool:
+        """A question."""
+        return self.text.endswith(("？", "?"))
+
+    @property
+    def marked_question(self) -> bool:
+        """The question of a dialogue, whose answer is the next line."""
+        return self.asks and _QUESTION_MARK.match(self.text) is not None
 
     @property
     def continues(self) -> bool:

@@ -71,7 +71,7 @@ def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence, 
     previous = sentences[group[-1]]
     if sum(len(sentences[index].text) for index in group) + len(sentence.text) > MAX_LIST_CHARS:
         return False
-    if previous.leads_in:
+    if previous.leads_in and (previous.line == sentence.line or not previous.asks or previous.marked_question):
         return True
     in_list = any(sentences[index].is_item for index in group)
     if keep_lists and in_list and (sentence.is_item or sentence.line == previous.line):

@@ -103,3 +103,16 @@ async def test_quotes_come_in_document_order() -> None:
     [(_, quote)] = await quotes("运费和退款", RETURNS)
     positions = [RETURNS.index(sentence.text) for sentence in split_sentences(quote)]
     assert positions == sorted(positions)
+
+
+async def test_a_question_is_not_quoted_as_an_answer() -> None:
+    text = "退款多久到账？\n验货后 1～5 个工作日退款到账。\n巴西的首都是哪里？\n运费不退。\n赠品退回。"
+    [(_, quote)] = await quotes("退款多久到账", text)
+    assert "验货后 1～5 个工作日退款到账。" in quote
+    assert "？" not in quote
+
+
+async def test_the_question_of_a_dialogue_goes_with_its_answer() -> None:
+    text = "问：能退吗？\n答：签收后七天内可以退。\n问：运费谁出？\n答：您承担。\n其他见官网。"
+    [(_, quote)] = await quotes("签收后七天内能退吗", text)
+    assert quote.startswith("问：能退吗？\n答：签收后七天内可以退。")
