@@ -115,7 +115,8 @@ class LocalIndex:
         vocabulary = dict(old.vocabulary)
         vocabulary.update({term: change.first_term + offset for offset, term in enumerate(change.new_terms)})
         if self._vectors is not None:
-            self._vectors.upsert([item for key, item in added.items() if key not in self._stored()])
+            stored = self._stored()
+            self._vectors.upsert([item for key, item in added.items() if key not in stored])
         self._snapshot = LocalSnapshot(
             change.revision, (*kept, *added.values()), vocabulary, self._vectors, self._threads
         )
