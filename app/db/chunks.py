@@ -40,7 +40,8 @@ async def replace(
         }
         for chunk, ids in zip(chunks, terms, strict=True)
     ]
-    await connection.execute(insert(StoredChunk), rows)
+    for part in vocabulary.batches(rows):
+        await connection.execute(insert(StoredChunk), part)
 
 
 async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
@@ -54,11 +55,11 @@ async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> 
     wanted = sorted(ids)
     documents: dict[str, DocumentMeta] = {}
     loaded: list[tuple[Chunk, TermIds]] = []
-    for start in range(0, len(wanted), vocabulary.BATCH):
+    for part in vocabulary.batches(wanted):
         query = (
             select(StoredChunk, Document.name, Document.title, Document.category, Document.tags)
             .join(Document, (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id))
-            .where(StoredChunk.tenant_id == tenant, StoredChunk.id.in_(wanted[start : start + vocabulary.BATCH]))
+            .where(StoredChunk.tenant_id == tenant, StoredChunk.id.in_(part))
         )
         for row in await connection.execute(query):
             meta = DocumentMeta(row.document_id, row.name, row.title, row.category, tuple(row.tags))

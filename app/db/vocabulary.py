@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from sqlalchemy import insert, select, update
@@ -12,7 +14,9 @@ from app.db.models import KbState, Term
 from knowledge.types import TermIds
 
 BATCH = 500
-"""Values per IN list: well below the limit on parameters of every database."""
+"""Rows or values per statement."""
+
+T = TypeVar("T")
 
 
 async def assign(connection: AsyncConnection, tenant: str, tokens: Iterable[Sequence[str]]) -> list[TermIds]:
@@ -21,15 +25,23 @@ async def assign(connection: AsyncConnection, tenant: str, tokens: Iterable[Sequ
     The caller's transaction must hold the tenant's `kb_state` row, else two commits could give one id twice.
     """
     texts = list(tokens)
-    terms = list(dict.fromkeys(token for text in texts for token in text))
+    # Plain loops over every token of a document: in a thread, so that chat goes on meanwhile.
+    terms = await asyncio.to_thread(_distinct, texts)
     ids = await _known(connection, tenant, terms)
-    new = [term for term in terms if term not in ids]
-    if new:
+    if new := [term for term in terms if term not in ids]:
         first = (await connection.execute(select(KbState.terms).where(KbState.tenant_id == tenant))).scalar_one()
         ids.update({term: first + offset for offset, term in enumerate(new)})
-        await connection.execute(insert(Term), [{"tenant_id": tenant, "id": ids[term], "term": term} for term in new])
+        rows = [{"tenant_id": tenant, "id": ids[term], "term": term} for term in new]
+        for part in batches(rows):
+            await connection.execute(insert(Term), part)
         await connection.execute(update(KbState).where(KbState.tenant_id == tenant).values(terms=first + len(new)))
-    return [np.array([ids[token] for token in text], dtype=np.int32) for text in texts]
+    return await asyncio.to_thread(_as_ids, texts, ids)
+
+
+def batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Slices of at most `BATCH`: below every database's limit on parameters, and short enough for the event loop."""
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]
 
 
 async def terms_from(connection: AsyncConnection, tenant: str, first: int) -> tuple[str, ...]:
@@ -50,7 +62,15 @@ def unpack(blob: bytes) -> TermIds:
 
 async def _known(connection: AsyncConnection, tenant: str, terms: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for start in range(0, len(terms), BATCH):
-        query = select(Term.term, Term.id).where(Term.tenant_id == tenant, Term.term.in_(terms[start : start + BATCH]))
+    for part in batches(terms):
+        query = select(Term.term, Term.id).where(Term.tenant_id == tenant, Term.term.in_(part))
         found.update((row.term, row.id) for row in await connection.execute(query))
     return found
+
+
+def _distinct(texts: Sequence[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(token for text in texts for token in text))
+
+
+def _as_ids(texts: Sequence[Sequence[str]], ids: dict[str, int]) -> list[TermIds]:
+    return [np.array([ids[token] for token in text], dtype=np.int32) for text in texts]
