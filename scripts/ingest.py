@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,6 @@ from app.knowledge_ops.files import FoundFile, find_files
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
-from knowledge.stores.registry import drop_index
 
 _LABELS = {
     FileOutcome.CREATED: "新增",
@@ -61,7 +61,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
     parser.add_argument("--tenant", default="default", help="租户，默认 default")
     parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
-    parser.add_argument("--reindex", action="store_true", help="先丢弃已有向量索引，按数据库重建（更换 EMBEDDER 后用）")
+    parser.add_argument("--reindex", action="store_true", help="先丢弃全部向量索引，按数据库重建（更换 EMBEDDER 后用）")
     options = parser.parse_args(arguments)
     if not options.paths and not options.reindex:
         parser.error("请给出要导入的文件或目录，或使用 --reindex")
@@ -73,7 +73,7 @@ async def _run(settings: Settings, options: argparse.Namespace, files: list[Foun
         if not owns_index:
             print("服务正在使用 DATA_DIR，无法重建索引：请先停止服务再试", file=sys.stderr)
             return 1
-        await asyncio.to_thread(drop_index, settings.vector_store, index_path(settings), options.tenant)
+        await asyncio.to_thread(shutil.rmtree, index_path(settings), ignore_errors=True)
     if not owns_index:
         print("服务正在运行：文件写入数据库后由服务更新索引")
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:

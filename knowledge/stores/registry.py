@@ -31,11 +31,3 @@ def get_index(name: str, path: Path, tenant: str, embedder: Embedder) -> Index:
     if name not in STORES:
         raise InvalidConfiguration(f"VECTOR_STORE={name} 不存在，可选：{', '.join(STORES)}")
     return STORES[name](path, tenant, embedder)
-
-
-def drop_index(name: str, path: Path, tenant: str) -> None:
-    """Removes what a store keeps of a tenant below `path`, so that it can be built anew. Blocking."""
-    if name == "chroma":
-        from knowledge.stores.chroma import drop
-
-        drop(path, tenant)

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from chromadb.api.shared_system_client import SharedSystemClient
 
 from app.db.lock import DataDirLock
 from app.knowledge_ops.assembly import open_knowledge
 from app.knowledge_ops.files import find_files
 from app.settings import Settings
+from knowledge.embeddings.hash import HashEmbedder
 from scripts.ingest import main
 
 
@@ -139,3 +141,17 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     first.release()
     assert second.try_acquire()
     second.release()
+
+
+def test_another_embedder_is_refused_until_the_index_is_built_anew(
+    settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VECTOR_STORE", "chroma")
+    assert main([str(folder)]) == 0
+    assert main([str(folder), "--tenant", "other"]) == 0
+    monkeypatch.setattr(HashEmbedder, "name", "hash/another")
+    assert main([str(folder)]) == 1
+    assert "--reindex" in capsys.readouterr().err
+    SharedSystemClient.clear_system_cache()  # Chroma keeps files open per process, and every run is a process
+    assert main([str(folder), "--reindex"]) == 0
+    assert "未变 3" in capsys.readouterr().out
