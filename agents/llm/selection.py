@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.llm.base import Request
 from agents.llm.sentences import Sentence
@@ -45,6 +46,8 @@ class SentenceSelector:
         if max_sources < 1:
             raise ValueError("max_sources must be at least 1")
         self._tokens = tokens
+        # Cutting 400 characters into words takes 1.4 ms, and the same passages answer most questions.
+        self._terms = lru_cache(maxsize=8192)(lambda text: frozenset(tokens(text)))
         self._max_sources = max_sources
 
     def select(self, request: Request) -> list[Quote]:
@@ -77,8 +80,8 @@ class SentenceSelector:
     def _score(self, unit: Unit, rank: int, weights: dict[str, float], question: str, how: bool) -> float:
         """Between 0 and about 1.5: the share of the question that the unit covers, and what its form promises."""
         text = unit.text
-        terms = set(self._tokens(text))
-        context = set(self._tokens(unit.passage.candidate.chunk.context))
+        terms = self._terms(text)
+        context = self._terms(unit.passage.candidate.chunk.context)
         covered = sum(weight for term, weight in weights.items() if term in terms)
         by_context = sum(weight for term, weight in weights.items() if term in context and term not in terms)
         score = covered + 0.3 * by_context
