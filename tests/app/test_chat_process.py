@@ -55,7 +55,7 @@ def test_it_prints_where_it_answers_and_stops_on_a_signal(tmp_path: Path) -> Non
             assert answer["outcome"] == "answered"
         finally:
             server.send_signal(signal.SIGTERM)
-        assert server.wait(20) == 0
+        assert server.wait(20) in (0, -signal.SIGTERM)  # uvicorn raises the signal again once all is closed
 
 
 def test_a_second_server_on_the_same_data_is_refused_by_name(tmp_path: Path) -> None:
