@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from knowledge.types import Chunk, Filter, Hit, IndexChange, Vector
+from knowledge.types import Chunk, Filter, Hit, IndexChange, Matrix, Vector
 
 
 class Snapshot(Protocol):
@@ -34,8 +34,12 @@ class Snapshot(Protocol):
     def chunk(self, chunk_id: str) -> Chunk:
         """Raises KeyError for an id that is not of this revision."""
 
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> list[float]:
-        """Exact cosine of every chunk named, in that order."""
+    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+        """Embeddings of the chunks named, in that order, shape (len(chunk_ids), dimension)."""
+
+    @property
+    def centre(self) -> Vector:
+        """Mean of all embeddings (not normalised): what every text of this base has in common."""
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         """BM25 of every chunk named, in that order; 0.0 where no term occurs."""

@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 
-VERSION = "1"
+VERSION = "2"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
 """Model numbers, order ids, versions and file names: kept whole, and their parts beside them."""
+_RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
 _WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 _SPLIT_ALNUM = re.compile(r"[a-z]+|[0-9]+")
 _INVISIBLE = re.compile(
@@ -57,7 +58,12 @@ class Analyzer:
         }
 
     def tokens(self, text: str) -> list[str]:
-        """Terms of a text in order, repetitions kept: words and their sub-words, model numbers whole and in parts."""
+        """Terms of a text, repetitions kept: words and sub-words, model numbers whole and in parts, then characters.
+
+        Character pairs and single characters find what the dictionary splits wrongly (花呗 -> 花, 呗) and typos, and
+        weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
+        three: .686/.705 (faq_tidb), .476/.542 (faq_ant_huabei), .494/.542 (cs_jd_case).
+        """
         tokens: list[str] = []
         folded = fold(clean(text))
         position = 0
@@ -67,6 +73,7 @@ class Analyzer:
             tokens.extend(part for part in re.split(r"[-_./+#]", match.group()) if part)
             position = match.end()
         self._words(folded[position:], tokens)
+        tokens.extend(_characters(folded))
         if self._synonyms:
             tokens.extend(other for token in tuple(tokens) for other in self._synonyms.get(token, ()))
         return tokens
@@ -78,6 +85,18 @@ class Analyzer:
             tokens.append(word)
             if word.isascii() and len(parts := _SPLIT_ALNUM.findall(word)) > 1:
                 tokens.extend(parts)
+
+
+def _characters(text: str) -> list[str]:
+    """Pairs and single characters of Chinese runs; an ASCII run counts as one of each, to keep its share."""
+    terms: list[str] = []
+    for run in _RUN.findall(text):
+        if run.isascii():
+            terms += (run, run)
+        else:
+            terms += [run[start : start + 2] for start in range(len(run) - 1)] or [run]
+            terms += run
+    return terms
 
 
 @cache

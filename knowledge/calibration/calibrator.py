@@ -1,0 +1,129 @@
+"""Calibrates a retriever against its own base, without labels, whenever the base has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from loguru import logger
+
+from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit
+from knowledge.calibration.model import Calibration
+from knowledge.calibration.questions import off_topic_questions, pseudo_questions
+from knowledge.errors import KnowledgeError
+from knowledge.index import Snapshot
+from knowledge.rerankers.base import Query, Reranker
+from knowledge.retriever import Retriever
+from knowledge.text import VERSION
+from knowledge.types import Matrix
+
+DEBOUNCE_SECONDS = 1.0
+
+
+class CalibrationStore(Protocol):
+    """Keeps calibrations between starts; `key` says what else the fit depends on."""
+
+    async def load(self, scorer: str, key: str) -> tuple[int, Calibration] | None:
+        """The last one saved, with the revision that it was fitted on."""
+
+    async def save(self, scorer: str, key: str, revision: int, calibration: Calibration) -> None:
+        """Replaces it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question of the tenant's own, with whether the base answers it."""
+
+    text: str
+    answerable: bool
+
+
+class Calibrator:
+    """Owns the calibrations of one retriever; the old ones serve until new ones are fitted."""
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        store: CalibrationStore | None = None,
+        labelled: Sequence[LabelledQuestion] = (),
+    ) -> None:
+        self._retriever = retriever
+        self._store = store
+        self._labelled = tuple(labelled)
+        self._key = _key(retriever)
+        self._fitting = asyncio.Lock()
+        self._revision = -1
+        self._soon: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Loads what was saved and fits what is missing or out of date; an empty base needs nothing."""
+        for scorer in self._scorers():
+            if self._store and (saved := await self._store.load(scorer.kind, self._key)):
+                self._revision, self._retriever.calibrations[scorer.kind] = saved
+        await self.refresh()
+
+    def refresh_soon(self) -> None:
+        """Refreshes in the background once no further change has come for a moment."""
+        if self._soon is not None:
+            self._soon.cancel()
+        self._soon = asyncio.create_task(self._refresh_later())
+
+    async def refresh(self) -> None:
+        """Fits all scorers on the index's revision, unless that is done. Raises EmbeddingUnavailable."""
+        async with self._fitting:
+            snapshot = self._retriever.index.snapshot()
+            if snapshot.revision == self._revision or not len(snapshot):
+                return
+            for scorer in self._scorers():
+                calibration = await self._fit(snapshot, scorer)
+                self._retriever.calibrations[scorer.kind] = calibration
+                if self._store:
+                    await self._store.save(scorer.kind, self._key, snapshot.revision, calibration)
+            self._revision = snapshot.revision
+
+    async def close(self) -> None:
+        """Stops background work."""
+        if self._soon is not None:
+            self._soon.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._soon
+
+    async def _refresh_later(self) -> None:
+        await asyncio.sleep(DEBOUNCE_SECONDS)
+        try:
+            await self.refresh()
+        except KnowledgeError as error:  # the old calibration goes on serving; the next change tries again
+            logger.opt(exception=error).warning("calibration failed")
+
+    def _scorers(self) -> tuple[Reranker, ...]:
+        return self._retriever.reranker, self._retriever.fallback
+
+    async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
+        chunks = [snapshot.chunk(chunk_id) for chunk_id in sorted(snapshot.ids())]
+        own = await asyncio.to_thread(pseudo_questions, chunks)
+        unrelated = await self._best_scores(snapshot, scorer, off_topic_questions())
+        typical = await self._best_scores(snapshot, scorer, own)
+        labelled = Labelled(
+            await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if item.answerable]),
+            await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
+        )
+        return fit(scorer.kind, unrelated, typical, labelled)
+
+    async def _best_scores(self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str]) -> list[float]:
+        vectors: Matrix = await self._retriever.embedder.queries(texts)
+        best = []
+        for text, vector in zip(texts, vectors, strict=True):
+            query = Query(text, tuple(self._retriever.analyzer.tokens(text)), vector)
+            scored = await self._retriever.score(snapshot, [query], scorer)
+            best.append(scored[0].evidence if scored else 0.0)
+        return best
+
+
+def _key(retriever: Retriever) -> str:
+    """Changes whenever scores or the way they are fitted do."""
+    parts = (retriever.embedder.name, VERSION, repr(retriever.options), POSITION, SPREADS, off_topic_questions())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

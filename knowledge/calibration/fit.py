@@ -1,0 +1,53 @@
+"""Fits the gate's cutoff from the scores of calibration questions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knowledge.calibration.model import Calibration
+
+POSITION = 0.45
+"""Where the cutoff lies between unrelated and typical questions, at least."""
+SPREADS = 2.6
+"""...or this many spreads of the unrelated scores below typical ones, when that is higher: where text that has nothing
+to do with the base scores in a narrow band, a smaller shortfall already tells that the answer is missing."""
+MIN_LABELLED = 20
+"""A labelled set refines the cutoff from this many questions of either kind on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Best scores of a tenant's own questions, with and without an answer in the base."""
+
+    answerable: Sequence[float] = ()
+    unanswerable: Sequence[float] = ()
+
+
+def fit(
+    scorer: str, unrelated: Sequence[float], typical: Sequence[float], labelled: Labelled | None = None
+) -> Calibration:
+    """unrelated: best scores of off-topic questions; typical: of questions made from the base itself.
+
+    Without labels the cutoff is the higher of two marks (POSITION, SPREADS); it held on FAQ, case and encyclopaedic
+    bases alike, where any fixed one refuses up to 60 % of another base's answerable questions.
+    """
+    low, high = float(np.median(unrelated)), float(np.median(typical))
+    high = max(high, low + 1e-3)  # a base of a few words: its own questions score no better than others
+    spread = float(np.std(unrelated))
+    cutoff = max(low + POSITION * (high - low), min(high - SPREADS * spread, low + 0.8 * (high - low)))
+    if labelled and min(len(labelled.answerable), len(labelled.unanswerable)) >= MIN_LABELLED:
+        cutoff = _best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
+        low, high = min(low, cutoff - 1e-3), max(high, cutoff + 1e-3)
+    return Calibration(scorer, low, cutoff, high)
+
+
+def _best_split(answerable: NDArray[np.float64], unanswerable: NDArray[np.float64]) -> float:
+    """The cutoff with the highest balanced accuracy, in the middle of the gap that it falls into."""
+    scores = np.unique(np.concatenate([answerable, unanswerable]))
+    cuts = (scores[1:] + scores[:-1]) / 2 if len(scores) > 1 else scores
+    accuracy = [(answerable >= cut).mean() + (unanswerable < cut).mean() for cut in cuts]
+    return float(cuts[int(np.argmax(accuracy))])

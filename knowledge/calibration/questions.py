@@ -1,0 +1,70 @@
+"""Questions to calibrate with, made without labels: some that any base leaves open, some taken from the base itself."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from knowledge.types import Chunk
+
+_SENTENCE = re.compile(r"[。！？；\n!?;]+")
+_CLAUSE = re.compile(r"[，。！？；：、\s,.!?;:（）()《》「」“”]+")
+_TAILS = (
+    "是什么",
+    "怎么办",
+    "吗",
+    "怎么回事",
+    "为什么",
+    "怎么弄",
+    "？",
+    "是多少",
+    "有哪些",
+    "是什么时候",
+    "呢",
+    "怎么样",
+)
+_KEPT_WORDS = 0.6
+_MIN_CHARS, _MAX_CLAUSE, _MAX_SENTENCE = 6, 30, 60
+
+
+@cache
+def off_topic_questions() -> tuple[str, ...]:
+    """Small talk and general questions that no company's documents answer; they ship with the project."""
+    text = (files("knowledge.calibration") / "off_topic.txt").read_text(encoding="utf-8")
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def pseudo_questions(chunks: Sequence[Chunk], count: int = 200, seed: int = 7) -> list[str]:
+    """`count` questions that the base answers: in turn from a clause and from a sentence of a random chunk, 60 % of its
+    words in their order, and a question's tail. A FAQ entry lends its question.
+
+    Clauses are harder than what customers ask, sentences easier; half of each comes near on FAQ, case and passage
+    bases alike. The same base always gives the same questions.
+    """
+    import jieba
+
+    generator = random.Random(seed)
+    order = generator.sample(range(len(chunks)), len(chunks))
+    questions: list[str] = []
+    for attempt in range(20 * count if chunks else 0):
+        if len(questions) == count:
+            break
+        chunk = chunks[order[attempt % len(order)]]
+        words = [
+            word for word in jieba.lcut(_part(chunk, generator, whole=bool(attempt % 2))) if re.search(r"\w", word)
+        ]
+        if words:
+            kept = min(len(words), max(2, round(len(words) * _KEPT_WORDS)))
+            picked = sorted(generator.sample(range(len(words)), kept))
+            questions.append("".join(words[index] for index in picked) + generator.choice(_TAILS))
+    return questions
+
+
+def _part(chunk: Chunk, generator: random.Random, whole: bool) -> str:
+    text = chunk.question or chunk.text
+    boundary, longest = (_SENTENCE, _MAX_SENTENCE) if whole else (_CLAUSE, _MAX_CLAUSE)
+    parts = [part for part in (piece.strip() for piece in boundary.split(text)) if _MIN_CHARS <= len(part) <= longest]
+    return generator.choice(parts) if parts else text[:longest]

@@ -1,0 +1,42 @@
+"""The gate: one threshold on the calibrated probability, after all scoring, once. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knowledge.errors import InvalidConfiguration
+from knowledge.types import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """threshold: below it a candidate is not answered from; 0 is valid and lets everything pass.
+
+    clarify: from here up to the threshold the assistant asks back instead of refusing.
+    min_surviving: with fewer passing candidates none passes (2 = strict).
+    """
+
+    threshold: float = 0.6
+    clarify: float = 0.4
+    min_surviving: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1 or not 0 <= self.clarify <= 1:
+            raise InvalidConfiguration("SIMILARITY_THRESHOLD 与 CLARIFY_THRESHOLD 须在 0 到 1 之间")
+        if self.min_surviving < 1:
+            raise InvalidConfiguration("MIN_SURVIVING_CHUNKS 至少为 1")
+
+    def verdicts(self, probabilities: Sequence[float]) -> list[Verdict]:
+        """One verdict a candidate, in that order."""
+        passing = sum(probability >= self.threshold for probability in probabilities)
+        return [self._verdict(probability, passing) for probability in probabilities]
+
+    def overall(self, verdicts: Sequence[Verdict]) -> Verdict:
+        """The verdict on a result: the best one of its candidates, REFUSE without any."""
+        return next((verdict for verdict in Verdict if verdict in verdicts), Verdict.REFUSE)
+
+    def _verdict(self, probability: float, passing: int) -> Verdict:
+        if probability >= self.threshold and passing >= self.min_surviving:
+            return Verdict.PASS
+        return Verdict.CLARIFY if probability >= min(self.clarify, self.threshold) else Verdict.REFUSE

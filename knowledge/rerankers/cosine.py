@@ -1,0 +1,18 @@
+"""Plain cosine: the yardstick that other rerankers are measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from knowledge.index import Snapshot
+from knowledge.rerankers.base import Query, Reranker
+
+
+class CosineReranker(Reranker):
+    """Cosine of question and chunk, in [-1, 1]."""
+
+    kind = "cosine"
+
+    async def _scores(self, query: Query, snapshot: Snapshot, chunk_ids: Sequence[str]) -> list[float]:
+        assert query.vector is not None
+        return (snapshot.vectors(chunk_ids) @ query.vector).tolist()  # type: ignore[no-any-return]

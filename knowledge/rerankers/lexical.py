@@ -1,0 +1,18 @@
+"""Coverage alone: what remains while the embedder is out of reach. Not a setting, the retriever's declared fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from knowledge.index import Snapshot
+from knowledge.rerankers.base import Query, Reranker
+from knowledge.rerankers.evidence import coverage
+
+
+class LexicalReranker(Reranker):
+    """Share of the question's idf that the chunk covers, in [0, 1]."""
+
+    kind = "lexical"
+
+    async def _scores(self, query: Query, snapshot: Snapshot, chunk_ids: Sequence[str]) -> list[float]:
+        return coverage(query.terms, snapshot, chunk_ids).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,251 @@
+"""Recall -> fuse -> rerank -> gate: the one way from a question to fragments, explainable at every step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from knowledge.calibration.model import Calibration
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated
+from knowledge.fusion import RRF_K, reciprocal_rank_fusion
+from knowledge.gate import Gate
+from knowledge.index import Index, Snapshot
+from knowledge.rerankers.base import Query, Reranker
+from knowledge.rerankers.registry import get_reranker
+from knowledge.text import Analyzer
+from knowledge.types import Candidate, Chunk, Filter, Hit, Retrieval, Vector
+
+_EVERYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalOptions:
+    """Widths and weights of the pipeline; the defaults are design's."""
+
+    vector_top_k: int = 25
+    bm25_top_k: int = 25
+    rrf_k: int = RRF_K
+    vector_weight: float = 0.6
+    keyword_weight: float = 0.4
+    rerank_top_k: int = 5
+    gate: Gate = field(default_factory=Gate)
+
+    def __post_init__(self) -> None:
+        if min(self.vector_top_k, self.bm25_top_k, self.rerank_top_k, self.rrf_k) < 1:
+            raise InvalidConfiguration("VECTOR_TOP_K、BM25_TOP_K、RERANK_TOP_K、RRF_K 至少为 1")
+        if min(self.vector_weight, self.keyword_weight) < 0 or self.vector_weight + self.keyword_weight == 0:
+            raise InvalidConfiguration("RRF_VECTOR_WEIGHT 与 RRF_KEYWORD_WEIGHT 不能为负，也不能同时为 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A recalled chunk before calibration. `evidence` is what the gate calibrates: the score and the margin's share."""
+
+    chunk: Chunk
+    vector_rank: int | None
+    keyword_rank: int | None
+    cosine: float
+    bm25: float
+    fused: float
+    score: float
+    evidence: float
+
+
+class Retriever:
+    """Searches one tenant's index. `calibrations` holds what the gate knows, per scorer kind; see `calibration/`."""
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        reranker: Reranker | None = None,
+        options: RetrievalOptions | None = None,
+    ) -> None:
+        self.index = index
+        self.embedder = embedder
+        self.analyzer = analyzer
+        self.reranker = reranker or get_reranker("lexical_dense")
+        self.fallback = get_reranker("lexical")
+        self.options = options or RetrievalOptions()
+        self.calibrations: dict[str, Calibration] = {}
+
+    async def search(
+        self,
+        question: str,
+        *,
+        rewrite: str | None = None,
+        vector: Vector | None = None,
+        where: Filter = _EVERYTHING,
+        explain: bool = False,
+    ) -> Retrieval:
+        """Fragments for a question, gated.
+
+        rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
+        vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
+        Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone and
+        `degraded` says so.
+        """
+        timings: dict[str, float] = {}
+        snapshot = self.index.snapshot()
+        queries = await self._queries([question, *([rewrite] if rewrite else [])], vector, timings)
+        scorer = self.reranker if queries[0].vector is not None else self.fallback
+        scored = await self.score(snapshot, queries, scorer, where, timings)
+        started = perf_counter()
+        candidates = self._gated(scored, scorer)
+        verdict = self.options.gate.overall([candidate.verdict for candidate in candidates])
+        timings["gate"] = _milliseconds(started)
+        terms = tuple(dict.fromkeys(queries[-1].terms))
+        return Retrieval(
+            question=question,
+            revision=snapshot.revision,
+            candidates=tuple(candidates if explain else candidates[: self.options.rerank_top_k]),
+            verdict=verdict,
+            terms=terms,
+            idf=tuple(snapshot.idf(terms)),
+            degraded=() if queries[0].vector is not None else ("embedding",),
+            timings_ms=timings,
+        )
+
+    async def score(
+        self,
+        snapshot: Snapshot,
+        queries: Sequence[Query],
+        scorer: Reranker,
+        where: Filter = _EVERYTHING,
+        timings: dict[str, float] | None = None,
+    ) -> list[Scored]:
+        """All recalled chunks, best first, without the gate: what calibration looks at too."""
+        timings = {} if timings is None else timings
+        recalled = await asyncio.gather(*(self._recall(snapshot, query, where, timings) for query in queries))
+        started = perf_counter()
+        options = self.options
+        rankings = [
+            (weight, [hit.chunk_id for hit in hits])
+            for dense, lexical in recalled
+            for weight, hits in ((options.vector_weight, dense), (options.keyword_weight, lexical))
+        ]
+        fused = reciprocal_rank_fusion(rankings, options.rrf_k)
+        timings["fuse"] = _milliseconds(started)
+        started = perf_counter()
+        ids = list(fused)
+        scores = [
+            max(pair) for pair in zip(*[await scorer.score(query, snapshot, ids) for query in queries], strict=True)
+        ]
+        scored = _merge(snapshot, queries[0], recalled[0], fused, scores)
+        timings["rerank"] = _milliseconds(started)
+        return _with_margin(scored, scorer)
+
+    async def _queries(self, texts: list[str], vector: Vector | None, timings: dict[str, float]) -> list[Query]:
+        """`vector` belongs to the first text."""
+        started = perf_counter()
+        vectors: list[Vector | None] = [vector]
+        try:
+            if vector is None:
+                vectors = [await self.embedder.query(texts[0])]
+            vectors += [await self.embedder.query(text) for text in texts[1:]]
+        except EmbeddingUnavailable:
+            vectors = [None] * len(texts)
+        timings["embed"] = _milliseconds(started)
+        return [Query(text, tuple(self.analyzer.tokens(text)), v) for text, v in zip(texts, vectors, strict=True)]
+
+    async def _recall(
+        self, snapshot: Snapshot, query: Query, where: Filter, timings: dict[str, float]
+    ) -> tuple[list[Hit], list[Hit]]:
+        async def dense() -> list[Hit]:
+            if query.vector is None:
+                return []
+            started = perf_counter()
+            hits = await snapshot.dense(query.vector, self.options.vector_top_k, where)
+            timings["vector"] = _milliseconds(started)
+            return hits
+
+        async def lexical() -> list[Hit]:
+            started = perf_counter()
+            hits = await snapshot.lexical(query.terms, self.options.bm25_top_k, where)
+            timings["bm25"] = _milliseconds(started)
+            return hits
+
+        found = await asyncio.gather(dense(), lexical())
+        return found[0], found[1]
+
+    def _gated(self, scored: Sequence[Scored], scorer: Reranker) -> list[Candidate]:
+        if not scored:
+            return []
+        calibration = self.calibrations.get(scorer.kind)
+        if calibration is None:
+            raise NotCalibrated(f"no calibration for scorer {scorer.kind} yet")
+        probabilities = [calibration.probability(item.evidence) for item in scored]
+        verdicts = self.options.gate.verdicts(probabilities)
+        return [
+            Candidate(
+                chunk=item.chunk,
+                vector_rank=item.vector_rank,
+                keyword_rank=item.keyword_rank,
+                cosine=item.cosine,
+                bm25=item.bm25,
+                fused=item.fused,
+                scorer=scorer.kind,
+                score=item.score,
+                probability=probability,
+                verdict=verdict,
+            )
+            for item, probability, verdict in zip(scored, probabilities, verdicts, strict=True)
+        ]
+
+
+def _merge(
+    snapshot: Snapshot,
+    query: Query,
+    recalled: tuple[list[Hit], list[Hit]],
+    fused: dict[str, float],
+    scores: Sequence[float],
+) -> list[Scored]:
+    """Candidates by score; of the chunks that are one FAQ entry asked in several ways only the best stays."""
+    ids = list(fused)
+    dense, lexical = ({hit.chunk_id: (rank, hit.score) for rank, hit in enumerate(hits, 1)} for hits in recalled)
+    cosines = snapshot.vectors(ids) @ query.vector if query.vector is not None and ids else [0.0] * len(ids)
+    bm25 = snapshot.bm25(query.terms, ids) if ids else []
+    merged: dict[str, Scored] = {}
+    for row in sorted(range(len(ids)), key=lambda row: -scores[row]):
+        chunk_id = ids[row]
+        chunk = snapshot.chunk(chunk_id)
+        merged.setdefault(
+            chunk.entry,
+            Scored(
+                chunk=chunk,
+                vector_rank=dense[chunk_id][0] if chunk_id in dense else None,
+                keyword_rank=lexical[chunk_id][0] if chunk_id in lexical else None,
+                cosine=float(cosines[row]),
+                bm25=bm25[row],
+                fused=fused[chunk_id],
+                score=scores[row],
+                evidence=scores[row],
+            ),
+        )
+    return list(merged.values())
+
+
+def _with_margin(scored: list[Scored], scorer: Reranker) -> list[Scored]:
+    """Adds the same bonus to all: how far the best stands out from the best of another document or FAQ entry."""
+    if not scored or not scorer.margin_weight:
+        return scored
+    best = _subject(scored[0].chunk)
+    other = next((item.score for item in scored if _subject(item.chunk) != best), None)
+    margin = scorer.margin_cap if other is None else min(scored[0].score - other, scorer.margin_cap)
+    bonus = scorer.margin_weight * margin
+    return [
+        Scored(s.chunk, s.vector_rank, s.keyword_rank, s.cosine, s.bm25, s.fused, s.score, s.evidence + bonus)
+        for s in scored
+    ]
+
+
+def _subject(chunk: Chunk) -> str:
+    return chunk.document.id if chunk.question is None else chunk.entry
+
+
+def _milliseconds(started: float) -> float:
+    return round((perf_counter() - started) * 1000, 3)
