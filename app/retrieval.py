@@ -1,0 +1,33 @@
+"""Settings in the words of the packages below, so that chat, evaluation and scripts run the same configuration."""
+
+from __future__ import annotations
+
+from agents.knowledge import KnowledgePolicy
+from agents.llm.registry import GeneratorOptions
+from app.settings import Settings
+from knowledge.gate import Gate
+from knowledge.retriever import RetrievalOptions
+from knowledge.text import Analyzer
+
+
+def retrieval_options(settings: Settings) -> RetrievalOptions:
+    """Recall widths, fusion weights and the gate."""
+    return RetrievalOptions(
+        vector_top_k=settings.vector_top_k,
+        bm25_top_k=settings.bm25_top_k,
+        rrf_k=settings.rrf_k,
+        vector_weight=settings.rrf_vector_weight,
+        keyword_weight=settings.rrf_keyword_weight,
+        rerank_top_k=settings.rerank_top_k,
+        gate=Gate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
+    )
+
+
+def generator_options(settings: Settings, analyzer: Analyzer) -> GeneratorOptions:
+    """How answers are put together."""
+    return GeneratorOptions(analyzer.tokens, settings.max_source_count)
+
+
+def knowledge_policy(settings: Settings) -> KnowledgePolicy:
+    """What the knowledge agent says when it is not sure, or has nothing."""
+    return KnowledgePolicy(settings.confident_threshold, settings.fallback_script)
