@@ -1,0 +1,47 @@
+# The first interpreter that is new enough; another one: make run PYTHON=python3.13
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev run lint format test docs generated
+
+help: ## 显示这份说明
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: install ## 启动服务：首次运行先装依赖并导入示例知识库，无需密钥
+	$(BIN)/python -m app
+
+install: $(VENV)/.installed ## 建好 .venv，装上默认运行所需的依赖（requirements-lite.txt）
+
+install-dev: $(VENV)/.installed-dev ## 装上全部依赖与开发工具（含 BGE 与 PyTorch）
+
+lint: install-dev ## 静态检查：ruff 与严格模式的 mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: install-dev ## 按统一格式改写代码
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint ## 静态检查与全部测试
+	$(BIN)/python -m pytest -n 2
+
+docs: install-dev ## 构建文档站点到 site/
+	$(BIN)/mkdocs build --strict
+
+generated: install-dev ## 按代码重新生成文档中的配置表、接口表与 .env.example
+	$(BIN)/python scripts/generate_docs.py
+
+$(VENV)/.installed: requirements-lite.txt
+	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=路径 指定"; exit 1; }
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(PIP) -r requirements-lite.txt
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements.txt requirements-dev.txt
+	$(PIP) -r requirements.txt -r requirements-dev.txt
+	@touch $@
