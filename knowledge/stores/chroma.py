@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -29,15 +31,12 @@ class ChromaStore:
 
     def __init__(self, path: Path, tenant: str, embedder: str, dimension: int) -> None:
         self._lock = Lock()
-        self._client = _client(path)
+        with _unavailable("start"):
+            self._client = _client(path)
         self._name = collection_name(tenant)
         built_by = {"embedder": embedder, "dimension": dimension}
-        try:
-            self._collection: Any = self._client.get_collection(self._name, embedding_function=None)
-        except NotFoundError:
-            self._collection = self._client.create_collection(
-                self._name, metadata=built_by, configuration={"hnsw": _HNSW}, embedding_function=None
-            )
+        with _unavailable("open"):
+            self._collection = self._open(built_by)
         recorded = {key: (self._collection.metadata or {}).get(key) for key in built_by}
         if recorded != built_by:
             raise IndexMismatch(
@@ -46,31 +45,38 @@ class ChromaStore:
             )
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
-        try:
+        with _unavailable("query"):
             found = self._collection.query(query_embeddings=vector[np.newaxis], n_results=k, include=["distances"])
-        except Exception as error:  # chromadb raises its own, Rust's and SQLite's errors alike
-            raise IndexUnavailable(f"chroma query failed: {error}") from error
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         return [Hit(chunk_id, 1.0 - float(distance)) for chunk_id, distance in pairs]
 
     def upsert(self, chunks: list[IndexedChunk]) -> None:
         for start in range(0, len(chunks), _BATCH):
             part = chunks[start : start + _BATCH]
-            with self._lock:
+            with self._lock, _unavailable("upsert"):
                 self._collection.upsert(
                     ids=[item.chunk.id for item in part], embeddings=np.stack([item.vector for item in part])
                 )
 
     def delete(self, ids: list[str]) -> None:
         for start in range(0, len(ids), _BATCH):
-            with self._lock:
+            with self._lock, _unavailable("delete"):
                 self._collection.delete(ids=ids[start : start + _BATCH])
 
     def ids(self) -> set[str]:
-        return set(self._collection.get(include=[])["ids"])
+        with _unavailable("get"):
+            return set(self._collection.get(include=[])["ids"])
 
     def close(self) -> None:
         """The client's files are released with the process; Chroma has no per-collection close."""
+
+    def _open(self, built_by: dict[str, str | int]) -> Any:
+        try:
+            return self._client.get_collection(self._name, embedding_function=None)
+        except NotFoundError:
+            return self._client.create_collection(
+                self._name, metadata=built_by, configuration={"hnsw": _HNSW}, embedding_function=None
+            )
 
 
 def drop(path: Path, tenant: str) -> None:
@@ -78,6 +84,15 @@ def drop(path: Path, tenant: str) -> None:
     client = _client(path)
     if collection_name(tenant) in {collection.name for collection in client.list_collections()}:
         client.delete_collection(collection_name(tenant))
+
+
+@contextmanager
+def _unavailable(step: str) -> Iterator[None]:
+    """chromadb raises its own, Rust's and SQLite's errors alike; the caller knows one reaction to all of them."""
+    try:
+        yield
+    except Exception as error:
+        raise IndexUnavailable(f"chroma {step} failed: {error}") from error
 
 
 def _client(path: Path) -> Any:

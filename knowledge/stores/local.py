@@ -34,10 +34,14 @@ class LocalSnapshot:
         self.indexed = chunks
         self.vocabulary = vocabulary
         self._row = {item.chunk.id: row for row, item in enumerate(chunks)}
+        documents = {id(item.chunk.document): item.chunk.document for item in chunks}
+        places = {key: place for place, key in enumerate(documents)}
+        self._documents = tuple(documents.values())
+        self._document_of = np.array([places[id(item.chunk.document)] for item in chunks], dtype=np.int32)
         self._matrix: Matrix = np.stack([item.vector for item in chunks]) if chunks else np.zeros((0, 1), np.float32)
         self.centre: Vector = self._matrix.mean(axis=0) if chunks else np.zeros(1, np.float32)
-        documents: list[TermIds] = [item.terms for item in chunks]
-        self._lexical = LexicalIndex(documents, vocabulary)
+        terms: list[TermIds] = [item.terms for item in chunks]
+        self._lexical = LexicalIndex(terms, vocabulary)
         self._vectors = vectors
         self._threads = threads
 
@@ -71,8 +75,11 @@ class LocalSnapshot:
         if not self.indexed:
             return []
         if self._vectors is not None and not where:
-            # Rows of a newer revision may already be in the store; this view does not know them.
-            return [hit for hit in self._vectors.search(vector, k) if hit.chunk_id in self._row]
+            # The store is one revision ahead during a change: it may hold rows that this view does not know, and no
+            # longer hold others, whose places would stay empty.
+            hits = [hit for hit in self._vectors.search(vector, k) if hit.chunk_id in self._row]
+            if len(hits) >= min(k, len(self.indexed)):
+                return hits
         return self._best(self._matrix @ vector, k, where, -np.inf)
 
     def _bm25(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
@@ -80,8 +87,8 @@ class LocalSnapshot:
 
     def _best(self, scores: NDArray[np.float32], k: int, where: Filter, above: float) -> list[Hit]:
         if where:
-            allowed = np.fromiter((where.matches(item.chunk.document) for item in self.indexed), bool, len(scores))
-            scores = np.where(allowed, scores, -np.inf)
+            allowed = np.array([where.matches(document) for document in self._documents], dtype=bool)
+            scores = np.where(allowed[self._document_of], scores, -np.inf)
         rows = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
         rows = rows[np.lexsort((rows, -scores[rows]))]
         return [
@@ -122,7 +129,7 @@ class LocalIndex:
             change.revision, (*kept, *added.values()), vocabulary, self._vectors, self._threads
         )
         if self._vectors is not None:
-            self._vectors.delete(sorted(change.removed | (self._stored() - self._snapshot.ids())))
+            self._vectors.delete(sorted((change.removed | self._stored()) - self._snapshot.ids()))
             self._reconciled = True
 
     def _stored(self) -> set[str]:

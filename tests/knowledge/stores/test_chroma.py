@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import IndexMismatch, IndexUnavailable
+from knowledge.index import Index
+from knowledge.stores import chroma
+from knowledge.stores.chroma import ChromaStore, collection_name
+from knowledge.stores.registry import get_index
+from knowledge.types import IndexedChunk
+from tests.contracts.indexes import both, found, same
+from tests.knowledge.builders import TEXTS, Base, chunk, chunks
+
+QUESTION = "退货的运费谁承担"
+
+
+def opened(path: Path, former: Base | None = None) -> Base:
+    embedder = HashEmbedder()
+    base = Base(get_index("chroma", path, "t", embedder), embedder)
+    if former is not None:
+        base.terms, base.revision = former.terms, former.revision
+    return base
+
+
+def store(path: Path, tenant: str = "t") -> ChromaStore:
+    return ChromaStore(path, tenant, HashEmbedder.name, HashEmbedder.dimension)
+
+
+def row(chunk_id: str) -> IndexedChunk:
+    vector = np.zeros(HashEmbedder.dimension, dtype=np.float32)
+    vector[0] = 1
+    return IndexedChunk(chunk(chunk_id, "陌生的行"), vector, np.zeros(0, dtype=np.int32))
+
+
+async def killed(path: Path) -> Base:
+    """A base that was written and whose process is gone."""
+    base = opened(path)
+    await base.apply(chunks(*TEXTS))
+    await base.close()
+    return base
+
+
+async def test_rows_that_a_kill_left_out_are_written_at_the_next_start(tmp_path: Path) -> None:
+    former = await killed(tmp_path)
+    store(tmp_path).delete(["c0", "c3"])
+    again = opened(tmp_path, former)
+    await again.apply(chunks(*TEXTS))
+    assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
+    assert (await both(again, QUESTION))[0][0].chunk_id == "c0"
+    await again.close()
+
+
+async def test_rows_that_a_kill_left_over_are_removed_at_the_next_start(tmp_path: Path) -> None:
+    former = await killed(tmp_path)
+    store(tmp_path).upsert([row("half-written"), row("deleted-document")])
+    again = opened(tmp_path, former)
+    await again.apply(chunks(*TEXTS))
+    assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
+    await again.close()
+
+
+async def test_documents_deleted_while_the_process_was_down_are_not_found(tmp_path: Path) -> None:
+    former = await killed(tmp_path)
+    again = opened(tmp_path, former)
+    await again.apply(chunks(*TEXTS)[1:])
+    assert "c0" not in await found(again, QUESTION)
+    assert "c0" not in store(tmp_path).ids()
+    await again.close()
+
+
+async def test_what_the_store_holds_already_is_not_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = await killed(tmp_path)
+    store(tmp_path).delete(["c2"])
+    written: list[str] = []
+    upsert = ChromaStore.upsert
+
+    def spy(self: ChromaStore, rows: list[IndexedChunk]) -> None:
+        written.extend(item.chunk.id for item in rows)
+        upsert(self, rows)
+
+    monkeypatch.setattr(ChromaStore, "upsert", spy)
+    again = opened(tmp_path, former)
+    await again.apply(chunks(*TEXTS))
+    assert written == ["c2"]
+    await again.close()
+
+
+async def test_more_rows_than_one_batch_are_written_and_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chroma, "_BATCH", 4)
+    base = opened(tmp_path)
+    await base.apply(chunks(*(f"第 {number} 条退货说明" for number in range(10))))
+    assert len(store(tmp_path).ids()) == 10
+    await base.apply(removed=[f"c{number}" for number in range(9)])
+    assert store(tmp_path).ids() == {"c9"}
+    await base.close()
+
+
+async def test_chroma_finds_what_exact_search_finds(tmp_path: Path) -> None:
+    texts = [f"{text}第{number}版" for number in range(40) for text in TEXTS]
+    approximate, exact = opened(tmp_path), Base()
+    await approximate.apply(chunks(*texts))
+    await exact.apply(chunks(*texts))
+    left, right = await both(approximate, QUESTION, k=5), await both(exact, QUESTION, k=5)
+    np.testing.assert_allclose([hit.score for hit in left[0]], [hit.score for hit in right[0]], atol=1e-5)
+    assert same(([], left[1]), ([], right[1]))
+    await approximate.close()
+    await exact.close()
+
+
+@pytest.mark.parametrize(("embedder", "dimension"), [("another/model", 256), (HashEmbedder.name, 384)])
+def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
+    tmp_path: Path, embedder: str, dimension: int
+) -> None:
+    store(tmp_path).upsert([row("c0")])
+    with pytest.raises(IndexMismatch, match=r"python -m scripts\.ingest --reindex") as caught:
+        ChromaStore(tmp_path, "t", embedder, dimension)
+    assert HashEmbedder.name in str(caught.value)
+    assert embedder in str(caught.value)
+
+
+def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path) -> None:
+    store(tmp_path).upsert([row("c0")])
+    store(tmp_path, "neighbour").upsert([row("theirs")])
+    chroma.drop(tmp_path, "t")
+    chroma.drop(tmp_path, "never-opened")
+    assert ChromaStore(tmp_path, "t", "another/model", 384).ids() == set()
+    assert store(tmp_path, "neighbour").ids() == {"theirs"}
+
+
+def test_collection_names_are_valid_and_distinct_for_any_tenant_id() -> None:
+    tenants = ["a b", "a-b", "a_b", "租户", "租戶", "", "x" * 500, "A", "a", "../x"]
+    names = {collection_name(tenant) for tenant in tenants}
+    assert len(names) == len(tenants)
+    assert all(len(name) <= 63 and name.replace("-", "").isalnum() and name.isascii() for name in names)
+
+
+def test_a_failing_database_is_an_unavailable_index(tmp_path: Path) -> None:
+    broken = store(tmp_path)
+    broken.upsert([row("c0")])
+    chroma.drop(tmp_path, "t")
+    vector = row("c0").vector
+    for step in (
+        lambda: broken.search(vector, 3),
+        lambda: broken.upsert([row("c1")]),
+        lambda: broken.delete(["c0"]),
+        broken.ids,
+    ):
+        with pytest.raises(IndexUnavailable):
+            step()
+
+
+def test_a_damaged_database_file_is_an_unavailable_index(tmp_path: Path) -> None:
+    (tmp_path / "chroma.sqlite3").write_bytes(b"not a database, " * 500)
+    with pytest.raises(IndexUnavailable):
+        store(tmp_path)
+
+
+async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = opened(tmp_path)
+    await base.apply(chunks(*TEXTS[:3]))
+    index: Index = base.index
+    change = await base.change(chunks(*TEXTS)[3:], removed=["c0"])
+
+    def fail(self: ChromaStore, rows: list[IndexedChunk]) -> None:
+        raise IndexUnavailable("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChromaStore, "upsert", fail)
+        with pytest.raises(IndexUnavailable):
+            await index.apply(change)
+    assert index.snapshot().revision == 1
+    assert "c0" in await found(base, QUESTION)
+    await index.apply(change)
+    assert index.snapshot().ids() == store(tmp_path).ids() == {"c1", "c2", "c3", "c4", "c5"}
+    await base.close()
