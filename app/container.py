@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from loguru import logger
 
-from agents.knowledge import KnowledgePolicy, Searcher
-from agents.llm.registry import GeneratorOptions, get_generator
+from agents.llm.registry import get_generator
 from agents.registry import AgentParts, Roster
 from agents.rewriter import FollowUpRewriter
 from app.auth.principal import DEFAULT_TENANT
@@ -21,8 +20,12 @@ from app.chat.session import Sessions
 from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
 from app.db.lock import DataDirLock
+from app.errors import Overloaded
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
+from app.knowledge_ops.calibration_set import load_calibration_set
 from app.knowledge_ops.ingestion import IngestionService
+from app.knowledge_ops.search import CalibratedSearch, Searches
+from app.retrieval import generator_options, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError
@@ -36,25 +39,28 @@ MAX_RETRY_SECONDS = 30.0
 class TenantParts:
     """What belongs to one tenant."""
 
-    retriever: Searcher
+    retriever: CalibratedSearch
     roster: Roster
 
 
 class Container:
     """Use `open_container`. `ready` is set once a warm query was answered; `draining` once the server stops."""
 
-    def __init__(self, settings: Settings, base: KnowledgeBase) -> None:
+    def __init__(self, settings: Settings, base: KnowledgeBase, searches: Searches) -> None:
         self.settings = settings
         self.base = base
         self.ready = asyncio.Event()
         self.draining = asyncio.Event()
+        self._searches = searches
         self._tenants: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
+        self._filling = False
         self.conversations = conversations = ConversationRepository(base.database)
         self.chat = ChatService(
             Guard(settings.max_message_chars),
             Sessions(conversations),
             History(conversations, FollowUpRewriter(), settings.history_turns),
+            base.embedder,
             self._roster,
             conversations,
         )
@@ -68,7 +74,9 @@ class Container:
         return self.base.documents
 
     async def tenant(self, tenant: str) -> TenantParts:
-        """The tenant's parts, opened at their first use. Raises IndexUnavailable, IndexMismatch."""
+        """The tenant's parts, opened at their first use. Raises IndexUnavailable, IndexMismatch, Overloaded."""
+        if self._filling:  # half a knowledge base would answer "not found" to what its other half holds
+            raise Overloaded("示例知识库正在导入，请稍后再试。", code="not_ready")
         if tenant not in self._tenants:
             async with self._opening:
                 if tenant not in self._tenants:
@@ -81,42 +89,45 @@ class Container:
         while not self.ready.is_set():
             try:
                 if self.settings.samples_enabled:
-                    await ingest_samples(DEFAULT_TENANT, self.base, self.settings)
-                await (await self.tenant(DEFAULT_TENANT)).retriever.search(WARM_QUESTION)
+                    await self._fill()
+                retriever = (await self.tenant(DEFAULT_TENANT)).retriever
+                await retriever.calibrate()
+                await retriever.search(WARM_QUESTION)
                 self.ready.set()
             except KnowledgeError as error:
                 logger.opt(exception=error).warning("not ready yet, trying again")
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, MAX_RETRY_SECONDS)
 
+    async def _fill(self) -> None:
+        self._filling = True
+        try:
+            await ingest_samples(DEFAULT_TENANT, self.base, self.settings)
+        finally:
+            self._filling = False
+
     async def _roster(self, tenant: str) -> Roster:
         return (await self.tenant(tenant)).roster
 
     async def _open(self, tenant: str) -> TenantParts:
-        settings = self.settings
-        retriever = await _retriever(tenant, self.base, settings)
-        options = GeneratorOptions(self.base.analyzer.tokens, settings.max_source_count)
-        policy = KnowledgePolicy(settings.confident_threshold, settings.fallback_script)
-        parts = AgentParts(retriever, get_generator("extractive", options), policy)
+        retriever = await self._searches.open(tenant, self.base)
+        generator = get_generator("extractive", generator_options(self.settings, self.base.analyzer))
+        parts = AgentParts(retriever, generator, knowledge_policy(self.settings))
         return TenantParts(retriever, Roster.of(parts))
-
-
-async def _retriever(tenant: str, base: KnowledgeBase, settings: Settings) -> Searcher:
-    from knowledge.retriever import Retriever
-
-    return Retriever(await base.index(tenant), base.embedder, base.analyzer)
 
 
 @asynccontextmanager
 async def open_container(settings: Settings) -> AsyncIterator[Container]:
     """Takes the lock on DATA_DIR and opens everything. Raises InvalidConfiguration, IndexMismatch."""
+    labelled = load_calibration_set(settings.calibration_set) if settings.calibration_set else ()
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         raise InvalidConfiguration(
             f"DATA_DIR={settings.data_dir} 正被另一个进程使用：请先停止它，或为这个进程换一个 DATA_DIR"
         )
-    try:
-        async with open_knowledge(settings, owns_index=True) as base:
-            yield Container(settings, base)
-    finally:
-        lock.release()
+    async with AsyncExitStack() as stack:
+        stack.callback(lock.release)
+        searches = Searches(settings, labelled)
+        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
+        stack.push_async_callback(searches.close)
+        yield Container(settings, base, searches)

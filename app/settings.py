@@ -53,6 +53,10 @@ class Settings(BaseSettings):
     clarify_threshold: Probability = Field(0.4, ge=0, le=1, description="不到门槛但不低于它时反问澄清")
     min_surviving_chunks: int = Field(1, ge=1, le=5, description="至少几个片段过门槛才回答；2 为严格")
 
+    calibration_set: Path | None = Field(
+        None, description="标注问题的 JSONL 路径，每行 text 与 answerable，用来校准门槛；留空则自动校准"
+    )
+
     # Chunking and ingestion
     chunk_min_tokens: int = Field(50, ge=1, description="片段最少 token 数")
     chunk_max_tokens: int = Field(300, ge=20, description="片段最多 token 数")

@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, insert, select
 
 from app.db.engine import Database
-from app.db.models import Calibration, now
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationRow:
-    """Parameters as the calibration wrote them, fitted on `revision`."""
-
-    revision: int
-    parameters: dict[str, Any]
-    fitted_at: datetime
+from app.db.models import Calibration as CalibrationTable
+from app.db.models import now
+from knowledge.calibration.model import Calibration
 
 
 class CalibrationRepository:
-    """`scorer` is the scorer's kind, `base` what else the fit depends on (embedder, options), as a short key."""
+    """One tenant's calibrations; implements `knowledge.calibration.calibrator.CalibrationStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, tenant: str) -> None:
         self._database = database
+        self._tenant = tenant
 
-    async def load(self, tenant: str, scorer: str, base: str) -> CalibrationRow | None:
-        """The last calibration saved."""
-        query = select(Calibration.revision, Calibration.parameters, Calibration.fitted_at).where(
-            *_key(tenant, scorer, base)
-        )
+    async def load(self, scorer: str, key: str) -> tuple[int, Calibration] | None:
+        """The last one saved, with the revision that it was fitted on."""
+        query = select(CalibrationTable.revision, CalibrationTable.parameters).where(*self._row(scorer, key))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
-            return CalibrationRow(*row) if row else None
+        return (row.revision, Calibration.from_json(row.parameters)) if row else None
 
-    async def save(self, tenant: str, scorer: str, base: str, revision: int, parameters: dict[str, Any]) -> None:
-        """Replaces the calibration; `parameters` must be JSON."""
+    async def save(self, scorer: str, key: str, revision: int, calibration: Calibration) -> None:
+        """Replaces it."""
+        values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
         async with self._database.write() as connection:
-            await connection.execute(delete(Calibration).where(*_key(tenant, scorer, base)))
+            await connection.execute(delete(CalibrationTable).where(*self._row(scorer, key)))
             await connection.execute(
-                insert(Calibration).values(
-                    tenant_id=tenant,
-                    scorer=scorer,
-                    base=base,
-                    revision=revision,
-                    parameters=parameters,
-                    fitted_at=now(),
-                )
+                insert(CalibrationTable).values(tenant_id=self._tenant, scorer=scorer, base=key, **values)
             )
 
-
-def _key(tenant: str, scorer: str, base: str) -> tuple[Any, ...]:
-    return Calibration.tenant_id == tenant, Calibration.scorer == scorer, Calibration.base == base
+    def _row(self, scorer: str, key: str) -> tuple[Any, ...]:
+        table = CalibrationTable
+        return table.tenant_id == self._tenant, table.scorer == scorer, table.base == key

@@ -54,16 +54,19 @@ class Calibrator:
         self._retriever = retriever
         self._store = store
         self._labelled = tuple(labelled)
-        self._key = _key(retriever)
+        self._key = _key(retriever, self._labelled)
         self._fitting = asyncio.Lock()
         self._revision = -1
         self._soon: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Loads what was saved and fits what is missing or out of date; an empty base needs nothing."""
-        for scorer in self._scorers():
-            if self._store and (saved := await self._store.load(scorer.kind, self._key)):
-                self._revision, self._retriever.calibrations[scorer.kind] = saved
+        kinds = [scorer.kind for scorer in self._scorers()]
+        saved = {kind: await self._store.load(kind, self._key) for kind in kinds} if self._store else {}
+        found = {kind: item for kind, item in saved.items() if item is not None}
+        self._retriever.calibrations.update({kind: calibration for kind, (_, calibration) in found.items()})
+        if set(found) == set(kinds):
+            self._revision = min(revision for revision, _ in found.values())
         await self.refresh()
 
     def refresh_soon(self) -> None:
@@ -123,7 +126,8 @@ class Calibrator:
         return best
 
 
-def _key(retriever: Retriever) -> str:
+def _key(retriever: Retriever, labelled: Sequence[LabelledQuestion]) -> str:
     """Changes whenever scores or the way they are fitted do."""
-    parts = (retriever.embedder.name, VERSION, repr(retriever.options), POSITION, SPREADS, off_topic_questions())
+    fitting = (POSITION, SPREADS, off_topic_questions(), labelled)
+    parts = (retriever.embedder.name, VERSION, repr(retriever.options), fitting)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from app.db.calibrations import CalibrationRepository
 from app.db.engine import Database
+from knowledge.calibration.model import Calibration
 
 
 @pytest.mark.parametrize(("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)])
@@ -24,12 +25,16 @@ async def test_a_failed_write_leaves_nothing(database: Database) -> None:
         assert (await connection.execute(text("SELECT count(*) FROM kb_state"))).scalar_one() == 0
 
 
+def calibration(unrelated: float) -> Calibration:
+    return Calibration("cosine", unrelated, 100.5, 101.5)
+
+
 async def test_a_reader_sees_one_state_while_another_process_writes(database: Database) -> None:
     other = Database(str(database.engine.url))
     count = text("SELECT count(*) FROM calibrations")
     async with database.read() as connection:
         before = (await connection.execute(count)).scalar_one()
-        await CalibrationRepository(other).save("t", "cosine", "e5", 1, {"a": 1.5})
+        await CalibrationRepository(other, "t").save("cosine", "e5", 1, calibration(1.5))
         assert (await connection.execute(count)).scalar_one() == before
     async with database.read() as connection:
         assert (await connection.execute(count)).scalar_one() == before + 1
@@ -38,10 +43,17 @@ async def test_a_reader_sees_one_state_while_another_process_writes(database: Da
 
 async def test_writers_of_two_processes_wait_for_each_other(database: Database) -> None:
     other = Database(str(database.engine.url))
-    stores = [CalibrationRepository(database), CalibrationRepository(other)]
-    await asyncio.gather(*(stores[i % 2].save("t", "cosine", str(i), i, {"i": i}) for i in range(20)))
+    stores = [CalibrationRepository(database, "t"), CalibrationRepository(other, "t")]
+    await asyncio.gather(*(stores[i % 2].save("cosine", str(i), i, calibration(i)) for i in range(20)))
     for i in range(20):
-        row = await stores[0].load("t", "cosine", str(i))
-        assert row is not None
-        assert row.revision == i
+        assert await stores[0].load("cosine", str(i)) == (i, calibration(i))
     await other.close()
+
+
+async def test_calibrations_of_tenants_are_apart_and_the_last_one_counts(database: Database) -> None:
+    store = CalibrationRepository(database, "t")
+    for revision in (1, 2):
+        await store.save("cosine", "e5", revision, calibration(revision))
+    assert await store.load("cosine", "e5") == (2, calibration(2))
+    assert await store.load("lexical", "e5") is None
+    assert await CalibrationRepository(database, "other").load("cosine", "e5") is None

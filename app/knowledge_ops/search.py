@@ -1,0 +1,82 @@
+"""Searching the tenants' knowledge bases through a gate that is calibrated on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.auth.principal import DEFAULT_TENANT
+from app.db.calibrations import CalibrationRepository
+from app.knowledge_ops.assembly import KnowledgeBase
+from app.retrieval import retrieval_options
+from app.settings import Settings
+from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
+from knowledge.errors import NotCalibrated
+from knowledge.rerankers.registry import get_reranker
+from knowledge.retriever import Retriever
+from knowledge.types import Filter, Retrieval, Vector
+
+_EVERYTHING = Filter()
+
+
+class CalibratedSearch:
+    """One tenant's retriever. The first search of a base that was empty before waits for the first calibration."""
+
+    def __init__(self, retriever: Retriever, calibrator: Calibrator) -> None:
+        self._retriever = retriever
+        self._calibrator = calibrator
+
+    async def search(
+        self,
+        question: str,
+        *,
+        rewrite: str | None = None,
+        vector: Vector | None = None,
+        where: Filter = _EVERYTHING,
+        explain: bool = False,
+    ) -> Retrieval:
+        """See `Retriever.search`. Raises EmbeddingUnavailable when there is no calibration and none can be made."""
+        try:
+            return await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+        except NotCalibrated:
+            await self._calibrator.refresh()
+        return await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+
+    async def calibrate(self) -> None:
+        """Returns once the gate is calibrated on what the index holds now. Raises EmbeddingUnavailable."""
+        await self._calibrator.refresh()
+
+
+class Searches:
+    """The searches of all open tenants. The indexer tells `follow` of every change."""
+
+    def __init__(self, settings: Settings, labelled: Sequence[LabelledQuestion] = ()) -> None:
+        """labelled: questions of the default tenant."""
+        self._settings = settings
+        self._labelled = tuple(labelled)
+        self._calibrators: dict[str, Calibrator] = {}
+
+    async def open(self, tenant: str, base: KnowledgeBase) -> CalibratedSearch:
+        """A tenant's search, calibrated on what is stored already. Raises IndexUnavailable, IndexMismatch."""
+        retriever = Retriever(
+            await base.index(tenant),
+            base.embedder,
+            base.analyzer,
+            get_reranker(self._settings.reranker),
+            retrieval_options(self._settings),
+        )
+        labelled = self._labelled if tenant == DEFAULT_TENANT else ()
+        calibrator = Calibrator(retriever, CalibrationRepository(base.database, tenant), labelled)
+        await calibrator.start()
+        self._calibrators[tenant] = calibrator
+        return CalibratedSearch(retriever, calibrator)
+
+    def follow(self, tenant: str, revision: int) -> None:
+        """A tenant's index moved: its gate is calibrated again behind, the old calibration serves meanwhile."""
+        if tenant in self._calibrators:
+            self._calibrators[tenant].refresh_soon()
+
+    async def close(self) -> None:
+        """Stops calibrating."""
+        while self._calibrators:
+            _, calibrator = self._calibrators.popitem()
+            await calibrator.close()
