@@ -44,7 +44,7 @@ class Question:
     """What the customer asks now.
 
     `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first;
-    `vector` is the embedding of `standalone`, None when it was not made.
+    `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
     """
 
     text: str
