@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test docs generated
+.PHONY: help install install-dev run lint format test docs settings-docs
 
 help: ## 显示这份说明
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: install ## 启动服务：首次运行先装依赖并导入示例知识库，无需密钥
 	$(BIN)/python -m app
@@ -33,8 +33,8 @@ test: lint ## 静态检查与全部测试
 docs: install-dev ## 构建文档站点到 site/
 	$(BIN)/mkdocs build --strict
 
-generated: install-dev ## 按代码重新生成文档中的配置表、接口表与 .env.example
-	$(BIN)/python scripts/generate_docs.py
+settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
+	$(BIN)/python scripts/settings_docs.py
 
 $(VENV)/.installed: requirements-lite.txt
 	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=路径 指定"; exit 1; }

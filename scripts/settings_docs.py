@@ -1,0 +1,95 @@
+"""Writes what the documents say of the settings, from the settings: `python scripts/settings_docs.py`.
+
+That is the table of `docs/configuration.md`, its English sibling, whose translated meanings are kept, and `.env.example`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from app.settings import Settings
+
+PAGE, ENGLISH_PAGE, ENV_FILE = Path("docs/configuration.md"), Path("docs/configuration.en.md"), Path(".env.example")
+UNTRANSLATED = "(no translation yet)"
+_MARKED = re.compile(r"(<!-- settings -->\n)(.*?)(<!-- /settings -->)", re.DOTALL)
+_ROW = re.compile(r"^\| `(\w+)` \|.*\| (.+) \|$", re.MULTILINE)
+_ENV_HEAD = "# 复制为 .env 后按需修改；不写的都用默认值。各项的说明见 docs/configuration.md\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One environment variable. `default` is empty where there is none."""
+
+    name: str
+    default: str
+    allowed: str
+    meaning: str
+
+
+def settings() -> list[Setting]:
+    """All settings in the order of the class."""
+    properties: Mapping[str, Mapping[str, Any]] = Settings.model_json_schema()["properties"]
+    return [
+        Setting(name.upper(), _plain(schema.get("default")), _allowed(schema), schema["description"])
+        for name, schema in properties.items()
+    ]
+
+
+def rendered(root: Path = ROOT) -> dict[Path, str]:
+    """What the files should hold: path from the root -> text."""
+    items = settings()
+    page, english = (root.joinpath(path).read_text("utf-8") for path in (PAGE, ENGLISH_PAGE))
+    translations = dict(_ROW.findall(english))
+    heads = ("变量 | 默认 | 取值 | 含义", "variable | default | values | meaning")
+    return {
+        PAGE: _MARKED.sub(_between(_table(heads[0], items, {})), page),
+        ENGLISH_PAGE: _MARKED.sub(_between(_table(heads[1], items, translations, UNTRANSLATED)), english),
+        ENV_FILE: _ENV_HEAD + "".join(f"\n# {item.meaning}\n# {item.name}={item.default}\n" for item in items),
+    }
+
+
+def main() -> int:
+    """Writes the files."""
+    for path, text in rendered().items():
+        ROOT.joinpath(path).write_text(text, "utf-8")
+    return 0
+
+
+def _table(head: str, items: list[Setting], meanings: Mapping[str, str], missing: str | None = None) -> str:
+    lines = [f"| {head} |", "| --- | --- | --- | --- |"]
+    for item in items:
+        default = f"`{item.default}`" if item.default else "—"
+        meaning = meanings.get(item.name, missing or item.meaning)
+        lines.append(f"| `{item.name}` | {default} | {item.allowed} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _between(table: str) -> Any:
+    return lambda match: f"{match[1]}\n{table}\n{match[3]}"
+
+
+def _plain(default: object) -> str:
+    return "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _allowed(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "boolean":
+        return "`true` `false`"
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f"{low:g}–{high:g}"
+    return f"≥ {low:g}" if low is not None else "—"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
