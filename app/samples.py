@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
 from loguru import logger
-from tqdm import tqdm
 
 import knowledge
 from app.knowledge_ops.assembly import KnowledgeBase
-from app.knowledge_ops.files import FoundFile, find_files
+from app.knowledge_ops.files import find_files
+from app.knowledge_ops.ingestion import FileReport
+from app.knowledge_ops.progress import IngestionBar
 from app.settings import Settings
+from knowledge.errors import Unavailable
 
 FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 _STARTED, _DONE = "started", "done"
@@ -22,7 +22,8 @@ _STARTED, _DONE = "started", "done"
 async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -> None:
     """Does nothing once it has finished, or when the knowledge base held documents before.
 
-    A start that was killed half way is continued by the next one: what is there already is left as it is.
+    A start that was killed half way is continued by the next one: what is there already is left as it is. Raises
+    Unavailable when a model or store was out of reach: the rest is taken in when it is called again.
     """
     marker = settings.data_dir / "samples.state"
     state = marker.read_text("utf-8") if marker.exists() else ""
@@ -39,16 +40,14 @@ async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -
 
 async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
     files = find_files([FOLDER])
-    failed = 0
-    with tqdm(total=len(files), desc="导入示例知识库", unit="篇", file=sys.stderr) as bar:
-
-        def contents(group: Iterable[FoundFile]) -> Iterator[tuple[str, bytes]]:
-            for file in group:
-                yield file.name, file.read(max_bytes)
-                bar.update()
-
+    reports: list[FileReport] = []
+    logger.bind(tenant=tenant, count=len(files)).info("taking the sample documents in")
+    with IngestionBar(len(files), "首次启动，导入示例知识库") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
-            reports = await base.ingestion.add(tenant, contents(group), category)
-            failed += sum(report.error is not None for report in reports)
-    if failed:
-        logger.bind(tenant=tenant, count=failed).error("sample documents were not taken")
+            contents = bar.each(group, max_bytes)
+            reports += await base.ingestion.add(tenant, contents, category, progress=bar.step)
+    errors = [report.error for report in reports if report.error is not None]
+    for error in errors:
+        if isinstance(error, Unavailable):
+            raise error
+        logger.bind(tenant=tenant).opt(exception=error).error("a sample document was not taken")

@@ -11,19 +11,17 @@ import asyncio
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NoReturn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from tqdm import tqdm
 
 from app.db.lock import DataDirLock
 from app.knowledge_ops.assembly import KnowledgeBase, index_path, open_knowledge
 from app.knowledge_ops.files import FoundFile, find_files
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
+from app.knowledge_ops.progress import IngestionBar
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 
@@ -86,41 +84,12 @@ async def _ingest(
 ) -> list[FileReport]:
     reports: list[FileReport] = []
     tags = tuple(options.tags) if options.tags else None
-    with _Bar(len(files)) as bar:
+    with IngestionBar(len(files), "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None
             contents = bar.each(group, settings.max_upload_bytes)
             reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step)
     return reports
-
-
-class _Bar:
-    """Moves with every chunk; a file counts one."""
-
-    def __init__(self, total: int) -> None:
-        layout = "{l_bar}{bar}| {n:.0f}/{total_fmt} 个文件 [{elapsed}<{remaining}]{postfix}"
-        self._bar: tqdm[NoReturn] = tqdm(total=total, bar_format=layout, desc="导入", disable=total == 0)
-        self._finished = 0
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def each(self, files: Iterator[FoundFile], max_bytes: int) -> Iterator[tuple[str, bytes]]:
-        """Names and contents, read one at a time."""
-        for file in files:
-            yield file.name, file.read(max_bytes)
-            self._finished += 1
-            self._move_to(self._finished)
-
-    def step(self, name: str, done: int, total: int) -> None:
-        self._bar.set_postfix_str(f"{name} {done}/{total} 片段", refresh=False)
-        self._move_to(self._finished + done / (total + 1))
-
-    def _move_to(self, position: float) -> None:
-        self._bar.update(position - self._bar.n)
 
 
 def _report(reports: list[FileReport], waited: float) -> int:
