@@ -34,7 +34,7 @@ class ChromaStore:
         with _unavailable("start"):
             self._client = _client(path)
         self._name = collection_name(tenant)
-        built_by = {"embedder": embedder, "dimension": dimension}
+        built_by: dict[str, str | int] = {"embedder": embedder, "dimension": dimension}
         with _unavailable("open"):
             self._collection = self._open(built_by)
         recorded = {key: (self._collection.metadata or {}).get(key) for key in built_by}

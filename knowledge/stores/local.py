@@ -66,7 +66,7 @@ class LocalSnapshot:
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         rows = [self._row[chunk_id] for chunk_id in chunk_ids]
-        return [float(score) for score in self._lexical.scores(terms)[rows]]
+        return [float(score) for score in self._lexical.scores_at(terms, rows)]
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         return self._lexical.idf(terms)

@@ -177,9 +177,8 @@ class IndexContract:
         base = self.open(tmp_path)
         one, two = document("one", "售前", ("vip",)), document("two", "售后", ("new",))
         three = document("three", "售后", ("vip", "new"))
-        await base.apply(
-            [chunk(name, f"退货运费说明 {name}", doc) for name, doc in zip("abcd", (one, one, two, three))]
-        )
+        sources = {"a": one, "b": one, "c": two, "d": three}
+        await base.apply([chunk(name, f"退货运费说明 {name}", source) for name, source in sources.items()])
         dense, lexical = await both(base, "退货运费", where=where)
         assert {hit.chunk_id for hit in dense} == {hit.chunk_id for hit in lexical} == expected
         await base.close()

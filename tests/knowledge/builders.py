@@ -46,7 +46,7 @@ def chunks(*texts: str) -> tuple[Chunk, ...]:
 
 
 class Base:
-    """An index and what writes to it: `terms` is the vocabulary that SQL would keep, `told` what the index has of it."""
+    """An index and what writes to it. `terms` is the vocabulary that SQL would keep, `told` how much the index has."""
 
     def __init__(self, index: Index | None = None, embedder: Embedder | None = None) -> None:
         self.index = index or MemoryIndex()

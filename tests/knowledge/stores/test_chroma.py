@@ -91,9 +91,7 @@ async def test_what_the_store_holds_already_is_not_written_again(
     await again.close()
 
 
-async def test_more_rows_than_one_batch_are_written_and_deleted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_rows_than_one_batch_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chroma, "_BATCH", 4)
     base = opened(tmp_path)
     await base.apply(chunks(*(f"第 {number} 条退货说明" for number in range(10))))
