@@ -37,7 +37,7 @@ settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env
 	$(BIN)/python scripts/settings_docs.py
 
 $(VENV)/.installed: requirements-lite.txt
-	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=路径 指定"; exit 1; }
+	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=python3.12 指定"; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(PIP) -r requirements-lite.txt
 	@touch $@

@@ -1,7 +1,8 @@
 """The one module that reads the environment.
 
 Every field is an environment variable of the same name in capitals; `.env` in the working directory is read too.
-Unknown keys in `.env`, impossible values and impossible combinations fail at start, naming variable and fix.
+An empty value is the default. Unknown keys in `.env`, impossible values and impossible combinations fail at start,
+naming variable and fix.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ Probability = float
 class Settings(BaseSettings):
     """All settings of the product. Defaults are those of design and of a laptop without key, GPU or server."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="forbid", frozen=True
+    )
 
     # Server
     host: str = Field("127.0.0.1", description="监听地址")

@@ -1,6 +1,6 @@
 """Writes what the documents say of the settings, from the settings: `python scripts/settings_docs.py`.
 
-That is the table of `docs/configuration.md`, its English sibling, whose translated meanings are kept, and `.env.example`.
+That is the table of `docs/configuration.md`, of its English sibling (translated meanings are kept), and `.env.example`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import Settings
 
+ROOT = Path(__file__).resolve().parents[1]
 PAGE, ENGLISH_PAGE, ENV_FILE = Path("docs/configuration.md"), Path("docs/configuration.en.md"), Path(".env.example")
 UNTRANSLATED = "(no translation yet)"
 _MARKED = re.compile(r"(<!-- settings -->\n)(.*?)(<!-- /settings -->)", re.DOTALL)

@@ -1,0 +1,62 @@
+"""What the documents claim, read out of them: code blocks, commands, links and tables."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ADDRESS = "http://127.0.0.1:8000"
+"""Where the documents say that the server is."""
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+_ROUTE = re.compile(r"^\| `([A-Z]+) (/[^`]*)` \|", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One line of a shell block."""
+
+    page: str
+    line: str
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.line)
+
+    def __str__(self) -> str:
+        return f"{self.page}: {self.line}"
+
+
+def pages() -> list[Path]:
+    """All documents for people, relative to the root."""
+    return sorted(path.relative_to(ROOT) for path in (*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Code blocks of one language, in order."""
+    text = ROOT.joinpath(page).read_text("utf-8")
+    return [code for found, code in _BLOCK.findall(text) if found == language]
+
+
+def commands() -> Iterator[Command]:
+    """Every command of every shell block, each once a page."""
+    for page in pages():
+        lines = [line.strip() for block in blocks(page, "bash") for line in block.replace("\\\n", " ").splitlines()]
+        for line in dict.fromkeys(lines):
+            if line and not line.startswith("#"):
+                yield Command(page.as_posix(), line)
+
+
+def relative_links(page: Path) -> list[str]:
+    """Link targets inside the project."""
+    text = _BLOCK.sub("", ROOT.joinpath(page).read_text("utf-8"))
+    return [target for target in _LINK.findall(text) if "://" not in target]
+
+
+def routes(page: Path) -> set[tuple[str, str]]:
+    """Method and path of every endpoint in the page's tables."""
+    return set(_ROUTE.findall(ROOT.joinpath(page).read_text("utf-8")))

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.main import create_app
+from app.settings import Settings, load_settings
+from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
+from tests.documents import ADDRESS, ROOT, Command, blocks, commands, pages, relative_links, routes
+
+PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/returns.md")
+"""Files that the commands of the documents speak of."""
+FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of the product, where the documents' commands run."""
+
+    address: str
+    folder: Path
+    environment: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("documents")
+    for name in PLACEHOLDERS:
+        folder.joinpath(name).parent.mkdir(exist_ok=True)
+        folder.joinpath(name).write_text("# 退货\n\n## 运费\n\n质量问题的退货运费由商家承担。\n", "utf-8")
+    settings = {"EMBEDDER": "hash", "SAMPLES_ENABLED": "false", "PORT": "0", "DATA_DIR": str(folder / "data")}
+    environment = os.environ | settings | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "app"], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            started = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+            assert started
+            yield Server(started.group(), folder, environment)
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "python")], ids=str)
+def test_python_in_a_page_runs(page: Path, tmp_path: Path) -> None:
+    code = "\n".join(blocks(page, "python"))
+    environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", list(commands()), ids=str)
+def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
+    match command.words:
+        case ["make", target]:
+            run(["make", "-n", target], server, ROOT)
+        case ["curl", *options]:
+            answer = run(
+                ["curl", "--fail-with-body", *(word.replace(ADDRESS, server.address) for word in options)], server
+            )
+            assert "error" not in answer.split('"')[:3]
+        case [".venv/bin/python", script, *options] if script.startswith("scripts/"):
+            options = [option.replace(ADDRESS, server.address) for option in options]
+            run(
+                [sys.executable, str(ROOT / script), *options], of_its_own(server) if "--reindex" in options else server
+            )
+        case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
+            pass  # the server of these tests is one
+        case [".venv/bin/python", "-m", "pip", "install", "-r", requirements]:
+            assert ROOT.joinpath(requirements).is_file()
+        case _:
+            pytest.fail(f"nothing here tries this command: {command.line}")
+
+
+def run(command: list[str], server: Server, folder: Path | None = None) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder or server.folder,
+        env=server.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def of_its_own(server: Server) -> Server:
+    """For commands that the documents have run while no server does."""
+    return Server("", server.folder, server.environment | {"DATA_DIR": str(server.folder / "other")})
+
+
+@pytest.mark.parametrize("page", pages(), ids=str)
+def test_links_of_a_page_resolve(page: Path) -> None:
+    missing = [target for target in relative_links(page) if not ROOT.joinpath(page.parent, target).exists()]
+    assert missing == []
+
+
+def test_every_page_has_an_english_sibling() -> None:
+    chinese = {page for page in pages() if not page.name.endswith(".en.md")}
+    assert {page.with_suffix(".en.md") for page in chinese} == set(pages()) - chinese
+
+
+@pytest.mark.parametrize("page", [Path("docs/api.md"), Path("docs/api.en.md")], ids=str)
+def test_the_api_page_names_every_endpoint(page: Path) -> None:
+    paths = create_app(Settings()).openapi()["paths"]
+    assert routes(page) == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+
+
+@pytest.mark.parametrize("path", list(rendered()), ids=str)
+def test_what_is_said_of_the_settings_is_current(path: Path) -> None:
+    assert ROOT.joinpath(path).read_text("utf-8") == rendered()[path], "run: make settings-docs"
+    assert UNTRANSLATED not in rendered()[path], f"translate the new setting in {path}"
+
+
+def test_the_example_configuration_is_that_of_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [re.sub(r"^# (?=[A-Z0-9_]+=)", "", line) for line in rendered()[ENV_FILE].splitlines()]
+    tmp_path.joinpath(".env").write_text("\n".join(lines), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert sum("=" in line and not line.startswith("#") for line in lines) == len(Settings.model_fields)
+    assert load_settings() == Settings(_env_file=None)
+
+
+def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    html = {path.relative_to(tmp_path).as_posix(): path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
+    assert {"index.html", "en/index.html", "rag/index.html", "en/rag/index.html"} <= html.keys()
+    assert {name: found for name, text in html.items() if (found := FETCHED.findall(text))} == {}
+    words = json.loads(tmp_path.joinpath("search/search_index.json").read_text("utf-8"))["docs"]
+    assert any("\u200b" in entry["text"] for entry in words), "Chinese is not segmented, so the search finds nothing"
