@@ -42,7 +42,7 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A recalled chunk before calibration. `evidence` is what the gate calibrates: the score and the margin's share."""
+    """A recalled chunk before calibration."""
 
     chunk: Chunk
     vector_rank: int | None
@@ -51,7 +51,6 @@ class Scored:
     bm25: float
     fused: float
     score: float
-    evidence: float
 
 
 class Retriever:
@@ -131,13 +130,12 @@ class Retriever:
         fused = reciprocal_rank_fusion(rankings, options.rrf_k)
         timings["fuse"] = _milliseconds(started)
         started = perf_counter()
-        ids = list(fused)
         scores = [
-            max(pair) for pair in zip(*[await scorer.score(query, snapshot, ids) for query in queries], strict=True)
+            max(pair) for pair in zip(*[await scorer.score(query, snapshot, fused) for query in queries], strict=True)
         ]
         scored = _merge(snapshot, queries[0], recalled[0], fused, scores)
         timings["rerank"] = _milliseconds(started)
-        return _with_margin(scored, scorer)
+        return scored
 
     async def _queries(self, texts: list[str], vector: Vector | None, timings: dict[str, float]) -> list[Query]:
         """`vector` belongs to the first text."""
@@ -178,7 +176,7 @@ class Retriever:
         calibration = self.calibrations.get(scorer.kind)
         if calibration is None:
             raise NotCalibrated(f"no calibration for scorer {scorer.kind} yet")
-        probabilities = [calibration.probability(item.evidence) for item in scored]
+        probabilities = [calibration.probability(item.score) for item in scored]
         verdicts = self.options.gate.verdicts(probabilities)
         return [
             Candidate(
@@ -223,28 +221,9 @@ def _merge(
                 bm25=bm25[row],
                 fused=fused[chunk_id],
                 score=scores[row],
-                evidence=scores[row],
             ),
         )
     return list(merged.values())
-
-
-def _with_margin(scored: list[Scored], scorer: Reranker) -> list[Scored]:
-    """Adds the same bonus to all: how far the best stands out from the best of another document or FAQ entry."""
-    if not scored or not scorer.margin_weight:
-        return scored
-    best = _subject(scored[0].chunk)
-    other = next((item.score for item in scored if _subject(item.chunk) != best), None)
-    margin = scorer.margin_cap if other is None else min(scored[0].score - other, scorer.margin_cap)
-    bonus = scorer.margin_weight * margin
-    return [
-        Scored(s.chunk, s.vector_rank, s.keyword_rank, s.cosine, s.bm25, s.fused, s.score, s.evidence + bonus)
-        for s in scored
-    ]
-
-
-def _subject(chunk: Chunk) -> str:
-    return chunk.document.id if chunk.question is None else chunk.entry
 
 
 def _milliseconds(started: float) -> float:

@@ -14,7 +14,6 @@ from loguru import logger
 from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit
 from knowledge.calibration.model import Calibration
 from knowledge.calibration.questions import off_topic_questions, pseudo_questions
-from knowledge.errors import KnowledgeError
 from knowledge.index import Snapshot
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
@@ -22,6 +21,9 @@ from knowledge.text import VERSION
 from knowledge.types import Matrix
 
 DEBOUNCE_SECONDS = 1.0
+MAX_DEBOUNCE_SECONDS = 10.0
+"""While changes keep coming (a bulk import), the base is calibrated at least this often."""
+MAX_BACKOFF_SECONDS = 30.0
 
 
 class CalibrationStore(Protocol):
@@ -58,6 +60,7 @@ class Calibrator:
         self._fitting = asyncio.Lock()
         self._revision = -1
         self._soon: asyncio.Task[None] | None = None
+        self._due = self._latest = 0.0
 
     async def start(self) -> None:
         """Loads what was saved and fits what is missing or out of date; an empty base needs nothing."""
@@ -70,10 +73,13 @@ class Calibrator:
         await self.refresh()
 
     def refresh_soon(self) -> None:
-        """Refreshes in the background once no further change has come for a moment."""
-        if self._soon is not None:
-            self._soon.cancel()
-        self._soon = asyncio.create_task(self._refresh_later())
+        """Refreshes in the background once no further change has come for a moment; a fit that runs is finished."""
+        now = asyncio.get_running_loop().time()
+        if self._due <= now:
+            self._latest = now + MAX_DEBOUNCE_SECONDS
+        self._due = min(now + DEBOUNCE_SECONDS, self._latest)
+        if self._soon is None or self._soon.done():
+            self._soon = asyncio.create_task(self._refresh_when_due())
 
     async def refresh(self) -> None:
         """Fits all scorers on the index's revision, unless that is done. Raises EmbeddingUnavailable."""
@@ -95,15 +101,24 @@ class Calibrator:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._soon
 
-    async def _refresh_later(self) -> None:
-        await asyncio.sleep(DEBOUNCE_SECONDS)
-        try:
-            await self.refresh()
-        except KnowledgeError as error:  # the old calibration goes on serving; the next change tries again
-            logger.opt(exception=error).warning("calibration failed")
+    async def _refresh_when_due(self) -> None:
+        """Until nothing is due: changes that come while a fit runs make it due again, and so does a failure."""
+        time, backoff = asyncio.get_running_loop().time, DEBOUNCE_SECONDS
+        while (wait := self._due - time()) > 0:
+            await asyncio.sleep(wait)
+            if self._due > time():
+                continue
+            try:
+                await self.refresh()
+                backoff = DEBOUNCE_SECONDS
+            except Exception as error:  # the embedder's or the store's trouble; the old calibration goes on serving
+                logger.opt(exception=error).warning("calibration failed, trying again in {} s", backoff)
+                self._due = max(self._due, time() + backoff)
+                backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
 
     def _scorers(self) -> tuple[Reranker, ...]:
-        return self._retriever.reranker, self._retriever.fallback
+        """The fallback first: it needs no embedder, so it is there when the embedder is not."""
+        return self._retriever.fallback, self._retriever.reranker
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
         chunks = [snapshot.chunk(chunk_id) for chunk_id in sorted(snapshot.ids())]
@@ -117,12 +132,14 @@ class Calibrator:
         return fit(scorer.kind, unrelated, typical, labelled)
 
     async def _best_scores(self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str]) -> list[float]:
-        vectors: Matrix = await self._retriever.embedder.queries(texts)
+        vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
+        if scorer.kind != self._retriever.fallback.kind:
+            vectors = await self._retriever.embedder.queries(texts)
         best = []
         for text, vector in zip(texts, vectors, strict=True):
             query = Query(text, tuple(self._retriever.analyzer.tokens(text)), vector)
             scored = await self._retriever.score(snapshot, [query], scorer)
-            best.append(scored[0].evidence if scored else 0.0)
+            best.append(scored[0].score if scored else 0.0)
         return best
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from knowledge.calibration.model import Calibration
 
-POSITION = 0.45
+POSITION = 0.46
 """Where the cutoff lies between unrelated and typical questions, at least."""
-SPREADS = 2.6
+SPREADS = 2.35
 """...or this many spreads of the unrelated scores below typical ones, when that is higher: where text that has nothing
 to do with the base scores in a narrow band, a smaller shortfall already tells that the answer is missing."""
 MIN_LABELLED = 20
@@ -35,7 +35,8 @@ def fit(
     Without labels the cutoff is the higher of two marks (POSITION, SPREADS); it held on FAQ, case and encyclopaedic
     bases alike, where any fixed one refuses up to 60 % of another base's answerable questions.
     """
-    low, high = float(np.median(unrelated)), float(np.median(typical))
+    low = float(np.median(unrelated))
+    high = float(np.median(typical)) if typical else low  # a base of signs only has no question of its own
     high = max(high, low + 1e-3)  # a base of a few words: its own questions score no better than others
     spread = float(np.std(unrelated))
     cutoff = max(low + POSITION * (high - low), min(high - SPREADS * spread, low + 0.8 * (high - low)))

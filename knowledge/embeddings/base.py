@@ -7,11 +7,12 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Literal, Protocol
 
 import numpy as np
 
-from knowledge.errors import EmbeddingUnavailable
+from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration
 from knowledge.text import clean
 from knowledge.types import Matrix, Vector
 
@@ -19,6 +20,10 @@ Kind = Literal["query", "passage"]
 
 MAX_QUERY_CHARS = 256
 """e5 costs 8 ms for a usual question and 294 ms for 400 characters: longer questions are cut here."""
+
+
+PATIENCE_SECONDS = 0.5
+"""How long a passage gives way to questions: under steady traffic documents still get in, two passages a second."""
 
 
 class EmbeddingCache(Protocol):
@@ -65,11 +70,11 @@ class Embedder(ABC):
         """Embeds at least one clean, non-empty text. Blocking. Returns shape (len(texts), dimension)."""
 
     async def warm_up(self) -> None:
-        """Loads weights before the first customer asks."""
-        await asyncio.get_running_loop().run_in_executor(self._queries, self._encode, ["预热"], "query")
+        """Loads weights before the first customer asks. Raises EmbeddingUnavailable, MissingDependency."""
+        await self._run(self._queries, ["预热"], "query")
 
     async def query(self, text: str) -> Vector:
-        """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable."""
+        """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable, MissingDependency."""
         text = clean(text)[:MAX_QUERY_CHARS]
         if not text.strip():
             return np.zeros(self.dimension, dtype=np.float32)
@@ -88,7 +93,7 @@ class Embedder(ABC):
         """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
         return await self._many([clean(text)[:MAX_QUERY_CHARS] for text in texts], "query", None)
 
-    async def passages(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+    async def passages(self, texts: Sequence[str], progress: Callable[[int], object] | None = None) -> Matrix:
         """Embeddings of chunks, through the cache, shape (len(texts), dimension).
 
         `progress` is called with the number of texts done since its last call.
@@ -99,7 +104,7 @@ class Embedder(ABC):
         """Cache key: model, kind and content."""
         return hashlib.sha256(f"{self.name}\0{kind}\0{text}".encode()).hexdigest()
 
-    async def _many(self, texts: list[str], kind: Kind, progress: Callable[[int], None] | None) -> Matrix:
+    async def _many(self, texts: list[str], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         keys = [self.key(text, kind) for text in texts]
@@ -108,7 +113,7 @@ class Embedder(ABC):
         for key, text in zip(keys, texts, strict=True):
             if key not in found:
                 if text.strip():
-                    await self._no_query_waits.wait()
+                    await self._give_way()
                     found[key] = pending[key] = (await self._run(self._passages, [text], kind))[0]
                 else:
                     found[key] = np.zeros(self.dimension, dtype=np.float32)
@@ -121,9 +126,16 @@ class Embedder(ABC):
             await asyncio.to_thread(self.cache.put_many, pending)
         return np.stack([found[key] for key in keys])
 
+    async def _give_way(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._no_query_waits.wait()
+
     async def _run(self, pool: ThreadPoolExecutor, texts: list[str], kind: Kind) -> Matrix:
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)
+        except InvalidConfiguration:  # trying again would not help: a package is missing
+            raise
         except Exception as error:  # a provider may raise anything; the caller knows one reaction
             raise EmbeddingUnavailable(f"embedder {self.name} failed: {error}") from error
 

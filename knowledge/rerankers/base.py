@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from knowledge.index import Snapshot
@@ -20,25 +20,19 @@ class Query:
 
 
 class Reranker(ABC):
-    """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`.
-
-    `margin_weight` and `margin_cap` (on the provider's scale) say how much it counts for the gate that the best
-    candidate stands out from the best of any other document: an answer usually does, a near miss rarely.
-    """
+    """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`."""
 
     kind: str
-    margin_weight: float = 0.0
-    margin_cap: float = 0.0
 
-    async def score(self, query: Query, snapshot: Snapshot, chunk_ids: Sequence[str]) -> list[float]:
-        """One raw score a chunk, in that order, higher is better; only comparable within one kind and base.
+    async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+        """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.
 
-        Raises RerankUnavailable.
+        Scores compare within one kind and base only. Raises RerankUnavailable.
         """
-        if not chunk_ids:
+        if not fused:
             return []
-        return await self._scores(query, snapshot, chunk_ids)
+        return await self._scores(query, snapshot, fused)
 
     @abstractmethod
-    async def _scores(self, query: Query, snapshot: Snapshot, chunk_ids: Sequence[str]) -> list[float]:
+    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """Scores of at least one chunk. `query.vector` is there unless the provider is `lexical`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from knowledge.index import Snapshot
 from knowledge.rerankers.base import Query, Reranker
@@ -13,6 +13,6 @@ class CosineReranker(Reranker):
 
     kind = "cosine"
 
-    async def _scores(self, query: Query, snapshot: Snapshot, chunk_ids: Sequence[str]) -> list[float]:
+    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         assert query.vector is not None
-        return (snapshot.vectors(chunk_ids) @ query.vector).tolist()  # type: ignore[no-any-return]
+        return (snapshot.vectors(list(fused)) @ query.vector).tolist()  # type: ignore[no-any-return]

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from knowledge.index import Snapshot
 from knowledge.types import Vector
 
-HUBNESS = 0.5
+HUBNESS = 0.3
 """Share of a chunk's similarity to the centre of its base that is taken off.
 
-Some chunks are near every question (hubs: Radovanović et al., JMLR 2010). Measured with 0, 0.5 and 1: Hit@1 .767, .771,
-.767 (faq_tidb), .568, .582, .568 (faq_ant_huabei), .530, .590, .566 (cs_jd_case).
+Some chunks are near every question (hubs: Radovanović et al., JMLR 2010), and the more so the more they resemble the
+whole base.
 """
 FULL_MATCH = 2.5
 """BM25 per unit of idf at which a term counts as covered in full: k1 + 1, the limit of a frequent term."""
 
 
 def similarity(vector: Vector, snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
-    """Cosine, less half of the chunk's similarity to the centre of the base; shape (len(chunk_ids),)."""
+    """Cosine, less HUBNESS of the chunk's similarity to the centre of the base; shape (len(chunk_ids),)."""
     vectors = snapshot.vectors(chunk_ids)
     scores: NDArray[np.float32] = vectors @ (vector - HUBNESS * snapshot.centre)
     return scores

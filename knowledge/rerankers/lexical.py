@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from knowledge.index import Snapshot
 from knowledge.rerankers.base import Query, Reranker
@@ -14,5 +14,5 @@ class LexicalReranker(Reranker):
 
     kind = "lexical"
 
-    async def _scores(self, query: Query, snapshot: Snapshot, chunk_ids: Sequence[str]) -> list[float]:
-        return coverage(query.terms, snapshot, chunk_ids).tolist()  # type: ignore[no-any-return]
+    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+        return coverage(query.terms, snapshot, list(fused)).tolist()  # type: ignore[no-any-return]
