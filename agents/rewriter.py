@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agents.asking import without_asking
 from agents.types import Turn
 from knowledge.text import fold
 
@@ -31,10 +32,6 @@ _IDENTIFIER = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NEGATION = re.compile(r"不|没|无|未|非|别|勿|否|莫|拒")
-_ASKING = re.compile(
-    r"请问|麻烦|您好|你好|我想(?:问|了解|知道)(?:一下)?|能不能|可不可以|是不是|有没有|怎么办|怎么样|怎么|怎样|如何|为什么|为何|"
-    r"什么时候|多长时间|多少钱|多少|多久|几天|几个?|哪里|哪些?|什么|是否|可以|能够?|吗|呢|吧|啊|[？?！!。，,]|需要|要(?!求)"
-)
 _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
@@ -68,7 +65,7 @@ def keeps_facts(original: str, rewritten: str) -> bool:
 def _resolve(text: str, last: Turn) -> str | None:
     if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
         return _chosen(text, last)
-    topic = _topic(last.standalone)
+    topic = without_asking(last.standalone)
     if not topic:
         return None
     if _PRONOUN.search(text):
@@ -103,11 +100,6 @@ def _chosen(text: str, last: Turn) -> str | None:
     if place > len(offered):
         return None
     return f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
-
-
-def _topic(question: str) -> str:
-    """The words of a question that say what it is about."""
-    return re.sub(r"\s+", " ", _ASKING.sub(" ", question)).strip(" 的了")
 
 
 def _subject(question: str, topic: str) -> str:

@@ -33,6 +33,8 @@ class ExtractiveGenerator:
 def _pieces(source: str, quote: Quote) -> list[str]:
     """The sentences with the white space between them: as in the source where they are neighbours there."""
     pieces: list[str] = []
+    lines = sorted({sentence.line for sentence in quote.sentences if sentence.is_item})
+    in_order = len(lines) > 1 and lines[-1] - lines[0] == len(lines) - 1
     end = 0
     for sentence in quote.sentences:
         between = source[end : sentence.start]
@@ -42,6 +44,6 @@ def _pieces(source: str, quote: Quote) -> list[str]:
             gap = between
         else:
             gap = "\n" if "\n" in between else ""
-        pieces.append(gap + sentence.text)
+        pieces.append(gap + (sentence.text if in_order else sentence.unmarked))
         end = sentence.end
     return pieces

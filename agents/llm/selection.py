@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agents.asking import without_asking
 from agents.llm.base import Request
 from agents.llm.sentences import Sentence
 from agents.llm.units import Passage, Unit, passage_of, units_of
@@ -58,9 +59,11 @@ class SentenceSelector:
         weights = self._weights(request)
         scored = sorted(
             (
-                (self._score(unit, rank, weights, request.question, how), unit)
+                (self._score(unit, rank, weights, request.question, how, shared), unit)
                 for rank, passage in enumerate(passages)
-                for unit in units_of(passage, keep_lists=how)
+                for units in (units_of(passage, keep_lists=how),)
+                for shared in (self._shared(units, weights),)
+                for unit in units
                 if not unit.only_announces
             ),
             key=lambda pair: -pair[0],
@@ -69,19 +72,31 @@ class SentenceSelector:
         return [quote for passage in passages if (quote := _quote(passage, chosen, scored))]
 
     def _weights(self, request: Request) -> dict[str, float]:
+        """Shares of the question's terms, adding up to 1; a sentence that also asks 怎么办 is no better for it."""
         terms, idf = request.terms, request.idf
         if not terms:
             terms = tuple(self._tokens(request.question))
             idf = (1.0,) * len(terms)
-        weights = dict(zip(terms, idf, strict=True))
+        content = frozenset(self._tokens(without_asking(request.question)))
+        weights = {term: weight for term, weight in zip(terms, idf, strict=True) if term in content or not content}
         total = sum(weights.values()) or 1.0
         return {term: weight / total for term, weight in weights.items()}
 
-    def _score(self, unit: Unit, rank: int, weights: dict[str, float], question: str, how: bool) -> float:
+    def _shared(self, units: Sequence[Unit], weights: dict[str, float]) -> frozenset[str]:
+        """Terms of every row of a table, such as the heads of its columns, where other terms tell the rows apart."""
+        rows = [self._terms(unit.text) for unit in units if unit.is_row]
+        shared = frozenset.intersection(*rows) if len(rows) > 1 else frozenset()
+        telling = any(weights.keys() & (row - shared) for row in rows)
+        return shared if telling else frozenset()
+
+    def _score(
+        self, unit: Unit, rank: int, weights: dict[str, float], question: str, how: bool, shared: frozenset[str]
+    ) -> float:
         """Between 0 and about 1.5: the share of the question that the unit covers, and what its form promises."""
         text = unit.text
-        terms = self._terms(text)
-        context = self._terms(unit.passage.candidate.chunk.context)
+        terms, context = self._terms(text), self._terms(unit.passage.candidate.chunk.context)
+        if unit.is_row:
+            terms, context = terms - shared, context | shared
         covered = sum(weight for term, weight in weights.items() if term in terms)
         by_context = sum(weight for term, weight in weights.items() if term in context and term not in terms)
         score = covered + 0.3 * by_context
@@ -100,9 +115,11 @@ class SentenceSelector:
             return chosen
         best, top = scored[0]
         short = top.passage.total <= SHORT_SENTENCES
+        table = sum(len(unit.text) for _, unit in scored if unit.passage is top.passage and unit.is_row)
         for score, unit in scored:
             size = len(unit.text)
             fills = unit.passage is top.passage and (short or length + size <= FULL_ENOUGH_CHARS)
+            fills = fills and (not unit.is_row or table <= FULL_ENOUGH_CHARS)
             wanted = fills or score >= RELATIVE_SCORE * best
             if chosen and (not wanted or length + size > MAX_REPLY_CHARS):
                 continue

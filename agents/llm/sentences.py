@@ -16,6 +16,8 @@ _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _ITEM = re.compile(
     r"\s*(?:[-*•·●▪◦+](?=\s)|\d{1,2}(?:[.)](?=\s)|[、）．])|[（(]\d{1,2}[)）]|[①-⑳]|第[一二三四五六七八九十\d]+步|步骤\s*[一二三四五六七八九十\d]+)"
 )
+_NUMBERED = re.compile(r"\s*(?:\d{1,2}(?:[.)]\s+|[、）．])|[（(]\d{1,2}[)）]|[①-⑳])\s*(?=\S)")
+_ROW = re.compile(r"[^：；。]{1,40}：[^；]*；[^：；。]{1,40}：.*")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
 _CONTINUES = re.compile(
     r"(?:但是?|不过|然而|其中|此外|另外|同时|而且|并且|因此|所以|否则|若不|如仍|随后|然后|接着|之后|例如|比如|注意|这|该|其|它|上述|以上)"
@@ -35,6 +37,17 @@ class Sentence:
     def is_item(self) -> bool:
         """A list item or numbered step."""
         return _ITEM.match(self.text) is not None
+
+    @property
+    def unmarked(self) -> str:
+        """Without its number: the fourth step of a list that is not quoted is no fourth step to a reader."""
+        match = _NUMBERED.match(self.text)
+        return self.text[match.end() :] if match else self.text
+
+    @property
+    def is_row(self) -> bool:
+        """A row of a table, its cells named by the heads of their columns."""
+        return _ROW.fullmatch(self.text) is not None
 
     @property
     def leads_in(self) -> bool:

@@ -40,6 +40,11 @@ class Unit:
         return sum(self.passage.sentences[index].is_item for index in self.indices) >= 2
 
     @property
+    def is_row(self) -> bool:
+        """A row of a table."""
+        return len(self.indices) == 1 and self.passage.sentences[self.indices[0]].is_row
+
+    @property
     def only_announces(self) -> bool:
         """A question or lead-in whose answer or list is not there."""
         return all(self.passage.sentences[index].leads_in for index in self.indices)
@@ -62,8 +67,8 @@ def _kept(text: str) -> tuple[tuple[Sentence, ...], int]:
 def units_of(passage: Passage, *, keep_lists: bool) -> list[Unit]:
     """Cuts a passage into units, in order.
 
-    A lead-in goes with what it announces, a sentence that refers back with the one before it; with `keep_lists` the
-    items of a list stay together.
+    A lead-in goes with what it announces (rows of a table explain themselves), a sentence that refers back with the
+    one before it; with `keep_lists` the items of a list stay together.
     """
     groups: list[list[int]] = []
     for index, sentence in enumerate(passage.sentences):
@@ -78,7 +83,11 @@ def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence, 
     previous = sentences[group[-1]]
     if sum(len(sentences[index].text) for index in group) + len(sentence.text) > MAX_LIST_CHARS:
         return False
-    if previous.leads_in and (previous.line == sentence.line or not previous.asks or previous.marked_question):
+    if (
+        previous.leads_in
+        and not sentence.is_row
+        and (previous.line == sentence.line or not previous.asks or previous.marked_question)
+    ):
         return True
     in_list = any(sentences[index].is_item for index in group)
     if keep_lists and in_list and (sentence.is_item or sentence.line == previous.line):

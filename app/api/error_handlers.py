@@ -14,7 +14,7 @@ from loguru import logger
 from starlette.exceptions import HTTPException
 
 from agents.errors import AgentError
-from app.errors import AppError, Description, describe
+from app.errors import AppError, Description, Overloaded, ShuttingDown, describe
 from knowledge.errors import KnowledgeError
 
 _HTTP = {
@@ -49,8 +49,8 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def log_error(error: Exception, description: Description) -> None:
-    """One line for an error that is the server's."""
-    if description.status >= 500:
+    """One line for an error that is the server's. Turning people away while starting or stopping is none."""
+    if description.status >= 500 and not isinstance(error, Overloaded | ShuttingDown):
         logger.opt(exception=error).error("request failed")
 
 

@@ -116,3 +116,28 @@ async def test_the_question_of_a_dialogue_goes_with_its_answer() -> None:
     text = "问：能退吗？\n答：签收后七天内可以退。\n问：运费谁出？\n答：您承担。\n其他见官网。"
     [(_, quote)] = await quotes("签收后七天内能退吗", text)
     assert quote.startswith("问：能退吗？\n答：签收后七天内可以退。")
+
+
+TABLE = "\n".join(
+    ["两款的区别如下："]
+    + [f"项目：{name}；YS-H30：{a}；YS-H30 Pro：{b}" for name, a, b in [
+        ("主动降噪深度", "42 dB，固定一档，不能调节", "50 dB，自适应，随环境噪声调节"),
+        ("单次续航", "5.5 小时，降噪打开时会更短一些", "7 小时，降噪打开时会更短一些"),
+        ("双设备连接", "不支持，需要先断开再连接", "支持，同时连接手机和电脑"),
+        ("无线充电", "不支持，只能用数据线充电", "支持，功率五瓦，充满约两小时"),
+        ("防水等级", "IP54，可以防汗和小雨", "IP55，可以防汗和较大的雨"),
+    ]]
+)  # fmt: skip
+
+
+async def test_of_a_large_table_only_the_rows_that_answer_are_quoted() -> None:
+    [(_, quote)] = await quotes("YS-H30 Pro 续航多久", TABLE)
+    assert quote == "项目：单次续航；YS-H30：5.5 小时，降噪打开时会更短一些；YS-H30 Pro：7 小时，降噪打开时会更短一些"
+
+
+async def test_a_step_quoted_without_its_list_loses_its_number() -> None:
+    steps = "1. 带有标记的订单由商城赠送运费险。\n2. 大件商品不含运费险，需要另行购买。\n3. 发货前退款不触发赔付。\n"
+    filler = "".join(f"{n}. 第{n}条写的是和提问没有关系的其他约定事项以及补充说明内容，请知悉。\n" for n in range(4, 12))
+    [(_, quote)] = await quotes("大件商品含运费险吗", filler + steps.splitlines()[1])
+    assert "大件商品不含运费险，需要另行购买。" in quote
+    assert "2. " not in quote

@@ -13,13 +13,13 @@ def rewrite(text: str, previous: str, *, reply: str = "", suggestions: tuple[str
 @pytest.mark.parametrize(
     ("previous", "text", "expected"),
     [
-        ("退货怎么申请？", "那运费呢？", "退货 申请 运费"),
+        ("退货怎么申请？", "那运费呢？", "退货 运费"),
         ("怎么开发票", "保修呢", "开发票 保修"),
         ("YS-H30 Pro 多重？", "它多少钱", "YS-H30 Pro多少钱"),
         ("YS-V8 保修多久", "那YS-W5呢", "YS-W5 保修多久"),
         ("YS-V8 怎么清洁", "那不能用水洗吗", "YS-V8 不能用水洗吗"),
         ("云笙手表防水吗", "这个能游泳戴吗", "云笙手表防水能游泳戴吗"),
-        ("退货怎么申请", "那超过7天呢", "退货 申请 超过7天"),
+        ("退货怎么申请", "那超过7天呢", "退货 超过7天"),
     ],
 )
 def test_a_follow_up_gets_its_topic(previous: str, text: str, expected: str) -> None:
