@@ -21,6 +21,7 @@ from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
 from app.db.lock import DataDirLock
 from app.errors import Overloaded
+from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
 from app.knowledge_ops.ingestion import IngestionService
@@ -130,4 +131,5 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = Searches(settings, labelled)
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
         stack.push_async_callback(searches.close)
+        stack.callback(start_jobs(searches).shutdown, wait=False)
         yield Container(settings, base, searches)

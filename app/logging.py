@@ -26,7 +26,7 @@ _MASKS = (
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "[email]"),
     (re.compile(r"(?<![A-Za-z0-9-])\+?\d(?:[ -]?\d){6,}[Xx]?(?![A-Za-z0-9-])"), "[number]"),
 )
-_QUIET = ("uvicorn.access", "httpx", "chromadb", "alembic", "aiosqlite", "asyncio", "jieba")
+_QUIET = ("uvicorn.access", "httpx", "chromadb", "alembic", "aiosqlite", "asyncio", "jieba", "apscheduler")
 
 
 def configure_logging(level: str, stream: TextIO | None = None) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loguru import logger
+
 from app.auth.principal import DEFAULT_TENANT
 from app.db.calibrations import CalibrationRepository
 from app.knowledge_ops.assembly import KnowledgeBase
 from app.retrieval import retrieval_options
 from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
-from knowledge.errors import NotCalibrated
+from knowledge.errors import KnowledgeError, NotCalibrated
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.types import Filter, Retrieval, Vector
@@ -74,6 +76,14 @@ class Searches:
         """A tenant's index moved: its gate is calibrated again behind, the old calibration serves meanwhile."""
         if tenant in self._calibrators:
             self._calibrators[tenant].refresh_soon()
+
+    async def catch_up(self) -> None:
+        """Calibrates where that failed before, for example while the embedder was out of reach; else costs nothing."""
+        for tenant, calibrator in list(self._calibrators.items()):
+            try:
+                await calibrator.refresh()
+            except KnowledgeError as error:  # one tenant's trouble must not stop the others; the next round tries again
+                logger.bind(tenant=tenant).opt(exception=error).warning("calibration failed")
 
     async def close(self) -> None:
         """Stops calibrating."""
