@@ -1,4 +1,4 @@
-"""Measures the product's own retriever and knowledge agent: python -m scripts.evaluate --set DIR.
+"""Measures the product's own retriever and knowledge agent: `python scripts/evaluate.py --set DIR`.
 
 Embeddings are kept in DATA_DIR, so that unchanged text is embedded once.
 """
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tqdm import tqdm
 

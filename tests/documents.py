@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,13 +41,15 @@ def blocks(page: Path, language: str) -> list[str]:
     return [code for found, code in _BLOCK.findall(text) if found == language]
 
 
-def commands() -> Iterator[Command]:
-    """Every command of every shell block, each once a page."""
+def commands() -> list[Command]:
+    """Every command of every shell block; one that several pages give is that of the first."""
+    found: dict[str, Command] = {}
     for page in pages():
-        lines = [line.strip() for block in blocks(page, "bash") for line in block.replace("\\\n", " ").splitlines()]
-        for line in dict.fromkeys(lines):
-            if line and not line.startswith("#"):
-                yield Command(page.as_posix(), line)
+        for block in blocks(page, "bash"):
+            for line in map(str.strip, block.splitlines()):
+                if line and not line.startswith("#"):
+                    found.setdefault(line, Command(page.as_posix(), line))
+    return list(found.values())
 
 
 def relative_links(page: Path) -> list[str]:
