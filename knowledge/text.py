@@ -6,13 +6,20 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources import files
+from typing import Any
 
-VERSION = "2"
+VERSION = "3"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
 """Model numbers, order ids, versions and file names: kept whole, and their parts beside them."""
+_ENGLISH = re.compile(r"(?<![a-z0-9_./+#-])[a-z]+(?:-[a-z]+)?(?![a-z0-9_./+#-])")
 _RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
+_SEPARATOR = re.compile(r"[-_./+#\s]")
+_LATIN = re.compile(r"[a-z0-9]")
+_DICTIONARY_WORD = re.compile(r"[\u4e00-\u9fd5a-z0-9]+")
+"""What jieba can hold as one word."""
 _WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 _SPLIT_ALNUM = re.compile(r"[a-z]+|[0-9]+")
 _INVISIBLE = re.compile(
@@ -38,24 +45,49 @@ def _simplified() -> dict[int, str]:
     return {ord(old): new for old in characters if (new := convert(old)) != old and len(new) == 1}
 
 
+def simplify(text: str) -> str:
+    """Traditional to Simplified: embedders know both, but not that they are one."""
+    return text if text.isascii() else text.translate(_simplified())
+
+
 def fold(text: str) -> str:
     """Matching form: full width to half width, Traditional to Simplified, lower case."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text).translate(_simplified()).lower()
+    return simplify(unicodedata.normalize("NFKC", text)).lower()
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """English words of customer service -> their Chinese words, one line each; ships with the project."""
+    lines = (files("knowledge") / "glossary.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    return {english: chinese for english, chinese in pairs}
+
+
+def _in_chinese(folded: str) -> str:
+    """English words of the glossary by their Chinese ones, in questions and documents alike."""
+    words = glossary()
+    return _ENGLISH.sub(lambda match: words.get(match.group(), match.group()), folded)
 
 
 class Analyzer:
     """Tokens of a text, with a dictionary and synonyms of one tenant. Thread-safe after construction.
 
-    words: terms that jieba must not split; synonyms: term -> terms that are added wherever it occurs.
+    words: terms that are kept whole beside their parts; synonyms: term -> terms whose tokens are added wherever it
+    occurs. Either may be written with spaces and signs.
     """
 
     def __init__(self, words: Iterable[str] = (), synonyms: dict[str, tuple[str, ...]] | None = None) -> None:
-        self._tokenizer = _tokenizer(tuple(sorted({fold(word) for word in words})))
-        self._synonyms = {
-            fold(term): tuple(fold(other) for other in others) for term, others in (synonyms or {}).items()
-        }
+        folded = sorted({fold(clean(word)).strip() for word in words} - {""}, key=lambda word: (-len(word), word))
+        self._tokenizer = _tokenizer([word for word in folded if _DICTIONARY_WORD.fullmatch(word)])
+        signed = [_occurrence(word) for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
+        self._whole = re.compile("|".join([*signed, _IDENTIFIER.pattern]))
+        self._synonyms = [
+            (re.compile(_occurrence(term)), [token for other in others for token in self._terms(fold(clean(other)))])
+            for term, others in ((fold(clean(term)).strip(), others) for term, others in (synonyms or {}).items())
+            if term
+        ]
 
     def tokens(self, text: str) -> list[str]:
         """Terms of a text, repetitions kept: words and sub-words, model numbers whole and in parts, then characters.
@@ -64,18 +96,26 @@ class Analyzer:
         weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
         three: .686/.705 (faq_tidb), .476/.542 (faq_ant_huabei), .494/.542 (cs_jd_case).
         """
+        folded = _in_chinese(fold(clean(text)))
+        tokens = self._terms(folded)
+        for term, added in self._synonyms:
+            tokens.extend(added * len(term.findall(folded)))
+        return tokens
+
+    def _terms(self, folded: str) -> list[str]:
         tokens: list[str] = []
-        folded = fold(clean(text))
         position = 0
-        for match in _IDENTIFIER.finditer(folded):
+        for match in self._whole.finditer(folded):
             self._words(folded[position : match.start()], tokens)
-            tokens.append(match.group())
-            tokens.extend(part for part in re.split(r"[-_./+#]", match.group()) if part)
+            whole, parts = match.group(), [part for part in _SEPARATOR.split(match.group()) if part]
+            tokens.append(whole)
+            if _IDENTIFIER.fullmatch(whole):
+                tokens.extend(parts)
+            else:
+                self._words(" ".join(parts), tokens)
             position = match.end()
         self._words(folded[position:], tokens)
         tokens.extend(_characters(folded))
-        if self._synonyms:
-            tokens.extend(other for token in tuple(tokens) for other in self._synonyms.get(token, ()))
         return tokens
 
     def _words(self, text: str, tokens: list[str]) -> None:
@@ -85,6 +125,13 @@ class Analyzer:
             tokens.append(word)
             if word.isascii() and len(parts := _SPLIT_ALNUM.findall(word)) > 1:
                 tokens.extend(parts)
+
+
+def _occurrence(term: str) -> str:
+    """A pattern that finds a term in folded text; Latin letters and digits beside it make it another word."""
+    before = r"(?<![a-z0-9])" if _LATIN.match(term[0]) else ""
+    after = r"(?![a-z0-9])" if _LATIN.match(term[-1]) else ""
+    return before + re.escape(term) + after
 
 
 def _characters(text: str) -> list[str]:
@@ -99,8 +146,21 @@ def _characters(text: str) -> list[str]:
     return terms
 
 
+def _tokenizer(words: Iterable[str]) -> Any:
+    """jieba with words of a tenant; their dictionary shares its entries with everybody's."""
+    base = _everybodys_tokenizer()
+    words = list(words)
+    if not words:
+        return base
+    tokenizer = type(base)()
+    tokenizer.FREQ, tokenizer.total, tokenizer.initialized = base.FREQ.copy(), base.total, True
+    for word in words:
+        tokenizer.add_word(word)
+    return tokenizer
+
+
 @cache
-def _tokenizer(words: tuple[str, ...]):  # type: ignore[no-untyped-def]
+def _everybodys_tokenizer() -> Any:
     import logging
 
     import jieba
@@ -108,6 +168,4 @@ def _tokenizer(words: tuple[str, ...]):  # type: ignore[no-untyped-def]
     jieba.setLogLevel(logging.WARNING)
     tokenizer = jieba.Tokenizer()
     tokenizer.initialize()
-    for word in words:
-        tokenizer.add_word(word)
     return tokenizer

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowledge.text import Analyzer, clean, fold
+
+PLAIN = Analyzer()
+
+
+@pytest.mark.parametrize(
+    "identifier", ["AX-3000", "SF-20240101-0012", "v2.10.3", "config/app.yaml", "A#12", "user_name", "X+1"]
+)
+def test_model_numbers_order_ids_and_versions_are_kept_whole(identifier: str) -> None:
+    assert identifier.lower() in PLAIN.tokens(f"请问{identifier}在哪里查")
+
+
+@pytest.mark.parametrize("identifier", ["JD20240101123", "13800138000", "x5pro"])
+def test_letters_and_digits_without_a_separator_stay_together(identifier: str) -> None:
+    assert identifier.lower() in PLAIN.tokens(f"订单{identifier}到哪了")
+
+
+def test_the_parts_of_a_model_number_are_found_too() -> None:
+    assert {"ax", "3000"} <= set(PLAIN.tokens("AX-3000"))
+    assert {"x", "5", "pro"} <= set(PLAIN.tokens("x5pro"))
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("ＡＸ－３０００", "ax-3000"),
+        ("退貨運費", "退货运费"),
+        ("帳號無法登錄", "帐号无法登录"),
+        ("WiFi", "wifi"),
+        ("①号店", "1号店"),
+        ("ﬁle", "file"),
+    ],
+)
+def test_width_script_and_case_do_not_matter(written: str, plain: str) -> None:
+    assert fold(written) == plain
+    assert PLAIN.tokens(written) == PLAIN.tokens(plain)
+
+
+def test_single_characters_and_pairs_find_what_the_dictionary_splits_wrongly() -> None:
+    assert {"花", "呗", "花呗"} <= set(PLAIN.tokens("花呗怎么还款"))
+
+
+def test_repetitions_are_kept_and_punctuation_is_not() -> None:
+    assert PLAIN.tokens("退款，退款！").count("退款") > PLAIN.tokens("退款").count("退款")
+    assert PLAIN.tokens("？！……，。") == PLAIN.tokens("") == PLAIN.tokens("  \n") == []
+
+
+def test_controls_and_lone_surrogates_are_taken_out() -> None:
+    assert clean("退\0货\ud800\u200b运\u202e费\ufeff") == "退货运费"
+    assert clean("第一行\n第二行\t制表") == "第一行\n第二行\t制表"
+    assert PLAIN.tokens("退\0货") == PLAIN.tokens("退货")
+
+
+@given(st.text(alphabet=st.characters()))
+def test_any_text_can_be_tokenised(text: str) -> None:
+    tokens = PLAIN.tokens(text)
+    assert all(token and token == token.strip() for token in tokens)
+    for token in tokens:
+        token.encode()
+
+
+def test_words_of_the_tenant_are_not_split() -> None:
+    assert "登不上去" not in PLAIN.tokens("我登不上去了")
+    assert "登不上去" in Analyzer(["登不上去"]).tokens("我登不上去了")
+
+
+@pytest.mark.parametrize("word", ["AC-500空调", "iPhone 15 Pro", "5G畅享套餐", "C++课程", "會員卡"])
+def test_words_of_the_tenant_are_kept_whatever_they_are_written_with(word: str) -> None:
+    assert fold(word) in Analyzer([word]).tokens(f"我的{word}怎么用")
+
+
+def test_words_of_one_tenant_do_not_reach_another() -> None:
+    Analyzer(["登不上去"]).tokens("我登不上去了")
+    assert "登不上去" not in PLAIN.tokens("我登不上去了")
+    assert "登不上去" not in Analyzer(["别的词"]).tokens("我登不上去了")
+
+
+def test_synonyms_are_added_wherever_the_term_occurs() -> None:
+    analyzer = Analyzer(synonyms={"快递": ("物流",)})
+    assert {"快递", "物流"} <= set(analyzer.tokens("快递到哪了"))
+    assert "物流" not in analyzer.tokens("发票怎么开")
+
+
+def test_synonyms_of_several_words_work_on_both_sides() -> None:
+    added = Analyzer(synonyms={"登不上去": ("无法登录",)}).tokens("我登不上去了")
+    assert {"无法", "登录"} <= set(added)
+
+
+def test_a_latin_synonym_wants_the_whole_word() -> None:
+    analyzer = Analyzer(synonyms={"AI": ("人工智能",)})
+    assert "智能" in analyzer.tokens("你们的ai客服")
+    assert "智能" not in analyzer.tokens("email收不到")
+
+
+def test_synonyms_ignore_width_script_and_case() -> None:
+    assert "物流" in Analyzer(synonyms={"快遞": ("物流",)}).tokens("快递到哪了")
+    assert "智能" in Analyzer(synonyms={"ＡＩ": ("人工智能",)}).tokens("AI客服")
