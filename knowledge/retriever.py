@@ -122,17 +122,24 @@ class Retriever:
         recalled = await asyncio.gather(*(self._recall(snapshot, query, where, timings) for query in queries))
         started = perf_counter()
         options = self.options
-        rankings = [
-            (weight, [hit.chunk_id for hit in hits])
-            for dense, lexical in recalled
-            for weight, hits in ((options.vector_weight, dense), (options.keyword_weight, lexical))
-        ]
-        fused = reciprocal_rank_fusion(rankings, options.rrf_k)
+        rankings = [self._rankings(hits) for hits in recalled]
+        fused = reciprocal_rank_fusion([ranking for pair in rankings for ranking in pair], options.rrf_k)
+        # What a reranker takes for evidence is each query's own fusion over the whole base: neither the second
+        # chance of a rewrite nor the competitors that a filter hides may lift a chunk over the gate.
+        if where:
+            rankings = [
+                self._rankings(hits)
+                for hits in await asyncio.gather(*(self._recall(snapshot, query, _EVERYTHING, {}) for query in queries))
+            ]
         timings["fuse"] = _milliseconds(started)
         started = perf_counter()
-        scores = [
-            max(pair) for pair in zip(*[await scorer.score(query, snapshot, fused) for query in queries], strict=True)
-        ]
+        by_query = []
+        for query, ranking in zip(queries, rankings, strict=True):
+            own = reciprocal_rank_fusion(ranking, options.rrf_k)
+            by_query.append(
+                await scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
+            )
+        scores = [max(pair) for pair in zip(*by_query, strict=True)]
         scored = _merge(snapshot, queries[0], recalled[0], fused, scores)
         timings["rerank"] = _milliseconds(started)
         return scored
@@ -169,6 +176,10 @@ class Retriever:
 
         found = await asyncio.gather(dense(), lexical())
         return found[0], found[1]
+
+    def _rankings(self, recalled: tuple[list[Hit], list[Hit]]) -> list[tuple[float, list[str]]]:
+        weights = self.options.vector_weight, self.options.keyword_weight
+        return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
 
     def _gated(self, scored: Sequence[Scored], scorer: Reranker) -> list[Candidate]:
         if not scored:

@@ -146,5 +146,6 @@ class Calibrator:
 def _key(retriever: Retriever, labelled: Sequence[LabelledQuestion]) -> str:
     """Changes whenever scores or the way they are fitted do."""
     fitting = (POSITION, SPREADS, off_topic_questions(), labelled)
-    parts = (retriever.embedder.name, VERSION, repr(retriever.options), fitting)
+    scoring = retriever.reranker.constants, retriever.fallback.constants
+    parts = (retriever.embedder.name, VERSION, repr(retriever.options), scoring, fitting)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

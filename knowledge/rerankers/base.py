@@ -20,9 +20,13 @@ class Query:
 
 
 class Reranker(ABC):
-    """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`."""
+    """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`.
+
+    `constants`: the weights that its scores depend on; with others, stored calibrations do not hold.
+    """
 
     kind: str
+    constants: tuple[float, ...] = ()
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.

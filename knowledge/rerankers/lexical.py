@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from knowledge.index import Snapshot
 from knowledge.rerankers.base import Query, Reranker
-from knowledge.rerankers.evidence import coverage
+from knowledge.rerankers.evidence import FULL_MATCH, coverage
 
 
 class LexicalReranker(Reranker):
     """Share of the question's idf that the chunk covers, in [0, 1]."""
 
     kind = "lexical"
+    constants = (FULL_MATCH,)
 
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         return coverage(query.terms, snapshot, list(fused)).tolist()  # type: ignore[no-any-return]

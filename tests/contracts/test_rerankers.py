@@ -1,0 +1,89 @@
+"""What every reranker has to keep, over all that are registered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from knowledge.errors import InvalidConfiguration
+from knowledge.rerankers.base import Query, Reranker
+from knowledge.rerankers.registry import RERANKERS, get_reranker
+from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
+
+QUESTION = "退货的运费谁承担"
+IDS = [f"c{row}" for row in range(len(TEXTS))]
+FUSED = {name: 1 / (61 + row) for row, name in enumerate(IDS)}
+
+
+@pytest.fixture(params=sorted(RERANKERS))
+def reranker(request: pytest.FixtureRequest) -> Reranker:
+    return get_reranker(request.param)
+
+
+@pytest.fixture
+async def base() -> AsyncIterator[Base]:
+    base = await base_of(*chunks(*TEXTS))
+    yield base
+    await base.close()
+
+
+async def query(base: Base, text: str) -> Query:
+    return Query(text, tuple(ANALYZER.tokens(text)), await base.embedder.query(text))
+
+
+async def test_the_chunk_that_answers_gets_the_highest_score(reranker: Reranker, base: Base) -> None:
+    scores = await reranker.score(await query(base, QUESTION), base.index.snapshot(), FUSED)
+    assert int(np.argmax(scores)) == 0
+
+
+async def test_scores_come_in_the_order_of_the_ids(reranker: Reranker, base: Base) -> None:
+    asked, snapshot = await query(base, QUESTION), base.index.snapshot()
+    scores = dict(zip(IDS, await reranker.score(asked, snapshot, FUSED), strict=True))
+    shuffled = [IDS[3], IDS[0], IDS[5]]
+    assert await reranker.score(asked, snapshot, {name: FUSED[name] for name in shuffled}) == pytest.approx(
+        [scores[name] for name in shuffled]
+    )
+
+
+async def test_a_score_does_not_depend_on_the_company(reranker: Reranker, base: Base) -> None:
+    asked, snapshot = await query(base, QUESTION), base.index.snapshot()
+    together = await reranker.score(asked, snapshot, FUSED)
+    alone = [(await reranker.score(asked, snapshot, {name: FUSED[name]}))[0] for name in IDS]
+    assert alone == pytest.approx(together, abs=1e-6)
+
+
+async def test_no_chunks_get_no_scores(reranker: Reranker, base: Base) -> None:
+    assert await reranker.score(await query(base, QUESTION), base.index.snapshot(), {}) == []
+
+
+@pytest.mark.parametrize("text", ["", "？！", "\ud800", "从未出现的词", "退货" * 500, "🙂"])
+async def test_scores_are_finite_numbers_for_any_question(reranker: Reranker, base: Base, text: str) -> None:
+    scores = await reranker.score(await query(base, text), base.index.snapshot(), FUSED)
+    assert len(scores) == len(IDS)
+    assert all(type(score) is float and np.isfinite(score) for score in scores)
+
+
+async def test_a_base_of_one_chunk_is_scored(reranker: Reranker) -> None:
+    base = await base_of(*chunks(TEXTS[0]))
+    answered = await reranker.score(await query(base, QUESTION), base.index.snapshot(), {"c0": 0.01})
+    other = await reranker.score(await query(base, "宇宙有多大"), base.index.snapshot(), {"c0": 0.01})
+    assert answered[0] > other[0]
+    await base.close()
+
+
+def test_its_scale_has_the_name_of_the_registry(reranker: Reranker) -> None:
+    assert RERANKERS[reranker.kind]().kind == reranker.kind
+
+
+async def test_without_an_embedding_the_lexical_reranker_still_scores(base: Base) -> None:
+    asked = Query(QUESTION, tuple(ANALYZER.tokens(QUESTION)), None)
+    scores = await get_reranker("lexical").score(asked, base.index.snapshot(), FUSED)
+    assert int(np.argmax(scores)) == 0
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_an_unknown_reranker_names_the_setting_and_the_choices() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"RERANKER=magic.*lexical_dense"):
+        get_reranker("magic")
