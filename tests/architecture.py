@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from statistics import median
+from typing import TypeGuard
 
 LAYERS = ("knowledge", "agents", "app", "scripts")
 """Each imports only itself and those before it."""
@@ -95,13 +96,15 @@ def only_in(module: Module) -> Iterator[str]:
 
 
 def environment(module: Module) -> Iterator[str]:
-    """app/settings.py alone reads the environment."""
+    """app/settings.py alone reads the environment; to set a variable for a library is no reading."""
     if module.path == "app/settings.py":
         return
     if {"os.environ", "os.getenv"} & module.imports:
         yield "reads the environment"
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.getenv"):
+    nodes = list(ast.walk(module.tree))
+    written = {id(node.value) for node in nodes if _writes(node)}
+    for node in (node for node in nodes if isinstance(node, ast.Attribute) and id(node) not in written):
+        if ast.unparse(node) in ("os.environ", "os.getenv"):
             yield f"reads the environment in line {node.lineno}"
 
 
@@ -141,6 +144,12 @@ def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
 def foreign_words(text: str) -> list[str]:
     """Absolute paths of a work place and hosts of registries."""
     return [match.group() for match in FOREIGN_WORDS.finditer(text)]
+
+
+def _writes(node: ast.AST) -> TypeGuard[ast.Attribute | ast.Subscript]:
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Attribute) and node.attr == "setdefault"
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

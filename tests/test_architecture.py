@@ -109,6 +109,7 @@ def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
         ("app/db/models.py", "import sqlalchemy"),
         ("agents/business/engine.py", "import sqlalchemy"),
         ("app/settings.py", "import os\nos.environ"),
+        ("knowledge/embeddings/e5.py", "import os\nos.environ.setdefault('A', 'b')\nos.environ['A'] = 'b'"),
         ("app/a.py", "pass\n" * MAX_LINES),
     ],
 )
