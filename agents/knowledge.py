@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from agents.asking import bare_name
 from agents.llm.base import Citation, Generator, Request
 from agents.llm.quotable import safe_text, without_orders
 from agents.types import CITING, Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
+from knowledge.text import fold
 from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
@@ -64,7 +67,7 @@ class KnowledgeAgent:
             async for event in self._answer(question, retrieval):
                 yield event
             return
-        answer = self._without_evidence(retrieval)
+        answer = self._without_evidence(question, retrieval)
         yield Token(answer.reply)
         yield Done(answer)
 
@@ -87,9 +90,12 @@ class KnowledgeAgent:
         yield Token(_UNSPEAKABLE)
         yield Done(self._refusal(_UNSPEAKABLE, Outcome.CANNOT_ANSWER, retrieval))
 
-    def _without_evidence(self, retrieval: Retrieval) -> Answer:
+    def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
+        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it."""
         topics = _topics(c for c in retrieval.candidates if c.verdict is not Verdict.REFUSE)
-        if retrieval.verdict is Verdict.CLARIFY and topics:
+        if name := bare_name(question.standalone):
+            topics = _titles(c for c in retrieval.candidates if _mentions(c, name)) or topics
+        if topics:
             return Answer(
                 reply=_clarifying(topics),
                 outcome=Outcome.CLARIFY,
@@ -194,6 +200,16 @@ def _topics(candidates: Iterable[Candidate]) -> tuple[str, ...]:
         if topic and safe_text(topic):
             topics[topic] = None
     return tuple(topics)[:MAX_TOPICS]
+
+
+def _titles(candidates: Iterable[Candidate]) -> tuple[str, ...]:
+    titles = dict.fromkeys(candidate.chunk.document.title for candidate in candidates)
+    return tuple(title for title in titles if safe_text(title))[:MAX_TOPICS]
+
+
+def _mentions(candidate: Candidate, name: str) -> bool:
+    whole = rf"(?<![a-z0-9]){re.escape(fold(name))}(?![a-z0-9])"
+    return re.search(whole, fold(candidate.chunk.indexed_text)) is not None
 
 
 def _clarifying(topics: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agents.asking import without_asking
+from agents.asking import IDENTIFIER, without_asking
 from agents.types import Turn
 from knowledge.text import fold
 
@@ -25,11 +25,6 @@ _ORDINAL_ONLY = re.compile(
 )
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
 _ENDING = re.compile(r"(?:又?呢|怎么样|如何)?[？?！!。.\s]*$")
-_IDENTIFIER = re.compile(
-    r"[A-Za-z]+(?:-[A-Za-z]+)?[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
-    r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NEGATION = re.compile(r"不|没|无|未|非|别|勿|否|莫|拒")
 _MARKER = re.compile(r"\[\d+\]")
@@ -57,7 +52,7 @@ def keeps_facts(original: str, rewritten: str) -> bool:
     numbers, kept = _NUMBER.findall(before), _NUMBER.findall(after)
     return (
         all(kept.count(number) >= numbers.count(number) for number in numbers)
-        and all(name in after for name in _IDENTIFIER.findall(before))
+        and all(name in after for name in IDENTIFIER.findall(before))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
@@ -68,6 +63,8 @@ def _resolve(text: str, last: Turn) -> str | None:
     topic = without_asking(last.standalone)
     if not topic:
         return None
+    if _asked_back(last) and len(text) <= MAX_FOLLOW_UP_CHARS and without_asking(text) == text.rstrip("的了"):
+        return f"{topic} {text}"
     if _PRONOUN.search(text):
         return _PRONOUN.sub(lambda _: _subject(last.standalone, topic), text, count=1)
     core = _ENDING.sub("", _OPENING.sub("", text))
@@ -79,9 +76,9 @@ def _resolve(text: str, last: Turn) -> str | None:
 
 def _filled(core: str, previous: str, topic: str) -> str:
     """那运费呢 after a question on returns: topic and aspect. 那 YS-W5 呢: the other thing in the same question."""
-    named, earlier = _IDENTIFIER.search(core), _IDENTIFIER.search(previous)
+    named, earlier = IDENTIFIER.search(core), IDENTIFIER.search(previous)
     if named and earlier:
-        rest = _IDENTIFIER.sub("", core).strip()
+        rest = IDENTIFIER.sub("", core).strip()
         question = previous[: earlier.start()] + named.group() + previous[earlier.end() :]
         return f"{question} {rest}" if rest else question
     if named:
@@ -99,12 +96,18 @@ def _chosen(text: str, last: Turn) -> str | None:
     offered = list(last.suggestions) or re.findall(r"^\s*\d+[.、)）]\s*(.+)$", last.reply, re.MULTILINE)
     if place > len(offered):
         return None
-    return f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
+    chosen = f"{text.rstrip('？?呢吧')} {_MARKER.sub('', offered[place - 1])}"
+    return f"{without_asking(last.standalone)} {chosen}" if _asked_back(last) else chosen
+
+
+def _asked_back(last: Turn) -> bool:
+    """The last reply listed what the customer may have meant: a word or two now complete that question."""
+    return bool(last.suggestions) and all(suggestion in last.reply for suggestion in last.suggestions)
 
 
 def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
-    match = _IDENTIFIER.search(question)
+    match = IDENTIFIER.search(question)
     return match.group() if match else topic
 
 

@@ -42,6 +42,14 @@ def test_an_ordinal_means_what_was_offered_there() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"), [("第二个", "E03 第二个 扫地机手册"), ("扫地机的", "E03 扫地机的"), ("怎么退货", None)]
+)
+def test_what_completes_a_question_that_was_asked_back_is_put_together(text: str, expected: str | None) -> None:
+    reply = "请问您想了解的是下面哪一项？\n1. 耳机手册\n2. 扫地机手册"
+    assert rewrite(text, "E03 是什么意思", reply=reply, suggestions=("耳机手册", "扫地机手册")) == expected
+
+
+@pytest.mark.parametrize(
     ("original", "rewritten"),
     [
         ("7 天内可以吗", "退货可以吗"),
