@@ -5,6 +5,7 @@ from __future__ import annotations
 from agents.knowledge import KnowledgePolicy
 from agents.llm.registry import GeneratorOptions
 from app.settings import Settings
+from knowledge.chunking import ChunkOptions
 from knowledge.gate import Gate
 from knowledge.retriever import RetrievalOptions
 from knowledge.text import Analyzer
@@ -21,6 +22,11 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         rerank_top_k=settings.rerank_top_k,
         gate=Gate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
     )
+
+
+def chunk_options(settings: Settings) -> ChunkOptions:
+    """Bounds of chunks."""
+    return ChunkOptions(settings.chunk_min_tokens, settings.chunk_max_tokens, settings.chunk_overlap_tokens)
 
 
 def generator_options(settings: Settings, analyzer: Analyzer) -> GeneratorOptions:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +18,32 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tqdm import tqdm
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from agents.knowledge import KnowledgeAgent
 from agents.llm.registry import get_generator
 from agents.types import Done, Question
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
-from app.retrieval import generator_options, knowledge_policy, retrieval_options
+from app.retrieval import chunk_options, generator_options, knowledge_policy, retrieval_options
 from app.settings import Settings, load_settings
+from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError
-from knowledge.evaluation.dataset import EvalSet, load_set, read_rows
+from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
 from knowledge.evaluation.documents import OwnDocuments, injection_report, own_documents, rejection_report
 from knowledge.evaluation.report import set_report
+from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import Answerer, Reply, Result, build_retriever, run_questions
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, Filter, Retrieval, Vector
+
+_OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
+_SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
+"""Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach."""
 
 
 class _Scoped:
@@ -68,33 +77,36 @@ class Evaluation:
     async def run_set(self, data: EvalSet) -> list[list[Result]]:
         """Results of the answerable, the unanswerable and the out-of-domain questions."""
         groups = [data.answerable, data.unanswerable, data.out_of_domain]
-        return await self._run(data.chunks, groups, data.name, [])
+        return await self._run(data.name, data.chunks, groups, self._settings.reranker)
 
-    async def run_own_documents(self, data: OwnDocuments) -> list[Result]:
+    async def run_own_documents(self, data: OwnDocuments, reranker: str | None = None) -> list[Result]:
         """Every question against its own documents alone."""
-        (results,) = await self._run(data.chunks, [data.questions], data.name, data.scopes)
+        reranker = reranker or self._settings.reranker
+        (results,) = await self._run(data.name, data.chunks, [data.questions], reranker, data.scopes)
         return results
 
     async def _run(
-        self, chunks: Sequence[Chunk], groups: Sequence[Sequence[Any]], name: str, scopes: Sequence[Filter]
+        self,
+        name: str,
+        chunks: Sequence[Chunk],
+        groups: Sequence[Sequence[EvalQuestion]],
+        reranker: str,
+        scopes: Sequence[Filter] = (),
     ) -> list[list[Result]]:
-        settings = self._settings
-        with tqdm(total=len(chunks), desc=f"{name} 向量", unit="段", file=sys.stderr) as bar:
-            built = build_retriever(
+        with (
+            tqdm(total=len(chunks), desc=f"{name} 向量", unit="段", file=sys.stderr) as embedded,
+            tqdm(total=sum(map(len, groups)), desc=f"{name} 提问", unit="问", file=sys.stderr) as asked,
+        ):
+            async with build_retriever(
                 chunks,
                 self._embedder,
                 self._analyzer,
-                get_reranker(settings.reranker),
-                retrieval_options(settings),
-                bar.update,
-            )
-            retriever = await built.__aenter__()
-        try:
-            with tqdm(total=sum(map(len, groups)), desc=f"{name} 提问", unit="问", file=sys.stderr) as bar:
+                get_reranker(reranker),
+                retrieval_options(self._settings),
+                embedded.update,
+            ) as retriever:
                 answer = self._answerer(retriever)
-                return [await run_questions(retriever, answer, group, bar.update, scopes) for group in groups]
-        finally:
-            await built.__aexit__(None, None, None)
+                return [await run_questions(retriever, answer, group, asked.update, scopes) for group in groups]
 
     def _answerer(self, retriever: Retriever) -> Answerer:
         generator = get_generator("extractive", generator_options(self._settings, self._analyzer))
@@ -127,34 +139,58 @@ def _run_lines(data: EvalSet, results: Sequence[Result]) -> list[str]:
 
 
 async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
-    cache = SqliteEmbeddingCache(embeddings_path(settings))
-    embedder = get_embedder(settings.embedder, cache)
-    evaluation = Evaluation(settings, embedder)
-    report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
-    try:
+    with (
+        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache)) as embedder,
+    ):
+        evaluation = Evaluation(settings, embedder)
+        report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
         if arguments.set:
-            data = load_set(arguments.set, arguments.out_of_domain)
-            groups = await evaluation.run_set(data)
-            report |= set_report(data, *groups, baselines=arguments.baselines)
-            if arguments.run:
-                lines = [line for group in groups for line in _run_lines(data, group)]
-                arguments.run.write_text("\n".join(lines) + "\n", "utf-8")
+            report |= await _set_report(evaluation, arguments, chunk_options(settings))
         if arguments.rejection:
-            rows = read_rows(arguments.rejection)
-            results = await evaluation.run_own_documents(own_documents("rejection", rows))
-            report["rejection"] = rejection_report(rows, results)
+            report["rejection"] = await _rejection_report(evaluation, arguments.rejection, chunk_options(settings))
         if arguments.injection:
-            rows = read_rows(arguments.injection)
-            results = await evaluation.run_own_documents(own_documents("injection", rows))
-            report["injection"] = injection_report(rows, results)
-    finally:
-        embedder.close()
-        cache.close()
+            rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str, canary=str)
+            data = own_documents("injection", rows, chunk_options(settings))
+            report["injection"] = injection_report(rows, await evaluation.run_own_documents(data))
+        return report
+
+
+async def _set_report(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
+    data = load_set(arguments.set, arguments.out_of_domain, options)
+    groups = await evaluation.run_set(data)
+    if arguments.run:
+        lines = [line for group in groups for line in _run_lines(data, group)]
+        arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return set_report(data, *groups, baselines=arguments.baselines)
+
+
+async def _rejection_report(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
+    """The same figures for the product, and for cosine and BM25 as its only scorers, each with a gate of its own."""
+    rows = read_rows(path, **_OWN_DOCUMENTS, answerable=bool, answer_parts=list)
+    data = own_documents("rejection", rows, options)
+    report = rejection_report(rows, await evaluation.run_own_documents(data))
+    for name, reranker in _SINGLE_SCORERS.items():
+        report[name] = rejection_report(rows, await evaluation.run_own_documents(data, reranker))
     return report
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="评测检索、拒答与回答")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0 with a report, 1 when something could not be read, run or written."""
+    options = _parse(arguments)
+    try:
+        text = json.dumps(asyncio.run(_evaluate(options, load_settings())), ensure_ascii=False, indent=2)
+        print(text)
+        if options.json:
+            options.json.write_text(text + "\n", "utf-8")
+    except (KnowledgeError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/evaluate.py", description="评测检索、拒答与回答")
     parser.add_argument("--set", type=Path, metavar="DIR", help="评测集文件夹")
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
     parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="逐题结果写到这里")
@@ -162,20 +198,16 @@ def main() -> int:
     parser.add_argument("--baselines", action="store_true", help="同时给出 BM25、向量与普通 RRF 的指标")
     parser.add_argument("--rejection", type=Path, metavar="FILE", help="每题只对它自己的文档，看该拒答时是否拒答")
     parser.add_argument("--injection", type=Path, metavar="FILE", help="文档里藏有指令，看回答是否中招")
-    arguments = parser.parse_args()
-    if not (arguments.set or arguments.rejection or arguments.injection):
+    options = parser.parse_args(arguments)
+    if not (options.set or options.rejection or options.injection):
         parser.error("请给出 --set、--rejection 或 --injection")
-    try:
-        report = asyncio.run(_evaluate(arguments, load_settings()))
-    except (KnowledgeError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    text = json.dumps(report, ensure_ascii=False, indent=2)
-    print(text)
-    if arguments.json:
-        arguments.json.write_text(text + "\n", "utf-8")
-    return 0
+    if not options.set and (options.out_of_domain or options.run or options.baselines):
+        parser.error("--out-of-domain、--run 和 --baselines 要与 --set 一起用")
+    for path in (options.run, options.json):
+        if path and not path.resolve().parent.is_dir():  # not after minutes of work
+            parser.error(f"没有文件夹 {path.resolve().parent}")
+    return options
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -51,7 +51,7 @@ async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
 
 
 async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> tuple[tuple[Chunk, TermIds], ...]:
-    """Chunks with their terms, by document and ordinal, so that an index is built in the same order every time."""
+    """Chunks with their terms, by document name and ordinal: an order that does not depend on ids, which are random."""
     wanted = sorted(ids)
     documents: dict[str, DocumentMeta] = {}
     loaded: list[tuple[Chunk, TermIds]] = []
@@ -65,7 +65,7 @@ async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> 
             meta = DocumentMeta(row.document_id, row.name, row.title, row.category, tuple(row.tags))
             # One value per document, not one per chunk: a base of 100,000 chunks has few documents.
             loaded.append((_chunk(row, documents.setdefault(meta.id, meta)), vocabulary.unpack(row.terms)))
-    loaded.sort(key=lambda item: (item[0].document.id, item[0].ordinal))
+    loaded.sort(key=lambda item: (item[0].document.name, item[0].ordinal))
     return tuple(loaded)
 
 

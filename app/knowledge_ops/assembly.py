@@ -17,8 +17,8 @@ from app.db.migrate import upgrade
 from app.knowledge_ops.following import RemoteFollower
 from app.knowledge_ops.indexer import Indexer
 from app.knowledge_ops.ingestion import IngestionService
+from app.retrieval import chunk_options
 from app.settings import Settings
-from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import IndexUnavailable
@@ -71,7 +71,7 @@ async def open_knowledge(
         stack.callback(embedder.close)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)
-        ingestor = Ingestor(embedder, analyzer, _chunk_options(settings), Limits(max_bytes=settings.max_upload_bytes))
+        ingestor = Ingestor(embedder, analyzer, chunk_options(settings), Limits(max_bytes=settings.max_upload_bytes))
         indexer = None
         if owns_index:
             open_index = partial(_open_index, settings, embedder)
@@ -91,10 +91,6 @@ def embeddings_path(settings: Settings) -> Path:
 def index_path(settings: Settings) -> Path:
     """Where the embedded indexes are kept; all of it can be derived again."""
     return settings.data_dir / "index"
-
-
-def _chunk_options(settings: Settings) -> ChunkOptions:
-    return ChunkOptions(settings.chunk_min_tokens, settings.chunk_max_tokens, settings.chunk_overlap_tokens)
 
 
 def _open_index(settings: Settings, embedder: Embedder, tenant: str) -> Index:

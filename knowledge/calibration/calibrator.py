@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Protocol
 
 from loguru import logger
@@ -24,6 +25,8 @@ DEBOUNCE_SECONDS = 1.0
 MAX_DEBOUNCE_SECONDS = 10.0
 """While changes keep coming (a bulk import), the base is calibrated at least this often."""
 MAX_BACKOFF_SECONDS = 30.0
+_ORDER = attrgetter("document.name", "ordinal", "id")
+"""Ids are random: in their order, the same documents would be calibrated differently in every installation."""
 
 
 class CalibrationStore(Protocol):
@@ -121,7 +124,7 @@ class Calibrator:
         return self._retriever.fallback, self._retriever.reranker
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
-        chunks = [snapshot.chunk(chunk_id) for chunk_id in sorted(snapshot.ids())]
+        chunks = sorted((snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()), key=_ORDER)
         own = await asyncio.to_thread(pseudo_questions, chunks)
         unrelated = await self._best_scores(snapshot, scorer, off_topic_questions())
         typical = await self._best_scores(snapshot, scorer, own)

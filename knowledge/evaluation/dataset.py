@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from knowledge.chunking import ChunkOptions, split
 from knowledge.errors import InvalidConfiguration
-from knowledge.parsing.registry import parse
+from knowledge.evaluation.rows import read_rows
+from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import Block, Chunk, DocumentMeta, ParsedDocument
 
-UNANSWERABLE, OFF_TOPIC = "unanswerable", "off_topic"
+OFF_TOPIC = "off_topic"
+"""Category of questions that have nothing to do with the documents; others without a source are of their domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,67 +40,101 @@ class EvalSet:
     source_of: Callable[[Chunk], str]
 
 
-def load_set(folder: Path, out_of_domain: Path | None = None) -> EvalSet:
+def load_set(folder: Path, out_of_domain: Path | None = None, options: ChunkOptions | None = None) -> EvalSet:
     """A folder with `corpus.jsonl` and `queries*.jsonl`, or one with `documents/` and `eval.jsonl`.
 
-    out_of_domain: JSONL with `id` and `text`. Raises InvalidConfiguration when the folder holds neither.
+    out_of_domain: JSONL with `id` and `text`. Raises InvalidConfiguration when the folder holds neither layout, when a
+    file is missing or a row of it is wrong, and InvalidDocument.
     """
-    other = [_question(row) for row in read_rows(out_of_domain)] if out_of_domain else []
+    options = options or ChunkOptions()
+    if not folder.is_dir():
+        raise InvalidConfiguration(f"没有文件夹 {folder}")
     if (folder / "corpus.jsonl").exists():
-        chunks = [chunk for row in read_rows(folder / "corpus.jsonl") for chunk in text_chunks(row)]
-        answerable = [_question(row) for row in read_rows(folder / "queries.jsonl")]
-        missing = folder / "queries_unanswerable.jsonl"
-        unanswerable = [_question(row) for row in read_rows(missing)] if missing.exists() else []
-        return EvalSet(folder.name, tuple(chunks), tuple(answerable), tuple(unanswerable), tuple(other), _document_id)
-    if (folder / "eval.jsonl").exists():
-        questions = [_question(row) for row in read_rows(folder / "eval.jsonl")]
-        return EvalSet(
-            folder.name,
-            tuple(_parsed_chunks(folder / "documents")),
-            tuple(question for question in questions if question.relevant),
-            tuple(question for question in questions if question.category == UNANSWERABLE),
-            (*(question for question in questions if question.category == OFF_TOPIC), *other),
-            _file_or_row,
-        )
-    raise InvalidConfiguration(f"{folder} 里没有 corpus.jsonl，也没有 eval.jsonl")
+        data = _corpus_set(folder, options)
+    elif (folder / "eval.jsonl").exists():
+        data = _document_set(folder, options)
+    else:
+        raise InvalidConfiguration(f"{folder} 里没有 corpus.jsonl，也没有 eval.jsonl")
+    if not data.chunks:
+        raise InvalidConfiguration(f"{folder} 里没有可以检索的文字")
+    if out_of_domain:
+        data = replace(data, out_of_domain=(*data.out_of_domain, *_questions(out_of_domain)))
+    return data
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-
-
-def text_chunks(row: Mapping[str, Any]) -> list[Chunk]:
+def text_chunks(row: Mapping[str, Any], version_id: str, options: ChunkOptions) -> list[Chunk]:
     """Chunks of one corpus row, chunked as a document of plain paragraphs; the document's id is the row's."""
     document = DocumentMeta(row["id"], row["id"], row.get("title", ""))
     lines = (line.strip() for line in row["text"].split("\n"))
     parsed = ParsedDocument(document.title, tuple(Block(line) for line in lines if line))
-    return split(parsed, document, document.id, ChunkOptions())
+    return split(parsed, document, version_id, options)
 
 
-def _parsed_chunks(folder: Path) -> Iterable[Chunk]:
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        parsed = parse(path.name, path.read_bytes())
-        document = DocumentMeta(path.name, path.name, parsed.title or path.stem, path.relative_to(folder).parts[0])
-        yield from split(parsed, document, path.name, ChunkOptions())
-
-
-def _question(row: Mapping[str, Any]) -> EvalQuestion:
-    return EvalQuestion(
-        id=row["id"],
-        text=row["text"],
-        relevant=frozenset(row.get("relevant", ())),
-        category=row.get("category", ""),
-        expected_keywords=tuple(row.get("expected_keywords", ())),
+def _corpus_set(folder: Path, options: ChunkOptions) -> EvalSet:
+    rows = enumerate(read_rows(folder / "corpus.jsonl", id=str, text=str))
+    unanswerable = folder / "queries_unanswerable.jsonl"
+    return EvalSet(
+        name=_name(folder),
+        chunks=tuple(chunk for number, row in rows for chunk in text_chunks(row, str(number), options)),
+        answerable=tuple(_questions(folder / "queries.jsonl", relevant=list)),
+        unanswerable=tuple(_questions(unanswerable)) if unanswerable.exists() else (),
+        out_of_domain=(),
+        source_of=_document_id,
     )
+
+
+def _document_set(folder: Path, options: ChunkOptions) -> EvalSet:
+    questions = _questions(folder / "eval.jsonl")
+    open_ones = [question for question in questions if not question.relevant]
+    return EvalSet(
+        name=_name(folder),
+        chunks=tuple(_parsed_chunks(folder / "documents", options)),
+        answerable=tuple(question for question in questions if question.relevant),
+        unanswerable=tuple(question for question in open_ones if question.category != OFF_TOPIC),
+        out_of_domain=tuple(question for question in open_ones if question.category == OFF_TOPIC),
+        source_of=_file_or_pair,
+    )
+
+
+def _parsed_chunks(folder: Path, options: ChunkOptions) -> Iterator[Chunk]:
+    """What ingestion makes of a folder: files that have a parser, hidden ones left out."""
+    known: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        below = path.relative_to(folder).parts
+        if not path.is_file() or path.suffix.lower() not in PARSERS or any(part.startswith(".") for part in below):
+            continue
+        name = check_name(path.name)
+        if name in known:
+            raise InvalidConfiguration(f"{known[name]} 与 {path} 同名：标注按文件名写，文件名不能重复")
+        known[name] = path
+        parsed = parse(name, path.read_bytes())
+        document = DocumentMeta(name, name, parsed.title or path.stem, below[0] if len(below) > 1 else "")
+        yield from split(parsed, document, name, options)
+
+
+def _questions(path: Path, **fields: type) -> list[EvalQuestion]:
+    return [
+        EvalQuestion(
+            id=row["id"],
+            text=row["text"],
+            relevant=frozenset(row.get("relevant", ())),
+            category=row.get("category", ""),
+            expected_keywords=tuple(row.get("expected_keywords", ())),
+        )
+        for row in read_rows(path, id=str, text=str, **fields)
+    ]
+
+
+def _name(folder: Path) -> str:
+    return folder.resolve().name
 
 
 def _document_id(chunk: Chunk) -> str:
     return chunk.document.id
 
 
-def _file_or_row(chunk: Chunk) -> str:
-    """File name, and for a question/answer pair the 1-based number of its row: `faq.csv#12`."""
+def _file_or_pair(chunk: Chunk) -> str:
+    """File name, and for a question/answer pair its 1-based number in the file: `faq.csv#12`."""
     if chunk.question is None:
         return chunk.document.name
     return f"{chunk.document.name}#{int(chunk.entry.rpartition('-q')[2]) + 1}"

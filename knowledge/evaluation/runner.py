@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -11,11 +11,13 @@ import numpy as np
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalQuestion
+from knowledge.fusion import reciprocal_rank_fusion
+from knowledge.ingest import Ingestor
 from knowledge.rerankers.base import Reranker
 from knowledge.retriever import RetrievalOptions, Retriever
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, Filter, IndexChange, IndexedChunk, Retrieval, Vector
+from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Retrieval, Vector
 
 Progress = Callable[[int], object]
 
@@ -32,15 +34,25 @@ Answerer = Callable[[str, Vector, Filter], Awaitable[Reply]]
 """The knowledge agent over a retriever: question, its embedding, which documents count."""
 
 ANSWERED = frozenset({"answered", "partially_answered", "low_confidence"})
+BASELINES = ("bm25", "dense", "rrf")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A chunk as one recall sees it; `score` is the recall's own."""
+
+    chunk: Chunk
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One question through retrieval and agent."""
+    """One question through retrieval and agent; `baselines`: by name of BASELINES, what each finds, best first."""
 
     question: EvalQuestion
     retrieval: Retrieval
     reply: Reply
+    baselines: Mapping[str, Sequence[Found]]
 
     @property
     def probability(self) -> float:
@@ -50,12 +62,13 @@ class Result:
     def answered(self) -> bool:
         return self.reply.outcome in ANSWERED
 
-    def ranked(self, source_of: Callable[[Chunk], str], key: Callable[[Candidate], float] | None = None) -> list[str]:
-        """Corpus ids, best first, each once; in final order, or by `key`, descending."""
-        candidates = self.retrieval.candidates
-        if key is not None:
-            candidates = tuple(sorted(candidates, key=lambda candidate: -key(candidate)))
-        return list(dict.fromkeys(source_of(candidate.chunk) for candidate in candidates))
+    def ranked(self, source_of: Callable[[Chunk], str]) -> list[str]:
+        """Corpus ids in final order, each once."""
+        return list(dict.fromkeys(source_of(candidate.chunk) for candidate in self.retrieval.candidates))
+
+    def baseline_ranked(self, name: str, source_of: Callable[[Chunk], str]) -> list[str]:
+        """Corpus ids as a baseline orders them, each once."""
+        return list(dict.fromkeys(source_of(found.chunk) for found in self.baselines[name]))
 
 
 @asynccontextmanager
@@ -67,24 +80,18 @@ async def build_retriever(
     options: RetrievalOptions | None = None,
     progress: Progress | None = None,
 ) -> AsyncIterator[Retriever]:
-    """A calibrated retriever over an index in memory that holds these chunks."""
-    index = MemoryIndex()
+    """A calibrated retriever over an index in memory that holds these chunks, tokenised as ingestion does it."""
     vectors = await embedder.passages([chunk.indexed_text for chunk in chunks], progress)
+    documents = await Ingestor(embedder, analyzer).tokenise(chunks)
     vocabulary: dict[str, int] = {}
-    indexed = [
-        IndexedChunk(
-            chunk,
-            vector,
-            np.array(
-                [vocabulary.setdefault(term, len(vocabulary)) for term in analyzer.tokens(chunk.indexed_text)], np.int32
-            ),
-        )
-        for chunk, vector in zip(chunks, vectors, strict=True)
-    ]
-    await index.apply(IndexChange(1, tuple(indexed), new_terms=tuple(vocabulary)))
-    retriever = Retriever(index, embedder, analyzer, reranker, options)
-    await Calibrator(retriever).start()
+    terms = [[vocabulary.setdefault(term, len(vocabulary)) for term in document] for document in documents]
+    rows = zip(chunks, vectors, terms, strict=True)
+    indexed = tuple(IndexedChunk(chunk, vector, np.array(ids, np.int32)) for chunk, vector, ids in rows)
+    index = MemoryIndex()
     try:
+        await index.apply(IndexChange(1, indexed, new_terms=tuple(vocabulary)))
+        retriever = Retriever(index, embedder, analyzer, reranker, options)
+        await Calibrator(retriever).start()
         yield retriever
     finally:
         await index.close()
@@ -105,7 +112,21 @@ async def run_questions(
     results = []
     for question, vector, where in zip(questions, vectors, scopes or [Filter()] * len(questions), strict=True):
         retrieval = await retriever.search(question.text, vector=vector, where=where, explain=True)
-        results.append(Result(question, retrieval, await answer(question.text, vector, where)))
+        reply = await answer(question.text, vector, where)
+        results.append(Result(question, retrieval, reply, await _baselines(retriever, question.text, vector, where)))
         if progress is not None:
             progress(1)
     return results
+
+
+async def _baselines(retriever: Retriever, text: str, vector: Vector, where: Filter) -> dict[str, tuple[Found, ...]]:
+    """The recalls by themselves, and their fusion without reranking."""
+    snapshot, options = retriever.index.snapshot(), retriever.options
+    dense = await snapshot.dense(vector, options.vector_top_k, where)
+    lexical = await snapshot.lexical(retriever.analyzer.tokens(text), options.bm25_top_k, where)
+    weighted = (options.vector_weight, dense), (options.keyword_weight, lexical)
+    fused = reciprocal_rank_fusion(
+        ((weight, [hit.chunk_id for hit in hits]) for weight, hits in weighted), options.rrf_k
+    )
+    by_name = {"bm25": lexical, "dense": dense, "rrf": [Hit(*pair) for pair in fused.items()]}
+    return {name: tuple(Found(snapshot.chunk(hit.chunk_id), hit.score) for hit in by_name[name]) for name in BASELINES}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from heapq import merge
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,8 @@ from knowledge.stores.lexical import LexicalIndex
 from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, TermIds, Vector
 
 _EVERYTHING = Filter()
+_ROW_ORDER = attrgetter("chunk.document.name", "chunk.ordinal", "chunk.id")
+"""Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came."""
 
 
 class LocalSnapshot:
@@ -125,9 +129,8 @@ class LocalIndex:
         if self._vectors is not None:
             stored = self._stored()
             self._vectors.upsert([item for key, item in added.items() if key not in stored])
-        self._snapshot = LocalSnapshot(
-            change.revision, (*kept, *added.values()), vocabulary, self._vectors, self._threads
-        )
+        rows = tuple(merge(kept, sorted(added.values(), key=_ROW_ORDER), key=_ROW_ORDER))
+        self._snapshot = LocalSnapshot(change.revision, rows, vocabulary, self._vectors, self._threads)
         if self._vectors is not None:
             self._vectors.delete(sorted((change.removed | self._stored()) - self._snapshot.ids()))
             self._reconciled = True

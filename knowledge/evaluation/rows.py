@@ -1,0 +1,37 @@
+"""Rows of JSONL files, checked, so that a slip of the pen is found before anything is computed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from knowledge.errors import InvalidConfiguration
+
+
+def read_rows(path: Path, **fields: type) -> list[dict[str, Any]]:
+    """The objects of a JSONL file, blank lines aside.
+
+    fields: keys that every row must have, with the type of their value. Raises InvalidConfiguration, which names the
+    file and, for a row that is wrong, its line.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")  # splitlines would cut at U+2028 inside a string
+    except FileNotFoundError as error:
+        raise InvalidConfiguration(f"找不到文件 {path}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidConfiguration(f"{path} 读不了：{error}") from error
+    return [_row(f"{path} 第 {number} 行", line, fields) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _row(place: str, line: str, fields: dict[str, type]) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InvalidConfiguration(f"{place}不是 JSON：{error}") from error
+    if not isinstance(row, dict):
+        raise InvalidConfiguration(f"{place}不是 JSON 对象")
+    for name, kind in fields.items():
+        if not isinstance(row.get(name), kind):
+            raise InvalidConfiguration(f"{place}缺少 {name}，或其类型不是 {kind.__name__}")
+    return row
