@@ -21,7 +21,7 @@ from knowledge.errors import InvalidConfiguration
 GRACE_SECONDS = int(DRAIN_SECONDS) + 5
 """How long requests may go on after the signal to stop; streams are told to end before that."""
 
-_EXAMPLE = '{"message": "退款多久到账"}'
+_EXAMPLE = '{"message": "怎么申请退货"}'
 
 
 class Server(uvicorn.Server):

@@ -14,12 +14,15 @@ from agents.llm.units import Passage, Unit, passage_of, units_of
 
 MAX_REPLY_CHARS = 350
 SHORT_SENTENCES = 3
+"""A fragment of up to this many sentences may be quoted whole."""
 FULL_ENOUGH_CHARS = 200
 """Up to here the best fragment is quoted on, past its best sentences: on answers with several gold sentences this
 covers 84 % of their text instead of 71 %, and the rest of the same passage is what a reader needs next."""
 RELATIVE_SCORE = 0.55
 """A sentence worth less than this share of the best one is left out."""
-"""A fragment of up to this many sentences may be quoted whole."""
+TELLING_SHARE = 0.15
+"""A row that covers this share of the question beyond what all rows do is the one asked for: E03 怎么办. Else the
+question is about the table: 退款多久到账."""
 
 _HOW = re.compile(r"怎么|怎样|如何|步骤|流程|方法|办理|操作|怎么办|咋|how", re.IGNORECASE)
 _HOW_MANY = re.compile(
@@ -55,7 +58,7 @@ class SentenceSelector:
         """The best quotes, those of the best fragment first; empty when nothing may be quoted."""
         how = _HOW.search(request.question) is not None
         passages = [passage_of(index, candidate) for index, candidate in enumerate(request.fragments)]
-        passages = _distinct(passages)[: self._max_sources]
+        passages = _distinct(passages)
         weights = self._weights(request)
         scored = sorted(
             (
@@ -86,8 +89,8 @@ class SentenceSelector:
         """Terms of every row of a table, such as the heads of its columns, where other terms tell the rows apart."""
         rows = [self._terms(unit.text) for unit in units if unit.is_row]
         shared = frozenset.intersection(*rows) if len(rows) > 1 else frozenset()
-        telling = any(weights.keys() & (row - shared) for row in rows)
-        return shared if telling else frozenset()
+        telling = (sum(weights[term] for term in weights.keys() & (row - shared)) for row in rows)
+        return shared if max(telling, default=0.0) >= TELLING_SHARE else frozenset()
 
     def _score(
         self, unit: Unit, rank: int, weights: dict[str, float], question: str, how: bool, shared: frozenset[str]
@@ -122,6 +125,9 @@ class SentenceSelector:
             fills = fills and (not unit.is_row or table <= FULL_ENOUGH_CHARS)
             wanted = fills or score >= RELATIVE_SCORE * best
             if chosen and (not wanted or length + size > MAX_REPLY_CHARS):
+                continue
+            quoted = {fragment for fragment, _ in chosen} | {unit.passage.fragment}
+            if len(quoted) > self._max_sources:
                 continue
             chosen.update((unit.passage.fragment, index) for index in unit.indices)
             length += size
