@@ -62,7 +62,7 @@ def glossary() -> dict[str, str]:
     """English words of customer service -> their Chinese words, one line each; ships with the project."""
     lines = (files("knowledge") / "glossary.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
-    return {english: chinese for english, chinese in pairs}
+    return dict(pairs)
 
 
 def _in_chinese(folded: str) -> str:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration
-from knowledge.text import clean
+from knowledge.text import clean, simplify
 from knowledge.types import Matrix, Vector
 
 Kind = Literal["query", "passage"]
@@ -75,7 +75,7 @@ class Embedder(ABC):
 
     async def query(self, text: str) -> Vector:
         """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable, MissingDependency."""
-        text = clean(text)[:MAX_QUERY_CHARS]
+        text = simplify(clean(text))[:MAX_QUERY_CHARS]
         if not text.strip():
             return np.zeros(self.dimension, dtype=np.float32)
         self._waiting_queries += 1
@@ -91,14 +91,14 @@ class Embedder(ABC):
 
     async def queries(self, texts: Sequence[str]) -> Matrix:
         """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
-        return await self._many([clean(text)[:MAX_QUERY_CHARS] for text in texts], "query", None)
+        return await self._many([simplify(clean(text))[:MAX_QUERY_CHARS] for text in texts], "query", None)
 
     async def passages(self, texts: Sequence[str], progress: Callable[[int], object] | None = None) -> Matrix:
         """Embeddings of chunks, through the cache, shape (len(texts), dimension).
 
         `progress` is called with the number of texts done since its last call.
         """
-        return await self._many([clean(text) for text in texts], "passage", progress)
+        return await self._many([simplify(clean(text)) for text in texts], "passage", progress)
 
     def key(self, text: str, kind: Kind) -> str:
         """Cache key: model, kind and content."""
