@@ -27,7 +27,7 @@ class LexicalDenseReranker(Reranker):
     """similarity + LEXICAL_WEIGHT x coverage + FUSION_WEIGHT x fusion score, less CURATED_HANDICAP for FAQ entries."""
 
     kind = "lexical_dense"
-    constants = (FULL_MATCH, HUBNESS, LEXICAL_WEIGHT, FUSION_WEIGHT)
+    constants = (FULL_MATCH, HUBNESS, LEXICAL_WEIGHT, FUSION_WEIGHT, CURATED_HANDICAP)
 
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         assert query.vector is not None
