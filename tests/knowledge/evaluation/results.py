@@ -1,0 +1,31 @@
+"""Results as a run gives them, made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from knowledge.evaluation.dataset import EvalQuestion
+from knowledge.evaluation.runner import BASELINES, Found, Reply, Result
+from knowledge.types import Candidate, Chunk, DocumentMeta, Retrieval, Verdict
+
+
+def chunk(source: str, text: str = "") -> Chunk:
+    return Chunk(f"{source}-0", DocumentMeta(source, source, ""), 0, text or source, entry=f"{source}-0")
+
+
+def candidate(source: str, probability: float, text: str = "") -> Candidate:
+    verdict = Verdict.PASS if probability >= 0.6 else Verdict.REFUSE
+    found = chunk(source, text)
+    return Candidate(found, None, None, 0.0, 0.0, 0.0, "test", probability, probability, verdict)
+
+
+def result(
+    question: EvalQuestion,
+    candidates: Sequence[Candidate] = (),
+    outcome: str = "answered",
+    reply: str = "",
+    baselines: Mapping[str, Sequence[Found]] | None = None,
+) -> Result:
+    verdict = Verdict.PASS if any(item.verdict is Verdict.PASS for item in candidates) else Verdict.REFUSE
+    retrieval = Retrieval(question.text, 1, tuple(candidates), verdict)
+    return Result(question, retrieval, Reply(outcome, reply), dict.fromkeys(BASELINES, ()) | dict(baselines or {}))
