@@ -22,7 +22,7 @@ def test_a_smaller_k_favours_the_first_ranks() -> None:
 
 
 def test_ties_go_to_the_earlier_ranking() -> None:
-    assert list(reciprocal_rank_fusion([(0.5, ["a", "b"]), (0.5, ["c", "d"])])) == ["a", "c", "b", "d"]
+    assert list(reciprocal_rank_fusion([(0.5, ["c", "d"]), (0.5, ["a", "b"])])) == ["c", "a", "d", "b"]
 
 
 def test_the_heavier_ranking_wins_a_disagreement() -> None:

@@ -72,6 +72,14 @@ async def test_documents_deleted_while_the_process_was_down_are_not_found(tmp_pa
     await again.close()
 
 
+async def test_a_chunk_that_one_change_removes_and_adds_stays_in_the_store(tmp_path: Path) -> None:
+    base = opened(tmp_path)
+    await base.apply(chunks(*TEXTS))
+    await base.apply([chunks(*TEXTS)[0]], removed=["c0", "c1"])
+    assert store(tmp_path).ids() == base.index.snapshot().ids()
+    await base.close()
+
+
 async def test_what_the_store_holds_already_is_not_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
