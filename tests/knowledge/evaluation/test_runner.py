@@ -46,7 +46,7 @@ async def test_ids_and_order_of_arrival_change_neither_ranking_nor_probability(t
 async def test_texts_that_are_alike_rank_by_document_name() -> None:
     text = "退货运费由您承担。"
     for order in ("甲乙丙", "丙乙甲"):
-        chunks = [chunk(name, text) for name in order]
+        chunks = [replace(chunk(name, text), id=str(place), entry=str(place)) for place, name in enumerate(order)]
         async with build_retriever(chunks, HashEmbedder(), ANALYZER) as retriever:
             retrieval = await retriever.search("退货运费谁承担", explain=True)
         assert [item.chunk.document.name for item in retrieval.candidates] == ["丙", "乙", "甲"]
