@@ -18,6 +18,7 @@ from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matri
 _EVERYTHING = Filter()
 _ROW_ORDER = attrgetter("chunk.document.name", "chunk.ordinal", "chunk.id")
 """Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came."""
+_TIE_DECIMALS = 6
 
 
 class LocalSnapshot:
@@ -81,9 +82,10 @@ class LocalSnapshot:
         if self._vectors is not None and not where:
             # The store is one revision ahead during a change: it may hold rows that this view does not know, and no
             # longer hold others, whose places would stay empty.
-            hits = [hit for hit in self._vectors.search(vector, k) if hit.chunk_id in self._row]
-            if len(hits) >= min(k, len(self.indexed)):
-                return hits
+            found = self._vectors.search(vector, k)
+            rows = np.array([self._row[hit.chunk_id] for hit in found if hit.chunk_id in self._row], dtype=np.int64)
+            if len(rows) >= min(k, len(self.indexed)):
+                return self._hits(rows, self._matrix[rows] @ vector)
         return self._best(self._matrix @ vector, k, where, -np.inf)
 
     def _bm25(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
@@ -94,12 +96,13 @@ class LocalSnapshot:
             allowed = np.array([where.matches(document) for document in self._documents], dtype=bool)
             scores = np.where(allowed[self._document_of], scores, -np.inf)
         rows = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
-        rows = rows[np.lexsort((rows, -scores[rows]))]
-        return [
-            Hit(self.indexed[row].chunk.id, float(scores[row]))
-            for row in rows.tolist()
-            if np.isfinite(scores[row]) and scores[row] > above
-        ]
+        rows = rows[np.isfinite(scores[rows]) & (scores[rows] > above)]
+        return self._hits(rows, scores[rows])
+
+    def _hits(self, rows: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
+        """Best first. What differs less than a matrix product's last bits is a tie: these vary with its shape."""
+        order = np.lexsort((rows, -scores.round(_TIE_DECIMALS)))
+        return [Hit(self.indexed[rows[place]].chunk.id, float(scores[place])) for place in order]
 
 
 class LocalIndex:
