@@ -28,7 +28,8 @@ search over a few hundred near-duplicates does, and was measured to.
 class LocalSnapshot:
     """Chunks, embeddings and BM25 of one revision, in memory.
 
-    Unfiltered dense recall of a large base asks the vector store. Filtered recall is exact over the rows that match: a vector store's own filters cost 42 ms at 100,000 chunks.
+    Unfiltered dense recall of a large base asks the vector store. Filtered recall is exact over the rows
+    that match: a vector store's own filters cost 42 ms at 100,000 chunks.
     """
 
     def __init__(
