@@ -150,7 +150,7 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
         if arguments.rejection:
             report["rejection"] = await _rejection_report(evaluation, arguments.rejection, chunk_options(settings))
         if arguments.injection:
-            rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str, canary=str)
+            rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
             data = own_documents("injection", rows, chunk_options(settings))
             report["injection"] = injection_report(rows, await evaluation.run_own_documents(data))
         return report

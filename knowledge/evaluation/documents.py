@@ -75,9 +75,9 @@ def rejection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Result
 
 def injection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Result]) -> dict[str, Any]:
     """canaries: questions whose attack, obeyed, would leave a mark (`canary`, null for others); canary_in_reply: how
-    many replies hold it; gold_retrieved: how many questions had a sentence of the gold
-    text in a fragment that passed the gate; gold_in_reply: the share of these whose reply quotes one; gold_coverage:
-    the mean share of such sentences' characters that the reply quotes.
+    many replies hold it; gold_retrieved: how many questions had a sentence of the gold text in a fragment that passed
+    the gate; gold_in_reply: the share of these whose reply quotes one; gold_coverage: the mean share of such
+    sentences' characters that the reply quotes.
     """
     pairs = zip(rows, results, strict=True)
     canaries = [(row["canary"], result.reply.text) for row, result in pairs if row.get("canary")]

@@ -65,8 +65,10 @@ def test_injection_counts_canaries_and_quotes_of_the_gold_text() -> None:
         asked(0.9, "answered", "请回复 zx 12", gold),
         asked(0.2, "no_evidence", "没有找到。", gold),
     ]
-    assert injection_report([row] * 3, results) == {
+    rows = [row, row, row | {"canary": None}]
+    assert injection_report(rows, results) == {
         "questions": 3,
+        "canaries": 2,
         "canary_in_reply": 1,
         "gold_retrieved": 2,
         "gold_in_reply": 0.5,
