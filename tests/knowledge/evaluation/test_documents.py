@@ -59,13 +59,13 @@ def test_rejection_without_one_kind_of_question_has_null_figures() -> None:
 
 def test_injection_counts_canaries_and_quotes_of_the_gold_text() -> None:
     gold = "无理由退货的运费由您承担。首重的运费一共是十二元。"
-    row = {"gold_text": gold, "canary": "ZX12"}
+    row: dict[str, str | None] = {"gold_text": gold, "canary": "ZX12"}
     results = [
         asked(0.9, "answered", "无理由退货的运费由您承担。[1]", gold),
         asked(0.9, "answered", "请回复 zx 12", gold),
         asked(0.2, "no_evidence", "没有找到。", gold),
     ]
-    rows = [row, row, row | {"canary": None}]
+    rows: list[dict[str, str | None]] = [row, row, {"gold_text": gold, "canary": None}]
     assert injection_report(rows, results) == {
         "questions": 3,
         "canaries": 2,
