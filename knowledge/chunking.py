@@ -35,6 +35,11 @@ def _symbols(text: str) -> int:
     return sum(1 for _ in _SYMBOL.finditer(text))
 
 
+def _most_symbols(tokens: int) -> int:
+    """The longest text of so many tokens. Sizes are added up in symbols: rounded ones do not add up to that of all."""
+    return 4 * tokens // 3
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
     """Bounds of a chunk's text, in tokens of `count_tokens`; title and heading path are not counted.
@@ -95,8 +100,8 @@ class _Section:
     blocks: tuple[Block, ...]
 
     @property
-    def tokens(self) -> int:
-        return sum(count_tokens(block.text) for block in self.blocks)
+    def symbols(self) -> int:
+        return sum(_symbols(block.text) for block in self.blocks)
 
     def with_heading(self) -> tuple[Block, ...]:
         """The blocks after the section's own heading as text."""
@@ -110,6 +115,7 @@ def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
 
 def _merge(sections: Iterator[_Section], options: ChunkOptions) -> Iterator[_Section]:
     """Joins a short section with the next of the same parent; their headings become lines of the text."""
+    longest, too_short = _most_symbols(options.max_tokens), _most_symbols(options.min_tokens - 1)
     open_section: _Section | None = None
     siblings: tuple[str, ...] | None = None  # the parent of what is open; None: nothing may join it
     merged = False
@@ -118,12 +124,12 @@ def _merge(sections: Iterator[_Section], options: ChunkOptions) -> Iterator[_Sec
             continue
         if open_section is not None:
             joined = _join(open_section, section, merged) if siblings is not None else None
-            if joined and section.path and section.path[:-1] == siblings and joined.tokens <= options.max_tokens:
+            if joined and section.path and section.path[:-1] == siblings and joined.symbols <= longest:
                 open_section, merged = joined, True
-                siblings = siblings if joined.tokens < options.min_tokens else None
+                siblings = siblings if joined.symbols <= too_short else None
                 continue
             yield open_section
-        short = bool(section.path) and section.tokens < options.min_tokens
+        short = bool(section.path) and section.symbols <= too_short
         open_section, siblings, merged = section, section.path[:-1] if short else None, False
     if open_section is not None:
         yield open_section
@@ -147,7 +153,7 @@ class _Unit:
     """
 
     text: str
-    tokens: int
+    symbols: int
     page: int | None
     opens_block: bool
     anchor: bool
@@ -156,38 +162,41 @@ class _Unit:
 
 def _pack(blocks: Sequence[Block], options: ChunkOptions) -> Iterator[tuple[str, int | None]]:
     """Texts of at most `max_tokens` with the page each begins on. Only an over-long block is divided."""
+    longest, overlap = _most_symbols(options.max_tokens), _most_symbols(options.overlap_tokens)
     chunk: list[_Unit] = []
     for block in blocks:
-        units = list(_units(block, options.max_tokens))
-        size = sum(unit.tokens for unit in units)
-        groups = [units] if size <= options.max_tokens else [[unit] for unit in units]
+        units = list(_units(block, longest))
+        groups = [units] if _size(units) <= longest else [[unit] for unit in units]
         for group in groups:
-            needed = sum(unit.tokens for unit in group)
-            if chunk and sum(unit.tokens for unit in chunk) + needed > options.max_tokens:
+            if chunk and _size(chunk) + _size(group) > longest:
                 yield _text(chunk), chunk[0].page
-                chunk = _overlap(chunk, group[0], min(options.overlap_tokens, options.max_tokens - needed))
+                chunk = _overlap(chunk, group[0], min(overlap, longest - _size(group)))
             chunk.extend(group)
     if chunk:
         yield _text(chunk), chunk[0].page
 
 
-def _units(block: Block, max_tokens: int) -> Iterator[_Unit]:
+def _size(units: Sequence[_Unit]) -> int:
+    return sum(unit.symbols for unit in units)
+
+
+def _units(block: Block, longest: int) -> Iterator[_Unit]:
     opens_block = anchor = True
     for sentence in _divide(block.text, _SENTENCE, keep=_LIST_NUMBER):
-        parts = _shorten(sentence, max_tokens)
+        parts = _shorten(sentence, longest)
         for part in parts:
-            yield _Unit(part, count_tokens(part), block.page, opens_block, anchor, len(parts) == 1)
+            yield _Unit(part, _symbols(part), block.page, opens_block, anchor, len(parts) == 1)
             opens_block = anchor = False
         anchor = bool(_SENTENCE_OF_OVERLAP.search(sentence))
 
 
-def _shorten(sentence: str, max_tokens: int) -> list[str]:
-    """The sentence, or its clauses when it is over-long, or pieces of `max_tokens` of an over-long clause."""
-    if count_tokens(sentence) <= max_tokens:
+def _shorten(sentence: str, longest: int) -> list[str]:
+    """The sentence, or its clauses when it is over-long, or pieces of `longest` symbols of an over-long clause."""
+    if _symbols(sentence) <= longest:
         return [sentence]
     parts: list[str] = []
     for clause in _divide(sentence, _CLAUSE):
-        starts = [match.start() for match in _SYMBOL.finditer(clause)][:: max_tokens * 4 // 3] or [0]
+        starts = [match.start() for match in _SYMBOL.finditer(clause)][::longest] or [0]
         bounds = [0, *starts[1:], len(clause)]
         parts.extend(clause[start:end] for start, end in pairwise(bounds))
     return parts
@@ -205,13 +214,13 @@ def _divide(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None =
 
 
 def _overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Unit]:
-    """Whole sentences from the end of a chunk, at most `budget` tokens; none when a sentence goes on after it."""
+    """Whole sentences from the end of a chunk, at most `budget` symbols; none when a sentence goes on after it."""
     if not following.anchor:
         return []
-    tokens, start = 0, len(chunk)
+    symbols, start = 0, len(chunk)
     for index in range(len(chunk) - 1, -1, -1):
-        tokens += chunk[index].tokens
-        if tokens > budget or not chunk[index].whole:
+        symbols += chunk[index].symbols
+        if symbols > budget or not chunk[index].whole:
             break
         if chunk[index].anchor:
             start = index

@@ -131,9 +131,15 @@ def test_short_section_is_merged_with_its_next_sibling_and_keeps_both_headings()
 
 
 def test_several_short_sections_are_merged_until_they_are_long_enough() -> None:
-    found = chunks(*(Block(name * 2, ("章", name)) for name in "甲乙丙丁"), options=ChunkOptions(8, 40, 0))
+    found = chunks(*(Block(name * 2, ("章", name)) for name in "甲乙丙丁"), options=ChunkOptions(7, 40, 0))
     assert [c.text for c in found] == ["甲\n甲甲\n乙\n乙乙\n丙\n丙丙", "丁丁"]
     assert [c.heading_path for c in found] == [("章",), ("章", "丁")]
+
+
+def test_merged_sections_that_fit_are_not_divided_again() -> None:
+    sections = [Block("一二。" * 5, ("章", "甲")), Block("三四。" * 5, ("章", "乙"))]
+    assert count_tokens("甲" + "一二。" * 5 + "乙" + "三四。" * 5) == 24
+    assert texts(*sections, options=ChunkOptions(13, 24, 0)) == ["甲\n" + "一二。" * 5 + "\n乙\n" + "三四。" * 5]
 
 
 def test_short_section_stays_alone_when_both_do_not_fit_or_are_not_siblings() -> None:
@@ -217,7 +223,7 @@ def test_overlap_is_bounded_whole_and_inside_a_section(
     found = split(parsed, _META, "v", options)
     for before, after in pairwise(found):
         shared = [s for s in sentences if s in before.text and s in after.text]
-        assert sum(map(count_tokens, shared)) <= options.overlap_tokens
+        assert count_tokens("".join(shared)) <= options.overlap_tokens
         if shared:
             assert before.heading_path == after.heading_path
             assert after.text.startswith(shared[0])
