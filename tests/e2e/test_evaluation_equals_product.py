@@ -93,7 +93,6 @@ async def test_a_small_folder_is_measured_as_the_product_answers(
 
 
 async def test_the_sample_documents_are_measured_as_the_product_answers(tmp_path: Path) -> None:
-    """Exact search: among hundreds of chunks Chroma's graph now and then misses one of the last of the 25."""
     data = load_set(SAMPLES)
     data = replace(
         data,
@@ -101,5 +100,5 @@ async def test_the_sample_documents_are_measured_as_the_product_answers(tmp_path
         unanswerable=data.unanswerable[::EVERY],
         out_of_domain=(),  # greetings and the like go to another agent
     )
-    outcomes = await assert_equal(settings_of(tmp_path, "memory"), SAMPLES, data)
+    outcomes = await assert_equal(settings_of(tmp_path, "chroma"), SAMPLES, data)
     assert {"answered", "no_evidence"} <= outcomes
