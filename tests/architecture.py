@@ -35,7 +35,7 @@ SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
 MAX_LINES, MEDIAN_LINES = 400, 150
 FOREIGN_WORDS = re.compile(
-    r"(?<![\w./])/(?:work|root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
+    r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
 """Places and registries that belong to a machine and not to the project."""
 
@@ -142,7 +142,7 @@ def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
 
 
 def foreign_words(text: str) -> list[str]:
-    """Absolute paths of a work place and hosts of registries."""
+    """Absolute paths of one machine and hosts of registries."""
     return [match.group() for match in FOREIGN_WORDS.finditer(text)]
 
 

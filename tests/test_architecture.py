@@ -132,13 +132,13 @@ def test_long_modules_are_found_by_their_median() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["see /work/main/a.py", "cd /home/me/yingda", "--extra-index-url x", "https://pypi.org/simple"]
+    "text", ["see /root/a.py", "cd /home/me/yingda", "--extra-index-url x", "https://pypi.org/simple"]
 )
-def test_words_of_a_work_place_are_found(text: str) -> None:
+def test_words_of_one_machine_are_found(text: str) -> None:
     assert foreign_words(text)
 
 
-@pytest.mark.parametrize("text", ["docs/work/plan", "https://example.com/home/page", "the /api/v1/chat route"])
+@pytest.mark.parametrize("text", ["docs/home/plan", "https://example.com/home/page", "the /api/v1/chat route"])
 def test_words_of_the_project_are_not(text: str) -> None:
     assert not foreign_words(text)
 
