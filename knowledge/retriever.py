@@ -131,11 +131,12 @@ class Retriever:
                 self._rankings(hits)
                 for hits in await asyncio.gather(*(self._recall(snapshot, query, _EVERYTHING, {}) for query in queries))
             ]
+        alone = len(queries) == 1 and not where
+        evidence = [fused] if alone else [reciprocal_rank_fusion(ranking, options.rrf_k) for ranking in rankings]
         timings["fuse"] = _milliseconds(started)
         started = perf_counter()
         by_query = []
-        for query, ranking in zip(queries, rankings, strict=True):
-            own = reciprocal_rank_fusion(ranking, options.rrf_k)
+        for query, own in zip(queries, evidence, strict=True):
             by_query.append(
                 await scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
             )

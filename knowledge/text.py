@@ -161,11 +161,11 @@ def _tokenizer(words: Iterable[str]) -> Any:
 
 @cache
 def _everybodys_tokenizer() -> Any:
+    """jieba's own default one, so that the dictionary is loaded once a process."""
     import logging
 
     import jieba
 
     jieba.setLogLevel(logging.WARNING)
-    tokenizer = jieba.Tokenizer()
-    tokenizer.initialize()
-    return tokenizer
+    jieba.initialize()
+    return jieba.dt
