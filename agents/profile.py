@@ -1,0 +1,31 @@
+"""What makes the assistant one company's own: every prompt and every script is put together from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
+
+
+@dataclass(frozen=True, slots=True)
+class TenantProfile:
+    """`reply_language` auto is the customer's own. `system_prompt` is placed after the rules and never replaces them."""
+
+    name: str = "智能客服"
+    persona: str = ""
+    tone: str = "亲切、专业、简洁"
+    reply_language: ReplyLanguage = "auto"
+    avoid_topics: tuple[str, ...] = ()
+    fallback_script: str = "抱歉，知识库中未找到相关内容。"
+    welcome_message: str = ""
+    suggested_questions: tuple[str, ...] = ()
+    system_prompt: str = ""
+
+    @property
+    def version(self) -> str:
+        """Changes with any field; part of every cache key."""
+        text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
