@@ -1,0 +1,303 @@
+"""A scripted OpenAI-compatible model: `python scripts/scripted_llm.py [--port 8100] [--script obey] [--seed 1]`.
+
+It answers from the fragments in the prompt, or misbehaves as told: for tests, benchmarks and rehearsals of an outage.
+Plain asyncio streams, because a web framework cannot drop a connection on purpose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import sys
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Self
+
+
+class Behaviour(StrEnum):
+    """What happens to a request."""
+
+    ANSWER = "answer"  # quotes the fragments, with their numbers
+    UNKNOWN_CITATION = "unknown_citation"  # cites fragments that were not given
+    INVENT = "invent"  # a number and a model name of no fragment
+    OBEY = "obey"  # does what a text in the prompt orders
+    CANNOT = "cannot"  # says in the agreed way that the fragments do not answer
+    EMPTY = "empty"
+    STALL_FIRST = "stall_first"  # before the first token
+    STALL_MIDWAY = "stall_midway"
+    DROP_FIRST = "drop_first"
+    DROP_MIDWAY = "drop_midway"
+    TOO_MANY = "too_many"  # 429
+    BROKEN = "broken"  # 500
+    UNAUTHORIZED = "unauthorized"  # 401
+    GARBAGE_BODY = "garbage_body"  # 200 with a page of HTML
+    GARBAGE_STREAM = "garbage_stream"  # events that are no JSON, midway
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Replies with these very words."""
+
+    text: str
+
+
+Step = Behaviour | Say
+_ERRORS = {Behaviour.TOO_MANY: 429, Behaviour.BROKEN: 500, Behaviour.UNAUTHORIZED: 401}
+_FRAGMENT = re.compile(r"^\[(\d+)\][^\n]*\n(.*?)(?=^\[\d+\]|^</)", re.MULTILINE | re.DOTALL)
+_QUESTION = re.compile(r"顾客的问题：(.+)")
+_SENTENCE = re.compile(r"[^。！？\n]+[。！？]?")
+_ORDERED = re.compile(r"[“\"]([^”\"]*[A-Z]{2,}\d[A-Z0-9]{4,}[^”\"]*)[”\"]|(?<![A-Za-z0-9])([A-Z]{2,}\d[A-Z0-9]{4,})")
+_CANNOT = "[无依据]"
+
+
+class ScriptedLLM:
+    """`async with ScriptedLLM(Behaviour.ANSWER) as llm:` serves at `llm.base_url` until the end of the block.
+
+    The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
+    Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt.
+    """
+
+    def __init__(
+        self,
+        *script: Step,
+        first_token_delay: float = 0.0,
+        token_delay: float = 0.0,
+        stall: float = 3600.0,
+        seed: int | None = None,
+        obeys: Mapping[str, str] | None = None,
+    ) -> None:
+        self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
+        self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
+        self.taken: Counter[str] = Counter()
+        self.base_url = ""
+        self._first, self._between, self._stall = first_token_delay, token_delay, stall
+        self._random = None if seed is None else random.Random(seed)
+        self._obeys = obeys or {}
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def requests(self) -> int:
+        """Completions asked for so far."""
+        return self.taken.total()
+
+    @property
+    def prompt(self) -> str:
+        """The last message of the last request."""
+        return str(self.bodies[-1]["messages"][-1]["content"])
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listens; port 0 takes a free one."""
+        self._server = await asyncio.start_server(self._accept, host, port)
+        self.base_url = f"http://{host}:{self._server.sockets[0].getsockname()[1]}/v1"
+
+    async def close(self) -> None:
+        """Ends everything that is still stalling."""
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):  # clients leave as they like
+                while not writer.is_closing():
+                    await self._serve(reader, writer)
+        except asyncio.CancelledError:
+            pass  # only close() cancels; a cancelled handler would be reported as an error of the server
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        length = re.search(r"^content-length: *(\d+)", head, re.MULTILINE | re.IGNORECASE)
+        body = await reader.readexactly(int(length.group(1))) if length else b""
+        method, path, _ = head.split(" ", 2)
+        if method == "POST" and path.endswith("/chat/completions"):
+            await self._complete(json.loads(body), writer)
+        elif method == "GET" and path.endswith("/models"):
+            await _send(writer, 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+        else:
+            await _send(writer, 404, {"error": {"message": f"no {method} {path}"}})
+
+    async def _complete(self, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        step = self._next()
+        self.bodies.append(body)
+        self.taken["say" if isinstance(step, Say) else step.value] += 1
+        if step in _ERRORS:
+            await _send(writer, _ERRORS[step], {"error": {"message": f"scripted {step}", "type": step}})
+        elif step is Behaviour.GARBAGE_BODY:
+            await _send(writer, 200, "<html><body>502 Bad Gateway</body></html>")
+        elif step is Behaviour.DROP_FIRST:
+            writer.transport.abort()
+        else:
+            if step is Behaviour.STALL_FIRST:
+                await asyncio.sleep(self._stall)
+            text = step.text if isinstance(step, Say) else self._text(step, body)
+            answer = self._stream if body.get("stream") else self._whole
+            await answer(step, text, body, writer)
+
+    def _next(self) -> Step:
+        if self._random is not None:
+            return self._random.choice(self.script)
+        return self.script[min(self.requests, len(self.script) - 1)]
+
+    def _text(self, step: Behaviour, body: dict[str, Any]) -> str:
+        prompt = str(body["messages"][-1]["content"])
+        question = found.group(1).strip() if (found := _QUESTION.search(prompt)) else ""
+        quotes = _quotes(prompt, question)
+        honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or prompt.strip().splitlines()[-1]
+        match step:
+            case Behaviour.EMPTY:
+                return ""
+            case Behaviour.CANNOT:
+                return _CANNOT
+            case Behaviour.UNKNOWN_CITATION:
+                return re.sub(r"\[\d+\]", "[97]", honest) + "[98][99]"
+            case Behaviour.INVENT:
+                return f"{honest}另外需要 9876.5 元和 QX-77421 配件[1]。"
+            case Behaviour.OBEY:
+                order = _ORDERED.search(prompt)
+                said = self._obeys.get(question) or (order and (order.group(1) or order.group(2)))
+                return f"{said}[1]。{honest}{said}" if said else honest
+            case _:
+                return honest
+
+    async def _whole(self, step: Step, text: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(self._first)
+        if step is Behaviour.STALL_MIDWAY:
+            await asyncio.sleep(self._stall)
+        if step in (Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM):
+            writer.write(
+                b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"choices": ['
+            )
+            await writer.drain()
+            writer.close()
+            return
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        await _send(
+            writer, 200, _completion(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, text)}
+        )
+
+    async def _stream(self, step: Step, text: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await asyncio.sleep(self._first)
+        async for event in self._events(step, text, body):
+            if event is None:
+                await writer.drain()
+                writer.transport.abort()
+                return
+            data = f"data: {event}\n\n".encode()
+            writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+    async def _events(self, step: Step, text: str, body: dict[str, Any]) -> AsyncIterator[str | None]:
+        """The data of every event; None drops the connection."""
+        pieces = re.findall(r"[\s\S]{1,2}", text)
+        head = _completion(body, "chat.completion.chunk")
+        for number, piece in enumerate(pieces):
+            if number:
+                await asyncio.sleep(self._between)
+            if number == max(1, len(pieces) // 2):
+                if step is Behaviour.STALL_MIDWAY:
+                    await asyncio.sleep(self._stall)
+                elif step is Behaviour.DROP_MIDWAY:
+                    yield None
+                elif step is Behaviour.GARBAGE_STREAM:
+                    yield "{not json at all"
+            yield json.dumps(head | {"choices": [_delta({"content": piece})]}, ensure_ascii=False)
+        yield json.dumps(head | {"choices": [_delta({}, "stop")]})
+        if (body.get("stream_options") or {}).get("include_usage"):
+            yield json.dumps(head | {"choices": [], "usage": _usage(body, text)})
+        yield "[DONE]"
+
+
+def _quotes(prompt: str, question: str) -> list[tuple[int, str]]:
+    """The sentence of each of the first two fragments that has most in common with the question."""
+    pairs = {question[at : at + 2] for at in range(len(question) - 1)}
+    found = []
+    for number, text in _FRAGMENT.findall(prompt)[:2]:
+        sentences = [sentence.strip() for sentence in _SENTENCE.findall(text) if sentence.strip()]
+        if sentences:
+            found.append((int(number), max(sentences, key=lambda s: sum(pair in s for pair in pairs) / len(s) ** 0.5)))
+    return found
+
+
+def _completion(body: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {"id": "scripted-1", "object": kind, "created": 1_700_000_000, "model": body.get("model", "scripted")}
+
+
+def _delta(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "finish_reason": finish}
+
+
+def _usage(body: dict[str, Any], text: str) -> dict[str, int]:
+    """One token a character: easy to check."""
+    prompt = sum(len(str(message["content"])) for message in body["messages"])
+    return {"prompt_tokens": prompt, "completion_tokens": len(text), "total_tokens": prompt + len(text)}
+
+
+async def _send(writer: asyncio.StreamWriter, status: int, body: Any) -> None:
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    kind = "text/html" if isinstance(body, str) else "application/json"
+    data = text.encode()
+    writer.write(f"HTTP/1.1 {status} -\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data)
+    await writer.drain()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serves until interrupted."""
+    parser = argparse.ArgumentParser(prog="scripts/scripted_llm.py", description="按脚本应答的 OpenAI 兼容大模型")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8100, help="0 为任意空闲端口")
+    parser.add_argument("--script", nargs="+", type=Behaviour, default=[Behaviour.ANSWER], choices=list(Behaviour))
+    parser.add_argument("--seed", type=int, help="给出后每次请求从脚本里随机取一种")
+    parser.add_argument("--first-token-delay", type=float, default=0.0, metavar="秒")
+    parser.add_argument("--token-delay", type=float, default=0.0, metavar="秒")
+    parser.add_argument("--orders", type=Path, metavar="FILE", help="JSONL：question、attack、canary；obey 时照说")
+    options = parser.parse_args(arguments)
+    rows = map(json.loads, options.orders.read_text("utf-8").splitlines()) if options.orders else ()
+    llm = ScriptedLLM(
+        *options.script,
+        first_token_delay=options.first_token_delay,
+        token_delay=options.token_delay,
+        seed=options.seed,
+        obeys={row["question"]: row.get("canary") or row["attack"] for row in rows},
+    )
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_forever(llm, options.host, options.port))
+    return 0
+
+
+async def _forever(llm: ScriptedLLM, host: str, port: int) -> None:
+    await llm.start(host, port)
+    print(llm.base_url, flush=True)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await llm.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
