@@ -20,6 +20,7 @@ from app.chat.session import Sessions
 from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
 from app.db.lock import DataDirLock
+from app.db.transcripts import TranscriptRepository
 from app.errors import Overloaded
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
@@ -56,6 +57,7 @@ class Container:
         self._tenants: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
         self._filling = False
+        self.transcripts = TranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.chat = ChatService(
             Guard(settings.max_message_chars),

@@ -203,6 +203,8 @@ class Conversation(Base):
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
+    __table_args__ = (Index(None, "tenant_id", "updated_at"),)
+
 
 class Turn(Base):
     """One question and its reply; `response` is the whole chat response as it was sent."""
@@ -225,6 +227,22 @@ class Turn(Base):
             ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
         ),
         UniqueConstraint("tenant_id", "session_id", "number"),
+    )
+
+
+class Feedback(Base):
+    """What a customer thinks of one reply; a later vote replaces the earlier one."""
+
+    __tablename__ = "feedback"
+
+    tenant_id: Mapped[str] = _tenant()
+    turn_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    rating: Mapped[str] = mapped_column(String(8))
+    reason: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "turn_id"], ["turns.tenant_id", "turns.id"], ondelete="CASCADE"),
     )
 
 
