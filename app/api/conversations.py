@@ -75,7 +75,7 @@ async def list_conversations(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> ConversationList:
     """The conversations that were active last."""
-    found = await wiring.transcripts.list(tenant, limit, user_id=user_id, channel=channel, after=after)
+    found = await wiring.transcripts.recent(tenant, limit, user_id=user_id, channel=channel, after=after)
     following = found[-1].session_id if len(found) == limit else None
     return ConversationList(conversations=[ConversationOut(**asdict(item)) for item in found], next=following)
 

@@ -48,7 +48,7 @@ class TranscriptRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def list(
+    async def recent(
         self, tenant: str, limit: int, *, user_id: str = "", channel: str = "", after: str = ""
     ) -> list[Summary]:
         """The conversations that were active last, at most `limit`; `after`: the session that ended the last page."""
