@@ -6,7 +6,9 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.registry import GeneratorOptions
 from app.settings import Settings
 from knowledge.chunking import ChunkOptions
+from knowledge.embeddings.registry import EmbedderOptions
 from knowledge.gate import Gate
+from knowledge.rerankers.registry import RerankerOptions
 from knowledge.retriever import RetrievalOptions
 from knowledge.text import Analyzer
 
@@ -22,6 +24,22 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         rerank_top_k=settings.rerank_top_k,
         gate=Gate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
     )
+
+
+def embedder_options(settings: Settings) -> EmbedderOptions:
+    """Checkpoint and endpoint of the embedders that need one."""
+    return EmbedderOptions(
+        bge_model=settings.bge_model,
+        base_url=settings.embedding_base_url,
+        api_key=settings.embedding_api_key.get_secret_value(),
+        model=settings.embedding_model,
+        dimension=settings.embedding_dimension,
+    )
+
+
+def reranker_options(settings: Settings) -> RerankerOptions:
+    """Checkpoint and width of the cross-encoder."""
+    return RerankerOptions(settings.bge_reranker_model, settings.rerank_candidates)
 
 
 def chunk_options(settings: Settings) -> ChunkOptions:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated
+from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated, RerankUnavailable
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import Gate
 from knowledge.index import Index, Snapshot
@@ -69,6 +70,7 @@ class Retriever:
         self.analyzer = analyzer
         self.reranker = reranker or get_reranker("lexical_dense")
         self.fallback = get_reranker("lexical")
+        self.rerank_fallback = get_reranker(self.reranker.fallback) if self.reranker.fallback else None
         self.options = options or RetrievalOptions()
         self.calibrations: dict[str, Calibration] = {}
 
@@ -85,14 +87,13 @@ class Retriever:
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
-        Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone and
-        `degraded` says so.
+        Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
+        reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
         """
         timings: dict[str, float] = {}
         snapshot = self.index.snapshot()
         queries = await self._queries([question, *([rewrite] if rewrite else [])], vector, timings)
-        scorer = self.reranker if queries[0].vector is not None else self.fallback
-        scored = await self.score(snapshot, queries, scorer, where, timings)
+        scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
         started = perf_counter()
         candidates = self._gated(scored, scorer)
         verdict = self.options.gate.overall([candidate.verdict for candidate in candidates])
@@ -105,7 +106,7 @@ class Retriever:
             verdict=verdict,
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
-            degraded=() if queries[0].vector is not None else ("embedding",),
+            degraded=degraded,
             timings_ms=timings,
         )
 
@@ -144,6 +145,21 @@ class Retriever:
         scored = _merge(snapshot, queries[0], recalled[0], fused, scores)
         timings["rerank"] = _milliseconds(started)
         return scored
+
+    async def _scored(
+        self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
+    ) -> tuple[list[Scored], Reranker, tuple[str, ...]]:
+        """Candidates, who scored them, and what was out of order."""
+        scorer = self.reranker
+        if queries[0].vector is None:
+            return await self.score(snapshot, queries, self.fallback, where, timings), self.fallback, ("embedding",)
+        if self.rerank_fallback is None:
+            return await self.score(snapshot, queries, scorer, where, timings), scorer, ()
+        if scorer.kind in self.calibrations or not len(snapshot):
+            with suppress(RerankUnavailable):
+                return await self.score(snapshot, queries, scorer, where, timings), scorer, ()
+        scorer = self.rerank_fallback
+        return await self.score(snapshot, queries, scorer, where, timings), scorer, ("rerank",)
 
     async def _queries(self, texts: list[str], vector: Vector | None, timings: dict[str, float]) -> list[Query]:
         """`vector` belongs to the first text."""

@@ -25,7 +25,14 @@ from agents.llm.registry import get_generator
 from agents.types import Done, Question
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
-from app.retrieval import chunk_options, generator_options, knowledge_policy, retrieval_options
+from app.retrieval import (
+    chunk_options,
+    embedder_options,
+    generator_options,
+    knowledge_policy,
+    reranker_options,
+    retrieval_options,
+)
 from app.settings import Settings, load_settings
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
@@ -101,7 +108,7 @@ class Evaluation:
                 chunks,
                 self._embedder,
                 self._analyzer,
-                get_reranker(reranker),
+                get_reranker(reranker, reranker_options(self._settings)),
                 retrieval_options(self._settings),
                 embedded.update,
             ) as retriever:
@@ -141,7 +148,7 @@ def _run_lines(data: EvalSet, results: Sequence[Result]) -> list[str]:
 async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     with (
         closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
-        closing(get_embedder(settings.embedder, cache)) as embedder,
+        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
     ):
         evaluation = Evaluation(settings, embedder)
         report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}

@@ -17,7 +17,7 @@ from app.db.migrate import upgrade
 from app.knowledge_ops.following import RemoteFollower
 from app.knowledge_ops.indexer import Indexer
 from app.knowledge_ops.ingestion import IngestionService
-from app.retrieval import chunk_options
+from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
@@ -67,7 +67,7 @@ async def open_knowledge(
         await upgrade(database)
         cache = SqliteEmbeddingCache(embeddings_path(settings))
         stack.callback(cache.close)
-        embedder = get_embedder(settings.embedder, cache)
+        embedder = get_embedder(settings.embedder, cache, embedder_options(settings))
         stack.callback(embedder.close)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)

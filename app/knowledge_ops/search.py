@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from loguru import logger
@@ -9,7 +10,7 @@ from loguru import logger
 from app.auth.principal import DEFAULT_TENANT
 from app.db.calibrations import CalibrationRepository
 from app.knowledge_ops.assembly import KnowledgeBase
-from app.retrieval import retrieval_options
+from app.retrieval import reranker_options, retrieval_options
 from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
 from knowledge.errors import KnowledgeError, NotCalibrated
@@ -40,22 +41,26 @@ class CalibratedSearch:
         try:
             return await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
         except NotCalibrated:
-            await self._calibrator.refresh()
+            await self._calibrator.refresh_quick()
         return await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
 
     async def calibrate(self) -> None:
-        """Returns once the gate is calibrated on what the index holds now. Raises EmbeddingUnavailable."""
-        await self._calibrator.refresh()
+        """Returns once the gate is calibrated on what the index holds now, a slow reranker's apart, which is fitted
+        behind. Raises EmbeddingUnavailable.
+        """
+        await self._calibrator.refresh_quick()
 
 
 class Searches:
     """The searches of all open tenants. The indexer tells `follow` of every change."""
 
     def __init__(self, settings: Settings, labelled: Sequence[LabelledQuestion] = ()) -> None:
-        """labelled: questions of the default tenant."""
+        """labelled: questions of the default tenant. Raises MissingDependency."""
         self._settings = settings
         self._labelled = tuple(labelled)
         self._calibrators: dict[str, Calibrator] = {}
+        # One for all tenants: it may hold a model.
+        self._reranker = get_reranker(settings.reranker, reranker_options(settings))
 
     async def open(self, tenant: str, base: KnowledgeBase) -> CalibratedSearch:
         """A tenant's search, calibrated on what is stored already. Raises IndexUnavailable, IndexMismatch."""
@@ -63,7 +68,7 @@ class Searches:
             await base.index(tenant),
             base.embedder,
             base.analyzer,
-            get_reranker(self._settings.reranker),
+            self._reranker,
             retrieval_options(self._settings),
         )
         labelled = self._labelled if tenant == DEFAULT_TENANT else ()
@@ -86,7 +91,8 @@ class Searches:
                 logger.bind(tenant=tenant).opt(exception=error).warning("calibration failed")
 
     async def close(self) -> None:
-        """Stops calibrating."""
+        """Stops calibrating and lets the reranker go."""
         while self._calibrators:
             _, calibrator = self._calibrators.popitem()
             await calibrator.close()
+        await asyncio.to_thread(self._reranker.close)

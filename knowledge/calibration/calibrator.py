@@ -14,7 +14,7 @@ from loguru import logger
 
 from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit
 from knowledge.calibration.model import Calibration
-from knowledge.calibration.questions import off_topic_questions, pseudo_questions
+from knowledge.calibration.questions import QUESTIONS, off_topic_questions, pseudo_questions
 from knowledge.index import Snapshot
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
@@ -25,6 +25,9 @@ DEBOUNCE_SECONDS = 1.0
 MAX_DEBOUNCE_SECONDS = 10.0
 """While changes keep coming (a bulk import), the base is calibrated at least this often."""
 MAX_BACKOFF_SECONDS = 30.0
+SLOW_QUESTIONS = 100
+"""A cross-encoder reads every question with 20 passages, seconds of work on a CPU; what is fitted are medians and a
+spread, which a hundred questions give to a tenth of that spread."""
 _ORDER = attrgetter("document.name", "ordinal", "id")
 """Ids are random: in their order, the same documents would be calibrated differently in every installation."""
 
@@ -59,21 +62,21 @@ class Calibrator:
         self._retriever = retriever
         self._store = store
         self._labelled = tuple(labelled)
-        self._key = _key(retriever, self._labelled)
-        self._fitting = asyncio.Lock()
-        self._revision = -1
+        self._fitting = {scorer.kind: asyncio.Lock() for scorer in self._scorers()}
+        self._revisions = dict.fromkeys(self._fitting, -1)
         self._soon: asyncio.Task[None] | None = None
         self._due = self._latest = 0.0
 
     async def start(self) -> None:
-        """Loads what was saved and fits what is missing or out of date; an empty base needs nothing."""
-        kinds = [scorer.kind for scorer in self._scorers()]
-        saved = {kind: await self._store.load(kind, self._key) for kind in kinds} if self._store else {}
-        found = {kind: item for kind, item in saved.items() if item is not None}
-        self._retriever.calibrations.update({kind: calibration for kind, (_, calibration) in found.items()})
-        if set(found) == set(kinds):
-            self._revision = min(revision for revision, _ in found.values())
-        await self.refresh()
+        """Loads what was saved, fits what is missing or out of date, a slow reranker behind; an empty base needs
+        nothing. Raises EmbeddingUnavailable.
+        """
+        for scorer in self._scorers():
+            if scorer is self._slow:
+                self.refresh_soon()
+            else:
+                await self._load(scorer)
+                await self._refresh(scorer)
 
     def refresh_soon(self) -> None:
         """Refreshes in the background once no further change has come for a moment; a fit that runs is finished."""
@@ -85,17 +88,18 @@ class Calibrator:
             self._soon = asyncio.create_task(self._refresh_when_due())
 
     async def refresh(self) -> None:
-        """Fits all scorers on the index's revision, unless that is done. Raises EmbeddingUnavailable."""
-        async with self._fitting:
-            snapshot = self._retriever.index.snapshot()
-            if snapshot.revision == self._revision or not len(snapshot):
-                return
-            for scorer in self._scorers():
-                calibration = await self._fit(snapshot, scorer)
-                self._retriever.calibrations[scorer.kind] = calibration
-                if self._store:
-                    await self._store.save(scorer.kind, self._key, snapshot.revision, calibration)
-            self._revision = snapshot.revision
+        """Fits all scorers on the index's revision, unless that is done. Raises EmbeddingUnavailable,
+        RerankUnavailable.
+        """
+        for scorer in self._scorers():
+            await self._load(scorer)
+            await self._refresh(scorer)
+
+    async def refresh_quick(self) -> None:
+        """As `refresh`, without a reranker that takes minutes and has a fallback. Raises EmbeddingUnavailable."""
+        for scorer in self._scorers():
+            if scorer is not self._slow:
+                await self._refresh(scorer)
 
     async def close(self) -> None:
         """Stops background work."""
@@ -119,20 +123,55 @@ class Calibrator:
                 self._due = max(self._due, time() + backoff)
                 backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
 
+    @property
+    def _slow(self) -> Reranker | None:
+        return self._retriever.reranker if self._retriever.rerank_fallback else None
+
     def _scorers(self) -> tuple[Reranker, ...]:
-        """The fallback first: it needs no embedder, so it is there when the embedder is not."""
-        return self._retriever.fallback, self._retriever.reranker
+        """The fallbacks first: what they do not need may be out of reach."""
+        retriever = self._retriever
+        scorers = (retriever.fallback, retriever.rerank_fallback, retriever.reranker)
+        return tuple(scorer for scorer in scorers if scorer is not None)
+
+    async def _load(self, scorer: Reranker) -> None:
+        """What an earlier process saved, once."""
+        if self._store is None or scorer.kind in self._retriever.calibrations:
+            return
+        if saved := await self._store.load(scorer.kind, self._key(scorer)):
+            self._revisions[scorer.kind], self._retriever.calibrations[scorer.kind] = saved
+
+    async def _refresh(self, scorer: Reranker) -> None:
+        async with self._fitting[scorer.kind]:
+            snapshot = self._retriever.index.snapshot()
+            if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
+                return
+            calibration = await self._fit(snapshot, scorer)
+            self._retriever.calibrations[scorer.kind] = calibration
+            if self._store:
+                await self._store.save(scorer.kind, self._key(scorer), snapshot.revision, calibration)
+            self._revisions[scorer.kind] = snapshot.revision
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
         chunks = sorted((snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()), key=_ORDER)
-        own = await asyncio.to_thread(pseudo_questions, chunks)
-        unrelated = await self._best_scores(snapshot, scorer, off_topic_questions())
+        strange, count = off_topic_questions(), QUESTIONS
+        if scorer is self._slow:
+            strange, count = strange[::2], SLOW_QUESTIONS
+        own = await asyncio.to_thread(pseudo_questions, chunks, count)
+        unrelated = await self._best_scores(snapshot, scorer, strange)
         typical = await self._best_scores(snapshot, scorer, own)
         labelled = Labelled(
             await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if item.answerable]),
             await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
         )
         return fit(scorer.kind, unrelated, typical, labelled)
+
+    def _key(self, scorer: Reranker) -> str:
+        """Changes whenever scores or the way they are fitted do. Raises what naming a model that is away raises."""
+        retriever = self._retriever
+        space = "" if scorer is retriever.fallback else retriever.embedder.name  # keywords alone need no vectors
+        fitting = (POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, off_topic_questions(), self._labelled)
+        parts = (space, VERSION, repr(retriever.options), scorer.constants, fitting)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     async def _best_scores(self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str]) -> list[float]:
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
@@ -144,11 +183,3 @@ class Calibrator:
             scored = await self._retriever.score(snapshot, [query], scorer)
             best.append(scored[0].score if scored else 0.0)
         return best
-
-
-def _key(retriever: Retriever, labelled: Sequence[LabelledQuestion]) -> str:
-    """Changes whenever scores or the way they are fitted do."""
-    fitting = (POSITION, SPREADS, off_topic_questions(), labelled)
-    scoring = retriever.reranker.constants, retriever.fallback.constants
-    parts = (retriever.embedder.name, VERSION, repr(retriever.options), scoring, fitting)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -26,6 +26,7 @@ _TAILS = (
     "呢",
     "怎么样",
 )
+QUESTIONS = 400
 _KEPT_WORDS = 0.6
 _MIN_CHARS, _MAX_CLAUSE, _MAX_SENTENCE = 6, 30, 60
 
@@ -37,7 +38,7 @@ def off_topic_questions() -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-def pseudo_questions(chunks: Sequence[Chunk], count: int = 400, seed: int = 7) -> list[str]:
+def pseudo_questions(chunks: Sequence[Chunk], count: int = QUESTIONS, seed: int = 7) -> list[str]:
     """`count` questions that the base answers: in turn from a clause and from a sentence of a random chunk, 60 % of its
     words in their order, and a question's tail. A FAQ entry lends its question.
 

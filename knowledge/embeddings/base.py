@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Literal, Protocol
@@ -50,16 +51,19 @@ class Embedder(ABC):
     """A provider sets `name` and `dimension` and writes `_encode`; callers use the async methods.
 
     `name` identifies the vector space: it is recorded in every index and in every cache key.
-    Queries have threads of their own and passages go one by one between them, so that a customer waits for one
-    passage at most while documents are taken in.
+    Queries have threads of their own and passages go batch by batch between them, so that a customer waits for one
+    batch at most while documents are taken in. A provider that calls a server has larger batches and more threads.
     """
 
     name: str
     dimension: int
+    batch_size = 1
+    """Passages that one call of `_encode` gets."""
+    query_threads = 2
 
     def __init__(self, cache: EmbeddingCache | None = None) -> None:
         self.cache: EmbeddingCache = cache or NoCache()
-        self._queries = ThreadPoolExecutor(2, thread_name_prefix="embed-query")
+        self._queries = ThreadPoolExecutor(self.query_threads, thread_name_prefix="embed-query")
         self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
         self._waiting_queries = 0
         self._no_query_waits = asyncio.Event()
@@ -77,7 +81,7 @@ class Embedder(ABC):
         """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable, MissingDependency."""
         text = simplify(clean(text))[:MAX_QUERY_CHARS]
         if not text.strip():
-            return np.zeros(self.dimension, dtype=np.float32)
+            return np.zeros(await self._width(), dtype=np.float32)
         self._waiting_queries += 1
         self._no_query_waits.clear()
         try:
@@ -106,25 +110,42 @@ class Embedder(ABC):
 
     async def _many(self, texts: list[str], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
         if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
+            return np.zeros((0, await self._width()), dtype=np.float32)
         keys = [self.key(text, kind) for text in texts]
         found = await asyncio.to_thread(self.cache.get_many, keys)
-        pending: dict[str, Vector] = {}
         for key, text in zip(keys, texts, strict=True):
-            if key not in found:
-                if text.strip():
-                    await self._give_way()
-                    found[key] = pending[key] = (await self._run(self._passages, [text], kind))[0]
-                else:
-                    found[key] = np.zeros(self.dimension, dtype=np.float32)
-            if len(pending) >= 32:
-                await asyncio.to_thread(self.cache.put_many, pending)
-                pending = {}
-            if progress is not None:
-                progress(1)
-        if pending:
-            await asyncio.to_thread(self.cache.put_many, pending)
+            if key not in found and not text.strip():
+                found[key] = np.zeros(await self._width(), dtype=np.float32)
+        times = Counter(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        step = progress or (lambda _: None)
+        step(sum(times[key] for key in found))
+        async for done in self._encoded(missing, kind):
+            found.update(done)
+            step(sum(times[key] for key in done))
         return np.stack([found[key] for key in keys])
+
+    async def _encoded(self, missing: dict[str, str], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
+        """Vectors of the texts by key, batch by batch; those of a run that fails half way are in the cache."""
+        keys, unsaved, start = list(missing), dict[str, Vector](), 0
+        try:
+            while start < len(keys):
+                await self._give_way()
+                batch = keys[start : start + self.batch_size]
+                start += len(batch)
+                matrix = await self._run(self._passages, [missing[key] for key in batch], kind)
+                done = dict(zip(batch, matrix, strict=True))
+                unsaved |= done
+                if len(unsaved) >= 32:
+                    await asyncio.to_thread(self.cache.put_many, unsaved)
+                    unsaved = {}
+                yield done
+        finally:
+            if unsaved:
+                await asyncio.to_thread(self.cache.put_many, unsaved)
+
+    async def _width(self) -> int:
+        return await asyncio.to_thread(lambda: self.dimension)  # it may take a model to know
 
     async def _give_way(self) -> None:
         with suppress(TimeoutError):
@@ -134,7 +155,7 @@ class Embedder(ABC):
     async def _run(self, pool: ThreadPoolExecutor, texts: list[str], kind: Kind) -> Matrix:
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)
-        except InvalidConfiguration:  # trying again would not help: a package is missing
+        except (InvalidConfiguration, EmbeddingUnavailable):  # the first is permanent: a package is missing
             raise
         except Exception as error:  # a provider may raise anything; the caller knows one reaction
             raise EmbeddingUnavailable(f"embedder {self.name} failed: {error}") from error

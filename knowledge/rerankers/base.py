@@ -22,11 +22,13 @@ class Query:
 class Reranker(ABC):
     """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`.
 
-    `constants`: the weights that its scores depend on; with others, stored calibrations do not hold.
+    `constants`: the weights, or the model, that its scores depend on; with others, stored calibrations do not hold.
+    `fallback`: for one that may fail or take minutes to calibrate, the name of the reranker that serves meanwhile.
     """
 
     kind: str
-    constants: tuple[float, ...] = ()
+    constants: tuple[float | str, ...] = ()
+    fallback: str | None = None
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.
@@ -40,3 +42,6 @@ class Reranker(ABC):
     @abstractmethod
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """Scores of at least one chunk. `query.vector` is there unless the provider is `lexical`."""
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to release
+        """Releases a model and its threads."""

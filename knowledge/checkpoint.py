@@ -1,0 +1,168 @@
+"""Weights that a library loads: which ones they are, and loading them once, off the event loop, until it succeeds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from concurrent.futures import Future
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock, Thread
+from time import monotonic
+from typing import Generic, TypeVar
+
+from loguru import logger
+
+from knowledge.errors import InvalidConfiguration, MissingDependency, Unavailable
+
+FIRST_LOAD_SECONDS = 60.0
+"""How long the first users wait for the weights; a download takes longer, and they are answered without them."""
+BACKOFF_SECONDS = 2.0
+MAX_BACKOFF_SECONDS = 60.0
+
+_HUB_NAME = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)?")
+_MODEL_FILES = frozenset({".bin", ".json", ".model", ".safetensors", ".txt"})
+_SLICES, _SLICE_BYTES = 64, 64 * 1024
+
+M = TypeVar("M")
+
+
+class Checkpoint:
+    """A model by its name on a hub (or mirror: HF_ENDPOINT, which the hub's library reads), or a local folder.
+
+    A folder that is not there may come later: nothing is read before it is asked for.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._identity: str | None = None
+
+    def identity(self) -> str:
+        """Name and, for a folder, a fingerprint of its content: other weights in the same place are another model.
+
+        Raises FileNotFoundError for a path that is not there.
+        """
+        if self._identity is None:
+            folder = Path(self.model)
+            if folder.is_dir():
+                self._identity = f"{folder.resolve().name}/{_fingerprint(folder)}"
+            elif _HUB_NAME.fullmatch(self.model):
+                return self.model  # not kept: it may be a folder that comes later
+            else:
+                raise FileNotFoundError(f"没有模型文件夹 {self.model}")
+        return self._identity
+
+    def hidden_size(self) -> int | None:
+        """Width of the model by its config.json, in the folder or in the hub's cache; None where none can be read."""
+        path = Path(self.model) / "config.json"
+        if not path.is_file() and _HUB_NAME.fullmatch(self.model):
+            path = _cached(self.model, "config.json") or path
+        try:
+            size = json.loads(path.read_text("utf-8")).get("hidden_size")
+        except (OSError, ValueError):  # not there, or half copied: loading will say so
+            return None
+        return size if isinstance(size, int) else None
+
+
+class LazyModel(Generic[M]):
+    """Loads in a thread of its own at the first use; everybody who comes meanwhile waits for that one load.
+
+    After a failure it is loaded again behind, at the first use after a growing pause, and nobody waits for that.
+    failure: what callers get meanwhile.
+    """
+
+    def __init__(self, load: Callable[[], M], failure: type[Unavailable]) -> None:
+        self._load = load
+        self._failure = failure
+        self._lock = Lock()
+        self._loading: Future[M] | None = None
+        self._error: Exception | None = None
+        self._patient_until = self._retry_at = 0.0
+        self._backoff = BACKOFF_SECONDS
+
+    def get(self) -> M:
+        """The model. Blocking. Raises MissingDependency, and `failure` while it cannot be had."""
+        with self._lock:
+            if self._loading is None:
+                self._patient_until = monotonic() + FIRST_LOAD_SECONDS
+                self._loading = self._start()
+            elif self._failed() and monotonic() >= self._retry_at:
+                self._loading = self._start()
+            loading = self._loading
+        try:
+            return loading.result(0 if self._error else max(0.0, self._patient_until - monotonic()))
+        except InvalidConfiguration:  # trying again would not help: a package is missing
+            raise
+        except TimeoutError as error:
+            raise self._failure(f"the model is still being loaded ({self._error or 'first load'})") from error
+        except Exception as error:  # whatever a library says of files and networks
+            raise self._failure(f"the model cannot be loaded: {error}") from error
+
+    def close(self) -> None:
+        """Lets the model go."""
+        with self._lock:
+            self._loading = None
+
+    def _failed(self) -> bool:
+        return self._loading is not None and self._loading.done() and self._loading.exception() is not None
+
+    def _start(self) -> Future[M]:
+        loading: Future[M] = Future()
+        # A daemon: a download that hangs must not keep the process from ending.
+        Thread(target=self._run, args=(loading,), name="load-model", daemon=True).start()
+        return loading
+
+    def _run(self, loading: Future[M]) -> None:
+        try:
+            model = self._load()
+        except Exception as error:  # handed to those who wait
+            self._error = error
+            self._retry_at = monotonic() + self._backoff
+            logger.opt(exception=error).warning("a model cannot be loaded, trying again in {} s", self._backoff)
+            self._backoff = min(self._backoff * 2, MAX_BACKOFF_SECONDS)
+            loading.set_exception(error)
+        else:
+            self._error = None
+            self._backoff = BACKOFF_SECONDS
+            loading.set_result(model)
+
+
+def require(module: str, command: str) -> None:
+    """Raises MissingDependency with the command that installs it, unless the module can be imported."""
+    try:
+        found = find_spec(module) is not None
+    except ValueError:  # what is in sys.modules without a specification was put there to hide it
+        found = False
+    if not found:
+        raise MissingDependency(command)
+
+
+def _cached(model: str, file: str) -> Path | None:
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:  # then nothing was ever loaded from a hub
+        return None
+    found = try_to_load_from_cache(model, file)
+    return Path(found) if isinstance(found, str) else None
+
+
+def _fingerprint(folder: Path) -> str:
+    """Of the names, sizes and content of its model files; large ones by slices all over them.
+
+    64 slices of 64 KB meet every layer of a model of 24, so that a fine-tuned one never passes for its base, and cost
+    milliseconds where 1.3 GB would cost seconds at every start.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file()):
+        size = path.stat().st_size
+        digest.update(f"{path.name}\0{size}\0".encode())
+        with path.open("rb") as file:
+            if size <= _SLICES * _SLICE_BYTES:
+                digest.update(file.read())
+                continue
+            for number in range(_SLICES):
+                file.seek((size - _SLICE_BYTES) * number // (_SLICES - 1))
+                digest.update(file.read(_SLICE_BYTES))
+    return digest.hexdigest()[:12]
