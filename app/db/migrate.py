@@ -6,11 +6,13 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from app.db.engine import Database
 
 MIGRATIONS = Path(__file__).with_name("migrations")
+_LOCK = 7_316_020_411
+"""Of PostgreSQL's advisory locks, the one that stands for this schema."""
 
 
 async def upgrade(database: Database) -> None:
@@ -20,6 +22,8 @@ async def upgrade(database: Database) -> None:
 
 
 def _upgrade(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":  # on SQLite the transaction itself lets one process in at a time
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

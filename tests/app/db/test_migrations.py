@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -27,8 +26,7 @@ async def test_every_table_has_the_tenant_first_in_its_key() -> None:
             assert constraint.column_keys[0] == "tenant_id", table.name
 
 
-async def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
-    url = f"sqlite+aiosqlite:///{(tmp_path / 'new' / 'db.sqlite3').as_posix()}"
+async def test_processes_that_start_together_migrate_once(url: str) -> None:
     databases = [Database(url) for _ in range(3)]
     await asyncio.gather(*(upgrade(database) for database in databases))
     for database in databases:
