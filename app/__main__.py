@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from app.auth.principal import require_safe_binding
 from app.chat.stream import DRAIN_SECONDS
 from app.container import Container
+from app.db.keys import has_valid_key
 from app.logging import configure_logging
 from app.main import create_app
 from app.settings import load_settings
@@ -27,9 +28,10 @@ _EXAMPLE = '{"message": "怎么申请退货"}'
 class Server(uvicorn.Server):
     """Tells people where to go once it answers, and streams to end once it stops."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, *, has_key: bool) -> None:
         super().__init__(config)
         self._app = app
+        self._has_key = has_key
         self._greeting: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -53,7 +55,8 @@ class Server(uvicorn.Server):
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.name}，接口文档 {address}/docs）")
-        example = f"""curl -s {address}/api/v1/chat -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
+        key = " -H 'Authorization: Bearer 您的密钥'" if self._has_key else ""
+        example = f"""curl -s {address}/api/v1/chat{key} -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
         print(f"试一试：{example}", flush=True)
 
 
@@ -61,7 +64,8 @@ def main() -> int:
     """Runs until a signal stops it. Exit code 2 for a configuration that cannot work."""
     try:
         settings = load_settings()
-        require_safe_binding(settings.host)
+        has_key = bool(settings.api_key.get_secret_value()) or asyncio.run(has_valid_key(settings.sql_url))
+        require_safe_binding(settings.host, has_key=has_key)
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
@@ -75,7 +79,7 @@ def main() -> int:
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = Server(config, app)
+    server = Server(config, app, has_key=has_key)
     with suppress(KeyboardInterrupt):
         server.run()
     return 0 if server.started else 3

@@ -12,6 +12,7 @@ from loguru import logger
 from agents.llm.registry import get_generator
 from agents.registry import AgentParts, Roster
 from agents.rewriter import FollowUpRewriter
+from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.guard import Guard
 from app.chat.history import History
@@ -19,6 +20,7 @@ from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
+from app.db.keys import KeyRepository
 from app.db.lock import DataDirLock
 from app.db.transcripts import TranscriptRepository
 from app.errors import Overloaded
@@ -57,6 +59,7 @@ class Container:
         self._tenants: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
         self._filling = False
+        self.keys = KeyRing(KeyRepository(base.database), settings.api_key.get_secret_value())
         self.transcripts = TranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.chat = ChatService(

@@ -124,6 +124,11 @@ _MESSAGES: dict[type[Exception], str] = {
 """What people are told of errors whose own message is for the log; that of AppError and InvalidDocument is for them."""
 
 
+OPENAI_PREFIX = "/v1/"
+"""Below it the interface is OpenAI's, errors included."""
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error"}
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """What a client learns of an error."""
@@ -143,6 +148,16 @@ class Description:
                 "request_id": request_id,
             }
         }
+
+    def openai_body(self) -> dict[str, Any]:
+        """The error body in the shape that OpenAI's clients read; the request id stands in a header there."""
+        kind = _OPENAI_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        error = {"message": self.message, "type": kind, "param": self.details.get("param"), "code": self.code}
+        return {"error": error}
+
+    def body_for(self, path: str, request_id: str) -> dict[str, Any]:
+        """The body that clients of the endpoint at `path` expect."""
+        return self.openai_body() if path.startswith(OPENAI_PREFIX) else self.body(request_id)
 
 
 def status_of(error: Exception) -> int:

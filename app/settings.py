@@ -7,22 +7,31 @@ naming variable and fix.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
+_KEY = re.compile(r"[\x21-\x7e]+")
+_PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
 class Settings(BaseSettings):
     """All settings of the product. Defaults are those of design and of a laptop without key, GPU or server."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="forbid", frozen=True
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     # Server
@@ -31,7 +40,9 @@ class Settings(BaseSettings):
     data_dir: Path = Field(Path("data"), description="全部状态所在目录：数据库、索引、向量缓存")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="日志级别")
     samples_enabled: bool = Field(True, description="首次启动时是否导入示例知识库")
-    api_key: SecretStr = Field(SecretStr(""), description="首个管理员密钥；留空则只允许监听本机，且本机请求拥有全部角色")
+    api_key: SecretStr = Field(
+        SecretStr(""), description="首个管理员密钥；留空则只允许监听本机，且本机请求拥有全部角色"
+    )
 
     # Database
     database_url: str = Field("", description="SQLAlchemy 异步地址；留空则使用 DATA_DIR 下的 SQLite")
@@ -106,6 +117,16 @@ class Settings(BaseSettings):
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
     retrieval_cache_ttl: float = Field(1800.0, ge=0, description="检索结果缓存的秒数；0 为关闭")
 
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value()
+        if key and not _KEY.fullmatch(key):
+            raise ValueError("API_KEY 只能用英文字母、数字和半角符号，不能有空格，否则放不进请求头")
+        if key.lower() in _PLACEHOLDERS:
+            raise ValueError("API_KEY 是示例值，谁都猜得到，请换成随机生成的密钥")
+        return value
+
     @model_validator(mode="after")
     def _combinations(self) -> Self:
         if self.rrf_vector_weight + self.rrf_keyword_weight <= 0:
@@ -138,5 +159,12 @@ def load_settings() -> Settings:
             if item["type"] == "extra_forbidden":
                 lines.append(f"{name}：.env 中有不认识的变量，请改正拼写或删掉它")
             else:
-                lines.append(f"{name}：{item['msg']}（现为 {item.get('input')!r}）" if item["loc"] else item["msg"])
+                problem = item["msg"].removeprefix("Value error, ")
+                lines.append(f"{name}：{problem}{_given(item)}" if item["loc"] else problem)
         raise InvalidConfiguration("配置有误：\n" + "\n".join(lines)) from error
+
+
+def _given(item: ErrorDetails) -> str:
+    """What was set, unless it is a secret."""
+    field = Settings.model_fields.get(str(item["loc"][0]))
+    return "" if field is None or field.annotation is SecretStr else f"（现为 {item.get('input')!r}）"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
-from app.api.deps import TenantId, Wiring
+from app.api.deps import StaffTenant, TenantId, Wiring
 from app.db.transcripts import Rating
 from app.errors import NotFound
 from knowledge.text import clean
@@ -67,7 +67,7 @@ class FeedbackIn(BaseModel):
 
 @router.get("")
 async def list_conversations(
-    tenant: TenantId,
+    tenant: StaffTenant,
     wiring: Wiring,
     user_id: str = "",
     channel: str = "",
@@ -103,7 +103,7 @@ async def read_conversation(session_id: SessionId, tenant: TenantId, wiring: Wir
 
 
 @router.delete("/{session_id}", status_code=204)
-async def delete_conversation(session_id: SessionId, tenant: TenantId, wiring: Wiring) -> Response:
+async def delete_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Deletes a conversation with all its turns and votes for good."""
     if not await wiring.transcripts.delete(tenant, session_id):
         raise _unknown(session_id)

@@ -1,24 +1,48 @@
-"""What routes depend on."""
+"""What routes depend on. Every route says who may call it, by `TenantId`, `StaffTenant`, `AdminTenant` or `PUBLIC`."""
 
 from __future__ import annotations
 
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
 
-from app.auth.principal import LOOPBACK, Principal
+from app.auth.principal import Principal, Role
 from app.container import Container
+from app.errors import Forbidden
 
 
-def current_principal(request: Request) -> Principal:
-    """The caller. Without keys the server listens on loopback only, and loopback has every role."""
-    request.state.tenant = LOOPBACK.tenant
-    return LOOPBACK
+class CurrentPrincipal(SecurityBase):
+    """Authenticates the caller by `Authorization: Bearer KEY` or `X-API-Key: KEY`. Raises Unauthorized."""
+
+    model = HTTPBearer(description="密钥；也可以放在请求头 X-API-Key 里")
+    scheme_name = "ApiKey"
+
+    async def __call__(self, request: Request) -> Principal:
+        host = request.client.host if request.client else None
+        principal = await current_container(request).keys.authenticate(_key(request), host)
+        request.state.tenant = principal.tenant
+        return principal
 
 
-def current_tenant(principal: Annotated[Principal, Depends(current_principal)]) -> str:
-    """The caller's tenant."""
-    return principal.tenant
+current_principal = CurrentPrincipal()
+
+
+class Allow:
+    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden."""
+
+    def __init__(self, *roles: Role) -> None:
+        self.roles = frozenset(roles)
+
+    async def __call__(self, principal: Annotated[Principal, Depends(current_principal)]) -> str:
+        if principal.roles.isdisjoint(self.roles):
+            raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
+        return principal.tenant
+
+
+async def anyone() -> None:
+    """Needs no key."""
 
 
 def current_container(request: Request) -> Container:
@@ -26,5 +50,21 @@ def current_container(request: Request) -> Container:
     return cast(Container, request.app.state.container)
 
 
-TenantId = Annotated[str, Depends(current_tenant)]
-Wiring = Annotated[Container, Depends(current_container)]
+async def wiring(request: Request) -> Container:
+    """The same as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
+    return current_container(request)
+
+
+def _key(request: Request) -> str | None:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and key.strip():
+        return key.strip()
+    return request.headers.get("x-api-key")
+
+
+TenantId = Annotated[str, Depends(Allow(*Role))]
+"""The caller's tenant, whatever the caller's role."""
+StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
+AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
+PUBLIC = Depends(anyone)
+Wiring = Annotated[Container, Depends(wiring)]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 from starlette.datastructures import UploadFile as FormFile
 
-from app.api.deps import TenantId, Wiring
+from app.api.deps import AdminTenant, StaffTenant, Wiring
 from app.api.document_schemas import (
     DocumentDetail,
     DocumentOut,
@@ -53,7 +53,7 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 
 @router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY)
-async def upload(request: Request, response: Response, tenant: TenantId, wiring: Wiring) -> UploadOut:
+async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> UploadOut:
     """Takes files in. 201 once all that were taken answer, 202 while the index is still at work.
 
     A file that cannot be taken is reported beside the others; if none was taken, the error is the response.
@@ -72,7 +72,7 @@ async def upload(request: Request, response: Response, tenant: TenantId, wiring:
 
 @router.get("", response_model=DocumentPage)
 async def list_documents(
-    tenant: TenantId,
+    tenant: StaffTenant,
     wiring: Wiring,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY_CHARS)] = None,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
@@ -84,7 +84,7 @@ async def list_documents(
 
 
 @router.get("/{document_id}", response_model=DocumentDetail)
-async def get_document(document_id: str, tenant: TenantId, wiring: Wiring) -> DocumentDetail:
+async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) -> DocumentDetail:
     """One document with its versions."""
     row = await wiring.documents.get(tenant, document_id)
     if row is None:
@@ -94,7 +94,7 @@ async def get_document(document_id: str, tenant: TenantId, wiring: Wiring) -> Do
 
 
 @router.delete("/{document_id}", status_code=204)
-async def delete_document(document_id: str, tenant: TenantId, wiring: Wiring) -> Response:
+async def delete_document(document_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
     return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)
 

@@ -14,7 +14,7 @@ from loguru import logger
 from starlette.exceptions import HTTPException
 
 from agents.errors import AgentError
-from app.errors import AppError, Description, Overloaded, ShuttingDown, describe
+from app.errors import OPENAI_PREFIX, AppError, Description, Overloaded, ShuttingDown, describe
 from knowledge.errors import KnowledgeError
 
 _HTTP = {
@@ -77,6 +77,8 @@ async def _validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     fields = [_field(item) for item in error.errors()]
     message = "请求参数有误：" + "；".join(f"{field['field']} {field['problem']}" for field in fields[:5])
+    if request.url.path.startswith(OPENAI_PREFIX):
+        return _response(request, Description(400, "invalid_request", message, {"param": fields[0]["field"]}))
     return _response(request, Description(422, "invalid_request", message, {"fields": fields}))
 
 
@@ -86,4 +88,6 @@ def _field(item: dict[str, Any]) -> dict[str, str]:
 
 
 def _response(request: Request, description: Description) -> JSONResponse:
-    return JSONResponse(description.body(request_id_of(request)), status_code=description.status)
+    headers = {"WWW-Authenticate": "Bearer"} if description.status == 401 else None
+    body = description.body_for(request.url.path, request_id_of(request))
+    return JSONResponse(body, status_code=description.status, headers=headers)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from app.api.deps import Wiring
+from app.api.deps import PUBLIC, Wiring
 from app.errors import Overloaded
 
-router = APIRouter(prefix="/api/v1/health", tags=["健康检查"])
+router = APIRouter(prefix="/api/v1/health", tags=["健康检查"], dependencies=[PUBLIC])
 
 
 class Health(BaseModel):

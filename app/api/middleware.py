@@ -57,7 +57,7 @@ class RequestContextMiddleware:
                 logger.opt(exception=error).error("request failed")
                 if started_response:
                     raise
-                body = JSONResponse(description.body(request_id), status_code=description.status)
+                body = JSONResponse(description.body_for(scope["path"], request_id), status_code=description.status)
                 await body(scope, receive, send_with_id)
             finally:
                 logger.bind(

@@ -7,7 +7,7 @@ from typing import Self
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from app.api.deps import TenantId, Wiring
+from app.api.deps import StaffTenant, Wiring
 from app.errors import InvalidRequest
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
@@ -104,7 +104,7 @@ class SearchResponse(BaseModel):
 
 
 @router.post("/search", response_model=SearchResponse)
-async def search(body: SearchRequest, tenant: TenantId, wiring: Wiring) -> SearchResponse:
+async def search(body: SearchRequest, tenant: StaffTenant, wiring: Wiring) -> SearchResponse:
     """Searches as the chat does."""
     query = clean(body.query).strip()
     if not query:

@@ -1,18 +1,21 @@
-"""Who asks, and for which tenant."""
+"""Who asks, for which tenant, and where the server may listen."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from knowledge.errors import InvalidConfiguration
 
 DEFAULT_TENANT = "default"
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Role(StrEnum):
-    """What a caller may do."""
+    """What a caller may do: manage, serve customers as a person, or ask."""
 
     ADMIN = "admin"
     AGENT = "agent"
@@ -28,19 +31,32 @@ class Principal:
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))
-"""Whoever reaches a server that listens on this machine only."""
+"""Whoever asks from this machine while no key is configured."""
 
 
-def require_safe_binding(host: str) -> None:
-    """Refuses to listen beyond this machine while nobody has to show a key. Raises InvalidConfiguration."""
-    if not _is_loopback(host):
+def tenant_id(text: str) -> str:
+    """The text as the id of a tenant. Raises ValueError, with a message for people, when it cannot be one."""
+    if not _TENANT.fullmatch(text):
+        raise ValueError(f"租户编号 {text!r} 不可用：须为 1 到 64 个字母、数字、点、下划线或连字符，以字母或数字开头")
+    return text
+
+
+def require_safe_binding(host: str, *, has_key: bool) -> None:
+    """Refuses to listen beyond this machine while nobody has to show a key. Raises InvalidConfiguration.
+
+    has_key: API_KEY is set, or a key that is not revoked is stored.
+    """
+    if not has_key and not is_loopback(host):
         raise InvalidConfiguration(
-            f"HOST={host} 会把服务暴露到本机之外，而现在没有配置 API_KEY，任何人都能读写知识库。"
-            "请把 HOST 改为 127.0.0.1；需要对外提供服务时，先配置 API_KEY。"
+            f"HOST={host} 会把服务暴露到本机之外，而现在没有任何密钥，谁都能读写知识库。请先设置环境变量 API_KEY，"
+            "或运行 python scripts/keys.py create --role admin --name 管理员 创建密钥；"
+            "只在本机使用时，把 HOST 改为 127.0.0.1。"
         )
 
 
-def _is_loopback(host: str) -> bool:
+@lru_cache(maxsize=1024)
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine itself."""
     if host == "localhost":
         return True
     try:

@@ -12,8 +12,9 @@ from fastapi import FastAPI
 from sqlalchemy import func, insert, select
 
 from app.api.conversations import router
-from app.api.deps import current_tenant
+from app.api.deps import current_principal
 from app.api.error_handlers import install_error_handlers
+from app.auth.principal import Principal, Role
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.db.models import Conversation, Feedback, Turn
@@ -39,7 +40,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     app.include_router(router)
     app.state.container = SimpleNamespace(transcripts=TranscriptRepository(database))
-    app.dependency_overrides[current_tenant] = lambda: "t"
+    app.dependency_overrides[current_principal] = lambda: Principal("t", frozenset(Role))
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         yield client

@@ -9,9 +9,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.api.deps import current_tenant
+from app.api.deps import current_principal
 from app.api.documents import router
 from app.api.error_handlers import install_error_handlers
+from app.auth.principal import Principal, Role
 from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
@@ -53,7 +54,7 @@ async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
     app.state.container = SimpleNamespace(
         ingestion=base.ingestion, documents=base.documents, settings=SimpleNamespace(max_upload_bytes=MAX_UPLOAD)
     )
-    app.dependency_overrides[current_tenant] = lambda: "t"
+    app.dependency_overrides[current_principal] = lambda: Principal("t", frozenset(Role))
 
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:

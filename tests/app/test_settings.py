@@ -54,12 +54,34 @@ def test_settings_do_not_change_after_the_start() -> None:
         Settings().port = 1  # type: ignore[misc]
 
 
+def test_a_secret_that_is_wrong_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY", "geheim 123")
+    with pytest.raises(InvalidConfiguration, match="API_KEY") as caught:
+        load_settings()
+    assert "geheim" not in str(caught.value) + str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("key", ["changeme", "your-api-key", "密钥"])
+def test_a_key_everybody_knows_or_nobody_can_send_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("API_KEY", key)
+    with pytest.raises(InvalidConfiguration, match="API_KEY"):
+        load_settings()
+
+
+def test_secrets_are_not_part_of_the_settings_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("API_KEY", "LLM_API_KEY", "SMALL_LLM_API_KEY", "EMBEDDING_API_KEY"):
+        monkeypatch.setenv(name, "geheim")
+    settings = load_settings()
+    assert "geheim" not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.1.2.3"])
 def test_this_machine_needs_no_key(host: str) -> None:
-    require_safe_binding(host)
+    require_safe_binding(host, has_key=False)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.com"])
-def test_listening_to_others_without_a_key_is_refused(host: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=r"HOST.*API_KEY"):
-        require_safe_binding(host)
+def test_listening_to_others_takes_a_key(host: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"HOST.*API_KEY.*keys\.py"):
+        require_safe_binding(host, has_key=False)
+    require_safe_binding(host, has_key=True)

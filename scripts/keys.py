@@ -1,0 +1,113 @@
+"""API keys: `python scripts/keys.py create --role client --tenant default --name 官网`, `list`, `revoke ID`.
+
+Works while a server runs, which follows within a second. Only the digest of a key is stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from app.auth.keys import digest_of, new_key
+from app.auth.principal import DEFAULT_TENANT, Role, tenant_id
+from app.db.engine import Database
+from app.db.keys import KeyRepository, KeyRow
+from app.db.migrate import upgrade
+from app.settings import load_settings
+from knowledge.errors import InvalidConfiguration
+from knowledge.text import clean
+
+MAX_NAME_CHARS = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0, 1 when there is no such key to revoke, 2 for a configuration that cannot work."""
+    options = _parse(arguments)
+    try:
+        return asyncio.run(_run(options, load_settings().sql_url))
+    except InvalidConfiguration as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/keys.py", description="管理接口密钥")
+    commands = parser.add_subparsers(dest="command", required=True)
+    create = commands.add_parser("create", help="创建密钥；密钥只显示这一次")
+    create.add_argument("--role", required=True, choices=list(Role), help="admin 管理，agent 人工客服，client 顾客端")
+    create.add_argument("--tenant", default=DEFAULT_TENANT, type=_tenant, help="密钥所属的租户，默认 default")
+    create.add_argument("--name", required=True, type=_name, help="给人看的用途说明，例如 官网")
+    listing = commands.add_parser("list", help="列出密钥，不含密钥本身")
+    listing.add_argument("--tenant", default=None, help="只列这个租户的")
+    revoke = commands.add_parser("revoke", help="停用密钥，不能恢复")
+    revoke.add_argument("id", help="list 里的编号")
+    return parser.parse_args(arguments)
+
+
+async def _run(options: argparse.Namespace, url: str) -> int:
+    database = Database(url)
+    try:
+        await upgrade(database)
+        keys = KeyRepository(database)
+        match options.command:
+            case "create":
+                return await _create(keys, options)
+            case "list":
+                return _show(await keys.all(options.tenant))
+            case _:
+                return await _revoke(keys, options.id)
+    finally:
+        await database.close()
+
+
+async def _create(keys: KeyRepository, options: argparse.Namespace) -> int:
+    key = new_key()
+    key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key))
+    print(
+        f"已创建密钥 {key_id}（租户 {options.tenant}，角色 {options.role}）。请妥善保存，它不会再次显示：",
+        file=sys.stderr,
+    )
+    print(key)
+    return 0
+
+
+def _show(rows: list[KeyRow]) -> int:
+    for row in rows:
+        state = f"已于 {row.revoked_at:%Y-%m-%d %H:%M} 停用" if row.revoked_at else "有效"
+        print(f"{row.id}  {row.tenant}  {row.role}  {row.created_at:%Y-%m-%d %H:%M}  {state}  {row.name}")
+    if not rows:
+        print("还没有密钥", file=sys.stderr)
+    return 0
+
+
+async def _revoke(keys: KeyRepository, key_id: str) -> int:
+    if not await keys.revoke(key_id):
+        print(f"没有编号为 {key_id} 的有效密钥", file=sys.stderr)
+        return 1
+    print(f"已停用密钥 {key_id}，运行中的服务在一秒内生效")
+    if not any(row.revoked_at is None for row in await keys.all()):
+        print("没有有效的密钥了：没有设置 API_KEY 时，服务会拒绝所有请求，直到再创建一个", file=sys.stderr)
+    return 0
+
+
+def _tenant(text: str) -> str:
+    try:
+        return tenant_id(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _name(text: str) -> str:
+    name = clean(text).strip()
+    if not 1 <= len(name) <= MAX_NAME_CHARS:
+        raise argparse.ArgumentTypeError(f"须为 1 到 {MAX_NAME_CHARS} 个字")
+    return name
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
