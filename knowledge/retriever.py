@@ -10,6 +10,7 @@ from time import perf_counter
 
 from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Embedder
+from knowledge.english import in_chinese
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated, RerankUnavailable
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import Gate
@@ -86,13 +87,15 @@ class Retriever:
         """Fragments for a question, gated.
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
+        A question in English is recalled in Chinese too.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
         Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
         reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
         """
         timings: dict[str, float] = {}
         snapshot = self.index.snapshot()
-        queries = await self._queries([question, *([rewrite] if rewrite else [])], vector, timings)
+        texts = [question, *(text for text in (rewrite, in_chinese(rewrite or question)) if text)]
+        queries = await self._queries(texts, vector, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
         started = perf_counter()
         candidates = self._gated(scored, scorer)

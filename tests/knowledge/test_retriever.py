@@ -152,6 +152,14 @@ async def test_a_rewrite_is_recalled_beside_the_original(base: Base) -> None:
     assert both == {"c0", "c5"}
 
 
+async def test_a_question_in_english_finds_what_its_chinese_words_find(base: Base) -> None:
+    retriever = base.retriever()
+    english = (await retriever.search("How much is the return shipping?", explain=True)).candidates
+    chinese = (await retriever.search("多少钱 退货 运费", explain=True)).candidates
+    assert english[0].chunk.id == chinese[0].chunk.id == "c0"
+    assert english[0].probability == pytest.approx(chinese[0].probability)
+
+
 async def test_a_chunk_counts_with_the_better_of_question_and_rewrite(base: Base) -> None:
     retriever = base.retriever()
     vague, clear = "那这个呢", QUESTION
