@@ -81,7 +81,7 @@ async def list_conversations(
 
 
 @router.get("/{session_id}")
-async def read_conversation(session_id: SessionId, tenant: TenantId, wiring: Wiring) -> Transcript:
+async def read_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Transcript:
     """All turns of a conversation."""
     exchanges = await wiring.transcripts.read(tenant, session_id)
     if not exchanges:
