@@ -1,0 +1,98 @@
+"""The tenant's profile: what makes the assistant the company's own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Self
+
+from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from agents.profile import ReplyLanguage, TenantProfile
+from app.api.deps import AdminTenant, StaffTenant, TenantId, Wiring
+from app.db.profiles import profile_from
+from knowledge.text import clean
+
+router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"])
+
+
+def _cleaned(value: object) -> object:
+    return clean(value).strip() if isinstance(value, str) else value
+
+
+Line = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=100)]
+Paragraph = Annotated[str, BeforeValidator(_cleaned), Field(max_length=500)]
+Script = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=500)]
+Text = Annotated[str, BeforeValidator(_cleaned), Field(max_length=4000)]
+
+
+class ProfileIn(BaseModel):
+    """The whole profile; what is left out goes back to its default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Line = Field("智能客服", description="助手的名字")
+    persona: Paragraph = Field("", description="身份，例如：云笙商城的售后顾问")
+    tone: Paragraph = Field("亲切、专业、简洁", description="语气")
+    reply_language: ReplyLanguage = Field("auto", description="回复语言；auto 为顾客所用的语言")
+    avoid_topics: list[Line] = Field(default=[], max_length=50, description="不谈的话题")
+    fallback_script: Script | None = Field(None, description="知识库没有依据时的话术；留空则用 FALLBACK_SCRIPT")
+    welcome_message: Paragraph = Field("", description="开场白")
+    suggested_questions: list[Line] = Field(default=[], max_length=10, description="开场时推荐的问题")
+    system_prompt: Text = Field("", description="补充给大模型的说明；排在安全规则之后，不能取代它们")
+
+    def over(self, default: TenantProfile) -> TenantProfile:
+        """What was sent, over the defaults."""
+        sent = self.model_dump(exclude_unset=True, exclude_none=True)
+        return profile_from(sent, default)
+
+
+class ProfileOut(BaseModel):
+    """The profile in force; `version` changes with every field."""
+
+    name: str
+    persona: str
+    tone: str
+    reply_language: ReplyLanguage
+    avoid_topics: list[str]
+    fallback_script: str
+    welcome_message: str
+    suggested_questions: list[str]
+    system_prompt: str
+    version: str
+
+    @classmethod
+    def of(cls, profile: TenantProfile) -> Self:
+        return cls(**asdict(profile), version=profile.version)
+
+
+class Greeting(BaseModel):
+    """What a chat window shows before the first question."""
+
+    name: str
+    welcome_message: str
+    suggested_questions: list[str]
+
+
+@router.get("")
+async def read_profile(tenant: StaffTenant, wiring: Wiring) -> ProfileOut:
+    """The profile in force."""
+    return ProfileOut.of(await wiring.profiles.get(tenant))
+
+
+@router.put("")
+async def write_profile(body: ProfileIn, tenant: AdminTenant, wiring: Wiring) -> ProfileOut:
+    """Replaces the profile; the next answer goes by it."""
+    await wiring.profiles.put(tenant, body.over(wiring.profiles.default))
+    return ProfileOut.of(await wiring.profiles.get(tenant))
+
+
+@router.get("/greeting")
+async def greeting(tenant: TenantId, wiring: Wiring) -> Greeting:
+    """Name, welcome and suggested questions for the chat window."""
+    profile = await wiring.profiles.get(tenant)
+    return Greeting(
+        name=profile.name,
+        welcome_message=profile.welcome_message or f"您好，我是{profile.name}，请问有什么可以帮您？",
+        suggested_questions=list(profile.suggested_questions),
+    )
