@@ -14,22 +14,31 @@ from agents.registry import AgentParts, Roster
 from agents.rewriter import FollowUpRewriter
 from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
+from app.chat.after import KIND, after_turns
+from app.chat.answering import Answering
 from app.chat.guard import Guard
 from app.chat.history import History
+from app.chat.hot_cache import HotCache, Version
 from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
+from app.db.gaps import GapRepository, note
 from app.db.keys import KeyRepository
 from app.db.lock import DataDirLock
+from app.db.outbox import Outbox
 from app.db.transcripts import TranscriptRepository
+from app.db.turn_log import TurnLog
+from app.db.usage import UsageRepository, count
 from app.errors import Overloaded
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
 from app.knowledge_ops.ingestion import IngestionService
 from app.knowledge_ops.search import CalibratedSearch, Searches
-from app.retrieval import generator_options, knowledge_policy
+from app.metrics import Metrics
+from app.outbox import OutboxWorker
+from app.retrieval import configuration, generator_options, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError
@@ -41,10 +50,11 @@ MAX_RETRY_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class TenantParts:
-    """What belongs to one tenant."""
+    """What belongs to one tenant. `configuration` changes with whatever else answers depend on."""
 
     retriever: CalibratedSearch
     roster: Roster
+    configuration: str
 
 
 class Container:
@@ -62,13 +72,19 @@ class Container:
         self.keys = KeyRing(KeyRepository(base.database), settings.api_key.get_secret_value())
         self.transcripts = TranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
+        self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
+        self.metrics = Metrics()
+        self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note)}))
+        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
+        self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.chat = ChatService(
             Guard(settings.max_message_chars),
             Sessions(conversations),
+            self.hot_cache,
             History(conversations, FollowUpRewriter(), settings.history_turns),
-            base.embedder,
-            self._roster,
-            conversations,
+            Answering(base.embedder, self._roster, self.metrics),
+            self.turn_log,
+            self.metrics,
         )
 
     @property
@@ -115,11 +131,15 @@ class Container:
     async def _roster(self, tenant: str) -> Roster:
         return (await self.tenant(tenant)).roster
 
+    async def _version(self, tenant: str) -> Version:
+        parts = await self.tenant(tenant)
+        return Version(parts.retriever.revision, (parts.configuration, parts.retriever.calibrations))
+
     async def _open(self, tenant: str) -> TenantParts:
         retriever = await self._searches.open(tenant, self.base)
         generator = get_generator("extractive", generator_options(self.settings, self.base.analyzer))
         parts = AgentParts(retriever, generator, knowledge_policy(self.settings))
-        return TenantParts(retriever, Roster.of(parts))
+        return TenantParts(retriever, Roster.of(parts), configuration(self.settings, self.base.embedder.name))
 
 
 @asynccontextmanager
@@ -137,4 +157,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
         stack.push_async_callback(searches.close)
         stack.callback(start_jobs(searches).shutdown, wait=False)
-        yield Container(settings, base, searches)
+        container = Container(settings, base, searches)
+        stack.push_async_callback(container.outbox.close)
+        stack.push_async_callback(container.turn_log.close)
+        container.outbox.start()
+        yield container

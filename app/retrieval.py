@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from agents.knowledge import KnowledgePolicy
 from agents.llm.registry import GeneratorOptions
 from app.settings import Settings
+from knowledge import text
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.registry import EmbedderOptions
 from knowledge.gate import Gate
@@ -55,3 +58,9 @@ def generator_options(settings: Settings, analyzer: Analyzer) -> GeneratorOption
 def knowledge_policy(settings: Settings) -> KnowledgePolicy:
     """What the knowledge agent says when it is not sure, or has nothing."""
     return KnowledgePolicy(settings.confident_threshold, settings.fallback_script)
+
+
+def configuration(settings: Settings, embedder: str) -> str:
+    """A hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key."""
+    parts = (settings.model_dump_json(), embedder, text.VERSION)  # secrets are not in the dump
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
 from app.api.deps import TenantId, Wiring
@@ -24,11 +24,11 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("", response_model=ChatResponse)
-async def chat(body: ChatRequest, request: Request, tenant: TenantId, wiring: Wiring) -> JSONResponse:
+async def chat(body: ChatRequest, request: Request, tenant: TenantId, wiring: Wiring) -> Response:
     """Answers one message."""
     done = await wiring.chat.answer(_message(body, request, tenant))
     request.state.outcome = done.answer.outcome.value
-    return JSONResponse(done.response())
+    return Response(done.body, media_type="application/json")
 
 
 @router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
@@ -56,4 +56,5 @@ def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
         user_id=clean(body.user_id),
         channel=clean(body.channel),
         trace_id=request_id_of(request),
+        new_session=body.session_id is None,
     )

@@ -2,127 +2,151 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from datetime import UTC, datetime
 
-from loguru import logger
-
-from agents.registry import Roster
-from agents.types import Answer, Done, Meta, Outcome, Question, Token
+from agents.types import Answer, Done, Meta, Outcome, Question, Token, Usage
+from app.chat.answering import Answering
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
+from app.chat.hot_cache import HotCache, Served
+from app.chat.questions import self_contained
 from app.chat.session import Message, Sessions, new_id
+from app.chat.timing import Laps
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
-from app.db.conversations import ConversationRepository, TurnRow
-from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable
-from knowledge.types import Vector
+from app.db.conversations import NewTurn
+from app.db.turn_log import TurnLog
+from app.metrics import Metrics
+from app.privacy import personal_data
 
 
 class ChatService:
-    """The only way from a message to an answer, for every channel.
-
-    rosters: gives the agents of a tenant, with its knowledge base open.
-    """
+    """The only way from a message to an answer, for every channel."""
 
     def __init__(
         self,
         guard: Guard,
         sessions: Sessions,
+        hot_cache: HotCache,
         history: History,
-        embedder: Embedder,
-        rosters: Callable[[str], Awaitable[Roster]],
-        conversations: ConversationRepository,
+        answering: Answering,
+        turn_log: TurnLog,
+        metrics: Metrics,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
+        self._hot_cache = hot_cache
         self._history = history
-        self._embedder = embedder
-        self._rosters = rosters
-        self._conversations = conversations
+        self._answering = answering
+        self._turn_log = turn_log
+        self._metrics = metrics
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
+        done = None
         async for event in self.stream(message):
             if isinstance(event, TurnDone):
-                return event
-        raise RuntimeError("a turn ended without its final event")
+                done = event
+        if done is None:
+            raise RuntimeError("a turn ended without its final event")
+        return done
 
     async def stream(self, message: Message) -> AsyncIterator[ChatEvent]:
         """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer."""
-        turn = _Turn(message)
-        text = self._guard.check(message.text)
-        if isinstance(text, Rejected):
-            for notice in turn.rejected(text):
-                yield notice
-            return
-        async with self._sessions.turn(message):
-            question = await self._history.question(message, text)
-            turn.lap("history")
-            question = replace(question, vector=await self._embedded(question.text))
-            turn.lap("embed")
-            agent = (await self._rosters(message.tenant)).choose(question)
-            async for event in agent.run(question):
-                if isinstance(event, Meta):
-                    yield turn.started(event)
-                elif isinstance(event, Done):
-                    done = turn.done(event.answer)
-                    await self._persist(message, question, done)
-                    yield done
-                else:
-                    yield event
+        turn = _Turn(message, self._metrics)
+        with self._metrics.turn(message.tenant):
+            text = self._guard.check(message.text)
+            turn.laps.lap("guard")
+            if isinstance(text, Rejected):
+                for notice in turn.rejected(text):
+                    yield notice
+                return
+            async with self._sessions.turn(message):
+                question, served = await self._served(message, text, turn)
+                async with aclosing(served.events) as events:
+                    async for event in events:
+                        if isinstance(event, Meta):
+                            yield turn.started(event)
+                        elif isinstance(event, Done):
+                            done = turn.done(event.answer, cached=served.cached)
+                            await self._persist(message, question, done)
+                            turn.persisted(done)
+                            yield done
+                        else:
+                            turn.spoke(event)
+                            yield event
 
-    async def _embedded(self, text: str) -> Vector | None:
-        """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""
-        try:
-            return await self._embedder.query(text)
-        except EmbeddingUnavailable as error:
-            logger.opt(exception=error).warning("turn without embedding")
-            return None
+    async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, Served]:
+        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own."""
+        alone = self_contained(text) or not await self._sessions.started(message)
+        if alone and not personal_data(text):
+            question = Question(text, page=message.page)
+            served = await self._hot_cache.serve(
+                message.tenant, question, lambda: self._answering.run(message.tenant, question)
+            )
+            turn.laps.lap("cache")
+            return question, served
+        question = await self._history.question(message, text)
+        turn.laps.lap("rewrite")
+        return question, Served(self._answering.run(message.tenant, question), cached=False)
 
     async def _persist(self, message: Message, question: Question, done: TurnDone) -> None:
-        row = TurnRow(
+        """Before the final event: what was acknowledged is never lost."""
+        answer = done.answer
+        turn = NewTurn(
+            tenant=message.tenant,
+            session_id=message.session_id,
+            user_id=message.user_id,
+            channel=message.channel,
             id=done.message_id,
             question=question.text,
             standalone=question.standalone,
-            reply=done.answer.reply,
-            outcome=done.answer.outcome.value,
-            response=done.response(),
+            reply=answer.reply,
+            outcome=answer.outcome.value,
+            response=done.body,
             created_at=datetime.now(UTC),
+            cached=done.cached,
+            degraded=answer.degraded,
+            usage=Usage() if done.cached else answer.usage,
         )
-        await self._conversations.append(message.tenant, message.session_id, row)
+        await self._turn_log.append(turn)
+        self._sessions.remember(message)
 
 
 class _Turn:
     """Ids and timings of one turn."""
 
-    def __init__(self, message: Message) -> None:
+    def __init__(self, message: Message, metrics: Metrics) -> None:
+        self.laps = Laps()
         self._message = message
         self._message_id = new_id()
-        self._started = self._lap = time.perf_counter()
-        self._timings: dict[str, float] = {}
-
-    def lap(self, stage: str) -> None:
-        """Notes the milliseconds since the last lap."""
-        now = time.perf_counter()
-        self._timings[stage] = _milliseconds(now - self._lap)
-        self._lap = now
+        self._metrics = metrics
+        self._silent = True
 
     def started(self, meta: Meta) -> TurnStarted:
         return TurnStarted(self._message.session_id, self._message_id, self._message.trace_id, meta.agent, meta.intent)
 
-    def done(self, answer: Answer) -> TurnDone:
-        embed = self._timings.get("embed", 0.0) + answer.timings_ms.get("embed", 0.0)  # a rewrite is embedded later
-        total = _milliseconds(time.perf_counter() - self._started)
-        timings = self._timings | answer.timings_ms | {"embed": embed, "total": total}
-        return TurnDone(self._message.session_id, self._message_id, self._message.trace_id, answer, timings)
+    def spoke(self, event: object) -> None:
+        """Notes when the first piece of the reply came."""
+        if self._silent and isinstance(event, Token):
+            self._silent = False
+            self._metrics.of(self._message.tenant).first_token.add(self.laps.total_ms)
+
+    def done(self, answer: Answer, *, cached: bool) -> TurnDone:
+        """cached: the stages of the answer are those of another turn."""
+        self._metrics.stages(self._message.tenant, self.laps.ms)
+        timings = ({} if cached else answer.timings_ms) | self.laps.ms | {"total": self.laps.total_ms}
+        ids = self._message.session_id, self._message_id, self._message.trace_id
+        return TurnDone(*ids, answer, timings, cached)
+
+    def persisted(self, done: TurnDone) -> None:
+        tenant, total = self._message.tenant, self.laps.total_ms
+        self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
+        self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
 
     def rejected(self, rejected: Rejected) -> list[ChatEvent]:
         answer = Answer(reply=rejected.reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
-        return [self.started(Meta("guard", "rejected")), Token(rejected.reply), self.done(answer)]
-
-
-def _milliseconds(seconds: float) -> float:
-    return round(seconds * 1000, 3)
+        done = self.done(answer, cached=False)
+        self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.laps.total_ms)
+        return [self.started(Meta("guard", "rejected")), Token(rejected.reply), done]

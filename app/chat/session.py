@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,12 +15,15 @@ from agents.types import Page
 from app.db.conversations import ConversationRepository
 
 MAX_KNOWN = 10_000
-"""Sessions of which this process remembers that their row is there: saves every later turn a commit."""
+"""Sessions of which this process remembers that they have turns: saves a read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a customer sent. `session_id` names the conversation within its tenant."""
+    """What a customer sent. `session_id` names the conversation within its tenant.
+
+    new_session: the id was made for this message, so nothing was said before.
+    """
 
     tenant: str
     session_id: str
@@ -28,15 +32,19 @@ class Message:
     channel: str = ""
     trace_id: str = ""
     page: Page | None = None
+    new_session: bool = False
 
 
 def new_id() -> str:
-    """An id nobody can guess, 32 hex digits."""
-    return secrets.token_hex(16)
+    """An id nobody can guess, 32 hex digits: 12 of the time, so that rows are written side by side, 20 at random.
+
+    Ids in random order cost a commit of 32 turns a quarter more, in ever more pages.
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 class Sessions:
-    """Opens conversations; two messages of one session are answered one after the other, so that each sees the last."""
+    """Two messages of one session are answered one after the other, so that each sees the last."""
 
     def __init__(self, conversations: ConversationRepository) -> None:
         self._conversations = conversations
@@ -46,13 +54,23 @@ class Sessions:
     @asynccontextmanager
     async def turn(self, message: Message) -> AsyncIterator[None]:
         """Holds the session while a turn is answered."""
-        key = (message.tenant, message.session_id)
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        async with lock:
-            if key not in self._known:
-                await self._conversations.ensure(*key, user_id=message.user_id, channel=message.channel)
-            self._known[key] = None
-            self._known.move_to_end(key)
-            if len(self._known) > MAX_KNOWN:
-                self._known.popitem(last=False)
+        async with self._locks.setdefault((message.tenant, message.session_id), asyncio.Lock()):
             yield
+
+    async def started(self, message: Message) -> bool:
+        """Whether the session has turns already."""
+        if message.new_session:
+            return False
+        key = (message.tenant, message.session_id)
+        if key not in self._known and not await self._conversations.exists(*key):
+            return False
+        self.remember(message)
+        return True
+
+    def remember(self, message: Message) -> None:
+        """The session has a turn now."""
+        key = (message.tenant, message.session_id)
+        self._known[key] = None
+        self._known.move_to_end(key)
+        if len(self._known) > MAX_KNOWN:
+            self._known.popitem(last=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any
 
@@ -30,8 +31,28 @@ async def server_sent(
 ) -> AsyncIterator[str]:
     """`meta`, `token`*, `replace`?, `ping`s in between, then `done` or `error`; the type stands inside the data too.
 
-    An error before or within the stream becomes its last event. Closing this iterator (the client left) cancels the
-    work. Once `draining` is set a stream has `drain_seconds` left.
+    See `paced`.
+    """
+    async with aclosing(paced(events, draining, ping_seconds, drain_seconds)) as items:
+        async for item in items:
+            if item is None:
+                yield encode("ping", {})
+            elif isinstance(item, Exception):
+                yield encode("error", describe(item).body(request_id))
+            elif not isinstance(item, Evidence):
+                yield _encoded(item)
+
+
+async def paced(
+    events: AsyncIterator[ChatEvent],
+    draining: asyncio.Event,
+    ping_seconds: float = PING_SECONDS,
+    drain_seconds: float = DRAIN_SECONDS,
+) -> AsyncGenerator[ChatEvent | Exception | None, None]:
+    """The events of a turn for whoever writes them to a connection; None after every `ping_seconds` of silence.
+
+    An error before or within the turn becomes the last item. Closing this iterator (the client left) cancels the work.
+    Once `draining` is set a stream has `drain_seconds` left.
     """
     queue: asyncio.Queue[ChatEvent | Exception | None] = asyncio.Queue(maxsize=32)
     work = asyncio.create_task(_pump(events, queue))
@@ -42,15 +63,13 @@ async def server_sent(
                 async with asyncio.timeout(ping_seconds):
                     item = await queue.get()
             except TimeoutError:
-                yield encode("ping", {})
+                yield None
                 continue
             if item is None:
                 return
+            yield item
             if isinstance(item, Exception):
-                yield encode("error", describe(item).body(request_id))
                 return
-            if not isinstance(item, Evidence):
-                yield encode(*_payload(item))
     finally:
         for task in (work, limit):
             task.cancel()
@@ -79,13 +98,13 @@ async def _limit(draining: asyncio.Event, seconds: float, queue: asyncio.Queue[C
     await queue.put(ShuttingDown("服务正在重启，请稍后重新发送。"))
 
 
-def _payload(event: TurnStarted | Token | Replace | TurnDone) -> tuple[str, dict[str, Any]]:
+def _encoded(event: TurnStarted | Token | Replace | TurnDone) -> str:
     match event:
         case TurnStarted():
-            return "meta", asdict(event)
+            return encode("meta", asdict(event))
         case Token(text):
-            return "token", {"text": text}
+            return encode("token", {"text": text})
         case Replace(text):
-            return "replace", {"text": text}
+            return encode("replace", {"text": text})
         case TurnDone():
-            return "done", event.response()
+            return f'event: done\ndata: {{"type":"done",{event.body.decode()[1:]}\n\n'

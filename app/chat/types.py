@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import orjson
 
 from agents.types import Answer, Evidence, Replace, Token
 
@@ -21,7 +23,7 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """Last event of every turn: the whole response."""
+    """Last event of every turn. `body` is the whole response as JSON, written once: it is sent and stored."""
 
     session_id: str
     message_id: str
@@ -29,9 +31,13 @@ class TurnDone:
     answer: Answer
     timings_ms: dict[str, float]
     cached: bool = False
+    body: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body", orjson.dumps(self.response()))
 
     def response(self) -> dict[str, Any]:
-        """The chat response as it is sent and stored."""
+        """The chat response."""
         answer = self.answer
         return {
             "session_id": self.session_id,

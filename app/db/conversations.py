@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from app.db.engine import Database
-from app.db.models import Conversation, Turn, now
+from agents.types import Usage
+from app.db.engine import Database, Serialised
+from app.db.models import Conversation, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,53 +29,44 @@ class TurnRow:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn."""
+
+    tenant: str
+    session_id: str
+    user_id: str
+    channel: str
+    id: str
+    question: str
+    standalone: str
+    reply: str
+    outcome: str
+    response: bytes
+    created_at: datetime
+    cached: bool = False
+    degraded: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+_KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
+_NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
+_INSERT_TURN = insert(Turn).values(
+    {column.name: bindparam(column.name) for column in Turn.__table__.columns} | {"number": _NUMBER}
+)
+
+
 class ConversationRepository:
     """A session id means something only together with its tenant."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def ensure(self, tenant: str, session_id: str, *, user_id: str = "", channel: str = "") -> None:
-        """Creates the conversation unless it is there; one that is there keeps its user and channel."""
-        async with self._database.write() as connection:
-            moment = now()
-            dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            row = dialect_insert(Conversation).values(
-                tenant_id=tenant,
-                session_id=session_id,
-                user_id=user_id,
-                channel=channel,
-                turns=0,
-                created_at=moment,
-                updated_at=moment,
-            )
-            await connection.execute(row.on_conflict_do_nothing())
-
-    async def append(self, tenant: str, session_id: str, turn: TurnRow) -> None:
-        """Adds a turn at the end. Raises NoResultFound when the conversation is not there: `ensure` it first."""
-        async with self._database.write() as connection:
-            key = (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)
-            counted = (
-                update(Conversation)
-                .where(key)
-                .values(turns=Conversation.turns + 1, updated_at=turn.created_at)
-                .returning(Conversation.turns)
-            )
-            number = (await connection.execute(counted)).scalar_one()
-            await connection.execute(
-                insert(Turn).values(
-                    tenant_id=tenant,
-                    id=turn.id,
-                    session_id=session_id,
-                    number=number,
-                    question=turn.question,
-                    standalone=turn.standalone,
-                    reply=turn.reply,
-                    outcome=turn.outcome,
-                    response=turn.response,
-                    created_at=turn.created_at,
-                )
-            )
+    async def exists(self, tenant: str, session_id: str) -> bool:
+        """Whether the session has turns."""
+        key = (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)
+        async with self._database.read() as connection:
+            return (await connection.execute(select(Conversation.turns).where(key))).first() is not None
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns, the oldest of them first."""
@@ -84,3 +78,61 @@ class ConversationRepository:
         )
         async with self._database.read() as connection:
             return [TurnRow(*row) for row in await connection.execute(query)][::-1]
+
+
+def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
+    """Adds turns at the end of their conversations, in this order; conversations that are not there are opened.
+
+    Sessions are locked in the order of their names, so that processes that append at once cannot block each other.
+    """
+    dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    opened = dialect_insert(Conversation)
+    counted = opened.on_conflict_do_update(
+        index_elements=[Conversation.tenant_id, Conversation.session_id],
+        set_={"turns": Conversation.turns + opened.excluded.turns, "updated_at": opened.excluded.updated_at},
+    )
+    connection.execute(counted, _conversations(turns))
+    connection.execute(_INSERT_TURN, _numbered(turns))
+
+
+def _conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
+    """One row a session, with the number of its turns; user and channel are those of its first turn."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for turn in turns:
+        row = rows.setdefault(
+            (turn.tenant, turn.session_id),
+            {
+                "tenant_id": turn.tenant,
+                "session_id": turn.session_id,
+                "user_id": turn.user_id,
+                "channel": turn.channel,
+                "turns": 0,
+                "created_at": turn.created_at,
+            },
+        )
+        row["turns"] += 1
+        row["updated_at"] = turn.created_at
+    return [rows[key] for key in sorted(rows)]
+
+
+def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
+    """One row a turn; `later` is how many of these turns follow in its session, all of them being counted already."""
+    remaining = Counter((turn.tenant, turn.session_id) for turn in turns)
+    rows = []
+    for turn in turns:
+        remaining[turn.tenant, turn.session_id] -= 1
+        rows.append(
+            {
+                "tenant_id": turn.tenant,
+                "id": turn.id,
+                "session_id": turn.session_id,
+                "later": remaining[turn.tenant, turn.session_id],
+                "question": turn.question,
+                "standalone": turn.standalone,
+                "reply": turn.reply,
+                "outcome": turn.outcome,
+                "response": Serialised(turn.response.decode()),
+                "created_at": turn.created_at,
+            }
+        )
+    return rows

@@ -10,9 +10,11 @@ from loguru import logger
 from app.auth.principal import DEFAULT_TENANT
 from app.db.calibrations import CalibrationRepository
 from app.knowledge_ops.assembly import KnowledgeBase
+from app.knowledge_ops.retrieval_cache import RetrievalCache
 from app.retrieval import reranker_options, retrieval_options
 from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
+from knowledge.calibration.model import Calibration
 from knowledge.errors import KnowledgeError, NotCalibrated
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
@@ -24,9 +26,20 @@ _EVERYTHING = Filter()
 class CalibratedSearch:
     """One tenant's retriever. The first search of a base that was empty before waits for the first calibration."""
 
-    def __init__(self, retriever: Retriever, calibrator: Calibrator) -> None:
+    def __init__(self, retriever: Retriever, calibrator: Calibrator, cache: RetrievalCache) -> None:
         self._retriever = retriever
         self._calibrator = calibrator
+        self.cache = cache
+
+    @property
+    def revision(self) -> int:
+        """The revision that a search would look at now."""
+        return self._retriever.index.snapshot().revision
+
+    @property
+    def calibrations(self) -> tuple[Calibration, ...]:
+        """What the gate goes by now."""
+        return tuple(self._retriever.calibrations.values())
 
     async def search(
         self,
@@ -37,12 +50,21 @@ class CalibratedSearch:
         where: Filter = _EVERYTHING,
         explain: bool = False,
     ) -> Retrieval:
-        """See `Retriever.search`. Raises EmbeddingUnavailable when there is no calibration and none can be made."""
+        """See `Retriever.search`. Raises EmbeddingUnavailable when there is no calibration and none can be made.
+
+        What was found before at this revision and calibration is not searched again, but for `explain`.
+        """
+        calibrations = self.calibrations
+        if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, where)):
+            return known
         try:
-            return await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+            found = await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
         except NotCalibrated:
             await self._calibrator.refresh_quick()
-        return await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+            found = await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+        if not explain and self.calibrations == calibrations:
+            self.cache.put((found.revision, calibrations), rewrite, where, found)
+        return found
 
     async def calibrate(self) -> None:
         """Returns once the gate is calibrated on what the index holds now, a slow reranker's apart, which is fitted
@@ -75,7 +97,7 @@ class Searches:
         calibrator = Calibrator(retriever, CalibrationRepository(base.database, tenant), labelled)
         await calibrator.start()
         self._calibrators[tenant] = calibrator
-        return CalibratedSearch(retriever, calibrator)
+        return CalibratedSearch(retriever, calibrator, RetrievalCache(self._settings.retrieval_cache_ttl))
 
     def follow(self, tenant: str, revision: int) -> None:
         """A tenant's index moved: its gate is calibrated again behind, the old calibration serves meanwhile."""

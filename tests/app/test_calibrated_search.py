@@ -100,7 +100,8 @@ async def test_while_the_embedder_fails_keywords_answer_and_say_so(
 
     embedder = BrokenEmbedder()
     monkeypatch.setattr("app.knowledge_ops.assembly.get_embedder", lambda *_: embedder)
-    async with open_container(settings) as container:
+    uncached = {"hot_cache_max_size": 0, "retrieval_cache_ttl": 0.0}
+    async with open_container(settings.model_copy(update=uncached)) as container:
         await container.ingestion.add("default", FILES)
         await container.prepare()
         embedder.queries_encoded = 0

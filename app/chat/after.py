@@ -1,0 +1,53 @@
+"""What follows from turns once they are kept: usage is counted, unanswered questions are noted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+from agents.types import Outcome
+from app.chat.questions import normalised
+from app.db.conversations import NewTurn
+from app.db.outbox import Event
+from app.privacy import masked
+
+KIND = "turns"
+GAPS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY, Outcome.LOW_CONFIDENCE})
+"""Outcomes that say of the knowledge base that it does not hold the answer, or does not hold it well."""
+
+
+def after_turns(turns: Sequence[NewTurn]) -> list[Event]:
+    """One event a tenant and day (UTC), however many turns one transaction keeps."""
+    groups: dict[tuple[str, str], list[NewTurn]] = {}
+    for turn in turns:
+        groups.setdefault((turn.tenant, turn.created_at.date().isoformat()), []).append(turn)
+    return [
+        Event(tenant, KIND, {"day": day, "counts": _counts(group), "gaps": _gaps(group)})
+        for (tenant, day), group in groups.items()
+    ]
+
+
+def _counts(turns: Sequence[NewTurn]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for turn in turns:
+        counts["turns"] += 1
+        counts[f"outcome:{turn.outcome}"] += 1
+        counts["cached"] += turn.cached
+        counts.update(f"degraded:{part}" for part in turn.degraded)
+        counts["llm:calls"] += turn.usage.calls
+        counts["llm:prompt_tokens"] += turn.usage.prompt_tokens
+        counts["llm:completion_tokens"] += turn.usage.completion_tokens
+    return {name: value for name, value in counts.items() if value}
+
+
+def _gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
+    """Not of degraded turns: an outage says nothing of the knowledge base."""
+    gaps = []
+    for turn in turns:
+        if turn.outcome in GAPS and not turn.degraded:
+            question = masked(turn.standalone)
+            digest = hashlib.sha256(normalised(question).encode()).hexdigest()
+            gap = {"hash": digest, "question": question, "outcome": turn.outcome, "at": turn.created_at.isoformat()}
+            gaps.append(gap)
+    return gaps

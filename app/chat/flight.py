@@ -1,0 +1,73 @@
+"""One computation that any number of customers follow from its first event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from agents.types import AnswerEvent
+
+Events = AsyncGenerator[AnswerEvent, None]
+
+
+class Flight:
+    """Runs in a task of its own and remembers its events; cancelled when the last of those who follow it leaves."""
+
+    def __init__(self, source: Events) -> None:
+        self.followed = 0
+        """How many followed it so far."""
+        self._events: list[AnswerEvent] = []
+        self._error: Exception | None = None
+        self._present = 0
+        self._ended = False
+        self._news = asyncio.Event()
+        self._task = asyncio.create_task(self._run(source), name="flight")
+
+    @property
+    def open(self) -> bool:
+        """Whether one may still join: not after its end, nor once nobody was left."""
+        return not self._ended and not self._task.cancelling()
+
+    def on_end(self, call: Callable[[], None]) -> None:
+        """`call` is made when it ends, however that is."""
+        self._task.add_done_callback(lambda _: call())
+
+    async def follow(self) -> Events:
+        """All events, those that were before included. Raises what the computation raised, for everybody."""
+        self.followed += 1
+        self._present += 1
+        position = 0
+        try:
+            while True:
+                news = self._news
+                for event in self._events[position:]:
+                    yield event
+                    position += 1
+                if position < len(self._events):
+                    continue
+                if self._error is not None:
+                    raise self._error
+                if self._ended:
+                    return
+                await news.wait()
+        finally:
+            self._present -= 1
+            if not self._present:
+                self._task.cancel()
+
+    async def _run(self, source: Events) -> None:
+        try:
+            async with aclosing(source):
+                async for event in source:
+                    self._events.append(event)
+                    self._tell()
+        except Exception as error:  # raised where it is followed
+            self._error = error
+        finally:
+            self._ended = True
+            self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()

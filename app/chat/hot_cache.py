@@ -1,0 +1,188 @@
+"""Answers to questions that many ask: computed once, also while the first computation still runs.
+
+What is kept depends on nothing but its key, and a change of the knowledge base or the configuration makes another key.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cachetools import TTLCache
+
+from agents.types import Answer, AnswerEvent, Done, Evidence, Outcome, Page, Question, Usage
+from app.chat.flight import Events, Flight
+from app.chat.questions import normalised
+
+KEPT_OUTCOMES = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
+"""A refusal may be wrong a moment later, and a question back belongs to its conversation."""
+KEPT_AGENTS = frozenset({"knowledge", "chitchat"})
+"""Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
+
+
+class Version(NamedTuple):
+    """What answers depend on besides the question: the searched revision, and the configuration with calibrations."""
+
+    revision: int
+    config: Hashable
+
+
+class Key(NamedTuple):
+    """Two questions with one key have one answer."""
+
+    tenant: str
+    version: Version
+    question: str
+    page: Page | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An answer as it was given, the documents that it rests on, and what it cost."""
+
+    events: tuple[AnswerEvent, ...]
+    documents: frozenset[str]
+    milliseconds: float
+    usage: Usage
+
+
+@dataclass(slots=True)
+class CacheStats:
+    """Of one tenant, since the start. `shared`: joined a computation that ran; saved: what hits and joins cost not."""
+
+    hits: int = 0
+    shared: int = 0
+    misses: int = 0
+    saved_ms: float = 0.0
+    saved_llm: Usage = field(default_factory=Usage)
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of the questions that cost no computation, 0.0 before the first."""
+        total = self.hits + self.shared + self.misses
+        return (self.hits + self.shared) / total if total else 0.0
+
+    def save(self, times: int, milliseconds: float, usage: Usage) -> None:
+        self.saved_ms += times * milliseconds
+        for _ in range(times):
+            self.saved_llm += usage
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The events of an answer. cached: they cost this turn no computation."""
+
+    events: Events
+    cached: bool
+
+
+class HotCache:
+    """LRU and TTL over all tenants of this process.
+
+    max_size: entries, 0 turns it off; ttl: seconds; version: what the tenant's answers depend on at this moment.
+    """
+
+    def __init__(
+        self,
+        max_size: int,
+        ttl: float,
+        version: Callable[[str], Awaitable[Version]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.max_size, self.ttl = max_size, ttl
+        self._version = version
+        self._entries: TTLCache[Key, Entry] = TTLCache(max(max_size, 1), ttl, clock)
+        self._flights: dict[Key, Flight] = {}
+        self._stats: dict[str, CacheStats] = {}
+
+    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> Served:
+        """The answer that is kept, the one that is being computed, or a new one.
+
+        question: without history and personal data. compute: is called when nobody computes it yet.
+        """
+        if not self.max_size:
+            return Served(compute(), cached=False)
+        key = Key(tenant, await self._version(tenant), normalised(question.text), question.page)
+        stats = self.stats(tenant)
+        if (entry := self._entries.get(key)) is not None:
+            stats.hits += 1
+            stats.save(1, entry.milliseconds, entry.usage)
+            return Served(_replay(entry.events), cached=True)
+        flight = self._flights.get(key)
+        if flight is not None and flight.open:
+            stats.shared += 1
+            return Served(flight.follow(), cached=True)
+        stats.misses += 1
+        return Served(self._start(key, compute).follow(), cached=False)
+
+    def stats(self, tenant: str) -> CacheStats:
+        """Counts of a tenant."""
+        return self._stats.setdefault(tenant, CacheStats())
+
+    def size(self, tenant: str) -> int:
+        """Entries of a tenant that may still be served, those of older versions included."""
+        self._entries.expire()
+        return sum(key.tenant == tenant for key in self._entries)
+
+    def invalidate(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
+        """Forgets a tenant's entries: all, those that rest on a document, or those of a question; returns how many.
+
+        What is being computed goes to those who wait for it and is not kept.
+        """
+        asked = None if question is None else normalised(question)
+        for key in [key for key in self._flights if key.tenant == tenant and asked in (None, key.question)]:
+            del self._flights[key]
+        self._entries.expire()
+        stale = [
+            key
+            for key, entry in self._entries.items()
+            if key.tenant == tenant
+            and asked in (None, key.question)
+            and (document_id is None or document_id in entry.documents)
+        ]
+        for key in stale:
+            del self._entries[key]
+        return len(stale)
+
+    def _start(self, key: Key, compute: Callable[[], Events]) -> Flight:
+        async def events() -> Events:
+            started, told = time.perf_counter(), list[AnswerEvent]()
+            async for event in compute():
+                told.append(event)
+                yield event
+            await self._keep(key, flight, told, (time.perf_counter() - started) * 1000)
+
+        def ended() -> None:
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+
+        flight = self._flights[key] = Flight(events())
+        flight.on_end(ended)
+        return flight
+
+    async def _keep(self, key: Key, flight: Flight, events: Sequence[AnswerEvent], milliseconds: float) -> None:
+        """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
+        answer = next(event.answer for event in reversed(events) if isinstance(event, Done))
+        self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
+        config = (await self._version(key.tenant)).config
+        if not _keepable(answer) or config != key.version.config or self._flights.get(key) is not flight:
+            return
+        searched = [event.retrieval for event in events if isinstance(event, Evidence)]
+        revision = searched[-1].revision if searched else key.version.revision
+        documents = frozenset(
+            [candidate.chunk.document.id for retrieval in searched for candidate in retrieval.passing]
+            + [source.document_id for source in answer.sources]
+        )
+        key = key._replace(version=Version(revision, config))
+        self._entries[key] = Entry(tuple(events), documents, milliseconds, answer.usage)
+
+
+def _keepable(answer: Answer) -> bool:
+    return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and not answer.degraded
+
+
+async def _replay(events: Iterable[AnswerEvent]) -> Events:
+    for event in events:
+        yield event

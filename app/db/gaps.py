@@ -1,0 +1,78 @@
+"""Questions that the knowledge base did not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.db.engine import Database
+from app.db.models import KnowledgeGap
+from app.db.outbox import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A question without personal data, how it ended the last time, and how often it was asked."""
+
+    id: str
+    question: str
+    outcome: str
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+class GapRepository:
+    """A tenant's gaps."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, tenant: str, limit: int = 50, offset: int = 0) -> tuple[list[Gap], int]:
+        """The gaps that were asked last, and how many there are."""
+        table = KnowledgeGap
+        columns = table.question_hash, table.question, table.outcome, table.count, table.first_seen, table.last_seen
+        own = table.tenant_id == tenant
+        query = select(*columns).where(own).order_by(table.last_seen.desc(), table.question_hash)
+        async with self._database.read() as connection:
+            rows = [Gap(*row) for row in await connection.execute(query.limit(limit).offset(offset))]
+            total = (await connection.execute(select(func.count()).select_from(table).where(own))).scalar_one()
+        return rows, total
+
+
+def note(connection: Connection, events: Sequence[Event]) -> None:
+    """Keeps the `gaps` of events: {"hash", "question", "outcome", "at"}, `at` in ISO 8601."""
+    rows = [
+        {
+            "tenant_id": event.tenant,
+            "question_hash": gap["hash"],
+            "question": gap["question"],
+            "outcome": gap["outcome"],
+            "count": 1,
+            "first_seen": datetime.fromisoformat(gap["at"]),
+            "last_seen": datetime.fromisoformat(gap["at"]),
+        }
+        for event in events
+        for gap in event.payload["gaps"]
+    ]
+    if not rows:
+        return
+    dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    added = dialect_insert(KnowledgeGap)
+    table = KnowledgeGap
+    connection.execute(
+        added.on_conflict_do_update(
+            index_elements=[table.tenant_id, table.question_hash],
+            set_={
+                "count": table.count + 1,
+                "outcome": added.excluded.outcome,
+                "last_seen": added.excluded.last_seen,
+            },
+        ),
+        sorted(rows, key=lambda row: (row["tenant_id"], row["question_hash"], row["last_seen"])),
+    )

@@ -1,0 +1,123 @@
+"""Work that follows from a commit: written by that commit, done later, deleted by the commit that holds its effect."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from loguru import logger
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from app.db.engine import Database
+from app.db.models import OutboxEvent, now
+
+MAX_BACKOFF = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something to be done once. `payload` is JSON."""
+
+    tenant: str
+    kind: str
+    payload: dict[str, Any]
+
+
+Handler = Callable[[Connection, Sequence[Event]], None]
+"""Does the work of events of one kind within the transaction given."""
+
+_ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindparam("event"))
+
+
+def add(connection: Connection, events: Sequence[Event]) -> None:
+    """Writes events in the caller's transaction, due at once."""
+    if not events:
+        return
+    moment = now()
+    rows = [
+        {
+            "tenant_id": event.tenant,
+            "id": secrets.token_hex(16),
+            "kind": event.kind,
+            "payload": event.payload,
+            "attempts": 0,
+            "due_at": moment,
+        }
+        for event in events
+    ]
+    connection.execute(insert(OutboxEvent), rows)
+
+
+class Outbox:
+    """Exactly once: an effect and the deletion of its event are one transaction, so a kill repeats or loses nothing."""
+
+    def __init__(self, database: Database, handlers: Mapping[str, Sequence[Handler]]) -> None:
+        """handlers: by kind of event."""
+        self._database = database
+        self._handlers = handlers
+
+    async def settle(self, limit: int = 500) -> int:
+        """Does what is due, at most `limit` events, and returns how many were looked at.
+
+        When one fails they are done one by one, and those that fail wait: 2, 4, 8 … seconds, an hour at most.
+        """
+        try:
+            return await self._database.transact(lambda connection: self._settle(connection, limit))
+        except Exception as error:  # a handler's, or the database's own, which the next line meets again
+            due = await self._database.transact(lambda connection: _due(connection, limit))
+            logger.bind(count=len(due)).opt(exception=error).warning("outbox events are settled one by one")
+        for row in due:
+            await self._settle_alone(row)
+        return len(due)
+
+    def _settle(self, connection: Connection, limit: int) -> int:
+        due = _due(connection, limit)
+        self._do(connection, due)
+        return len(due)
+
+    def _do(self, connection: Connection, rows: Sequence[_Due]) -> None:
+        for kind in {row.event.kind for row in rows}:
+            events = [row.event for row in rows if row.event.kind == kind]
+            for handler in self._handlers[kind]:
+                handler(connection, events)
+        if rows:
+            connection.execute(delete(OutboxEvent).where(_ROW), [row.key for row in rows])
+
+    async def _settle_alone(self, row: _Due) -> None:
+        try:
+            await self._database.transact(lambda connection: self._do(connection, [row]))
+        except Exception as error:  # whatever a handler raises, the event is kept and tried again
+            logger.bind(tenant=row.event.tenant).opt(exception=error).error("an outbox event failed")
+            await self._database.transact(lambda connection: _postpone(connection, row))
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    key: dict[str, str]
+    event: Event
+    attempts: int
+
+
+def _due(connection: Connection, limit: int) -> list[_Due]:
+    """The oldest first; on PostgreSQL those that no other process works on."""
+    table = OutboxEvent
+    query = (
+        select(table.tenant_id, table.id, table.kind, table.payload, table.attempts)
+        .where(table.due_at <= now())
+        .order_by(table.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return [
+        _Due({"tenant": tenant, "event": event}, Event(tenant, kind, payload), attempts)
+        for tenant, event, kind, payload, attempts in connection.execute(query)
+    ]
+
+
+def _postpone(connection: Connection, row: _Due) -> None:
+    attempts = row.attempts + 1
+    due: datetime = now() + min(timedelta(seconds=2 ** min(attempts, 12)), MAX_BACKOFF)
+    connection.execute(update(OutboxEvent).where(_ROW).values(attempts=attempts, due_at=due), row.key)

@@ -1,0 +1,79 @@
+"""Turns are kept by group commit: what arrives while one transaction is written goes into the next as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import Connection
+
+from app.db import conversations, outbox
+from app.db.conversations import NewTurn
+from app.db.engine import Database
+from app.db.outbox import Event
+
+MAX_BATCH = 256
+"""Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
+
+
+class TurnLog:
+    """One transaction holds the turns, the counts of their conversations, and what follows from them.
+
+    after: the events that follow from turns of one transaction. on_commit: called after each.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        after: Callable[[Sequence[NewTurn]], list[Event]],
+        on_commit: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._database = database
+        self._after = after
+        self._on_commit = on_commit
+        self._pending: list[tuple[NewTurn, asyncio.Future[None]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def append(self, turn: NewTurn) -> None:
+        """Returns once the turn is durable. Raises what the database raises; the turns beside it are kept."""
+        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pending.append((turn, kept))
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write(), name="turn-log")
+        await kept
+
+    async def close(self) -> None:
+        """Writes what is pending."""
+        if self._writer is not None:
+            await self._writer
+
+    async def _write(self) -> None:
+        """Until nothing is pending; turns of one session in the order in which they came."""
+        while self._pending:
+            batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
+            await self._keep(batch)
+
+    async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[None]]]) -> None:
+        """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""
+        try:
+            await self._commit([turn for turn, _ in batch])
+        except Exception as error:  # raised where the turn is waited for
+            if len(batch) > 1:
+                for item in batch:
+                    await self._keep([item])
+            elif not batch[0][1].done():
+                batch[0][1].set_exception(error)
+            return
+        for _, kept in batch:
+            if not kept.done():  # not for a waiter that left
+                kept.set_result(None)
+
+    async def _commit(self, turns: Sequence[NewTurn]) -> None:
+        events = self._after(turns)
+
+        def write(connection: Connection) -> None:
+            conversations.append(connection, turns)
+            outbox.add(connection, events)
+
+        await self._database.transact(write)
+        self._on_commit()

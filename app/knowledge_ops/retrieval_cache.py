@@ -1,0 +1,49 @@
+"""Results of searches, behind the cache of answers: it serves questions that are asked in the middle of a talk too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+from cachetools import TTLCache
+
+from app.privacy import personal_data
+from knowledge.types import Filter, Retrieval
+
+MAX_SIZE = 2000
+"""Entries of one tenant, about 2 kB each: the chunks belong to the index."""
+
+
+class RetrievalCache:
+    """One tenant's. ttl: seconds, 0 turns it off."""
+
+    def __init__(self, ttl: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._entries: TTLCache[Hashable, Retrieval] = TTLCache(MAX_SIZE if ttl else 0, ttl, clock)
+        self.hits = self.misses = 0
+
+    def __len__(self) -> int:
+        self._entries.expire()
+        return len(self._entries)
+
+    def get(self, version: Hashable, question: str, rewrite: str | None, where: Filter) -> Retrieval | None:
+        """What the same search found at this version; no stage took any time."""
+        found = self._entries.get((version, question, rewrite, where))
+        if found is None:
+            self.misses += 1
+            return None
+        self.hits += 1
+        return replace(found, timings_ms={})
+
+    def put(self, version: Hashable, rewrite: str | None, where: Filter, found: Retrieval) -> None:
+        """Keeps it, unless something was out of order or the question holds personal data."""
+        if self._entries.maxsize and not found.degraded and not personal_data(found.question + (rewrite or "")):
+            self._entries[version, found.question, rewrite, where] = found
+
+    def clear(self, keep: Callable[[Retrieval], bool] = lambda _: False) -> int:
+        """Forgets all entries but those to keep; returns how many."""
+        self._entries.expire()
+        stale = [key for key, found in self._entries.items() if not keep(found)]
+        for key in stale:
+            del self._entries[key]
+        return len(stale)

@@ -1,0 +1,126 @@
+"""What this process measured of its turns, per tenant: counts since the start, percentiles of the last minutes."""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from agents.types import Answer, Outcome, Usage
+
+STAGES = (
+    "guard", "cache", "embed", "screen", "faq", "route", "rewrite", "vector", "bm25", "fuse", "rerank", "gate",
+    "generate", "verify", "persist",
+)  # fmt: skip
+"""In the order of a turn. A stage that a turn had no need of is not counted for it."""
+WINDOW_SECONDS = 300.0
+WINDOW_SAMPLES = 2048
+"""Percentiles are of the last samples, at most so many and so old."""
+BUCKETS_MS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 10_000.0)
+REFUSALS = frozenset(
+    {Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.HIGH_STAKES, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT}
+)
+
+
+class Durations:
+    """Milliseconds of one thing that happens again and again."""
+
+    __slots__ = ("_clock", "_recent", "buckets", "count", "total_ms")
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._recent: deque[tuple[float, float]] = deque(maxlen=WINDOW_SAMPLES)
+        self.count = 0
+        self.total_ms = 0.0
+        self.buckets = [0] * (len(BUCKETS_MS) + 1)
+        """How many fell into each bucket, the last being what exceeds them all."""
+
+    def add(self, milliseconds: float) -> None:
+        self.count += 1
+        self.total_ms += milliseconds
+        self.buckets[bisect_left(BUCKETS_MS, milliseconds)] += 1
+        self._recent.append((self._clock(), milliseconds))
+
+    def percentiles(self, *shares: float) -> list[float]:
+        """Of the window, by nearest rank; 0.0 while it is empty. shares: in (0, 1]."""
+        since = self._clock() - WINDOW_SECONDS
+        values = sorted(milliseconds for at, milliseconds in self._recent if at >= since)
+        if not values:
+            return [0.0] * len(shares)
+        return [values[math.ceil(share * len(values)) - 1] for share in shares]
+
+
+@dataclass(slots=True)
+class TenantMetrics:
+    """Counts of one tenant. `first_token`: until the first piece of the reply; `total`: the whole turn."""
+
+    stages: dict[str, Durations]
+    first_token: Durations
+    total: Durations
+    in_flight: int = 0
+    peak: int = 0
+    turns: int = 0
+    cached: int = 0
+    refused: int = 0
+    degraded: int = 0
+    failed: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    llm: Usage = field(default_factory=Usage)
+
+
+class Metrics:
+    """clock: monotonic seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._tenants: dict[str, TenantMetrics] = {}
+
+    def __iter__(self) -> Iterator[tuple[str, TenantMetrics]]:
+        return iter(list(self._tenants.items()))
+
+    def of(self, tenant: str) -> TenantMetrics:
+        """A tenant's metrics, all zero before its first turn."""
+        if tenant not in self._tenants:
+            stages = {stage: Durations(self._clock) for stage in STAGES}
+            self._tenants[tenant] = TenantMetrics(stages, Durations(self._clock), Durations(self._clock))
+        return self._tenants[tenant]
+
+    def stages(self, tenant: str, timings_ms: dict[str, float]) -> None:
+        """Adds what was timed; keys that are no stage belong to somebody else."""
+        stages = self.of(tenant).stages
+        for stage, milliseconds in timings_ms.items():
+            if stage in stages:
+                stages[stage].add(milliseconds)
+
+    def computed(self, tenant: str, answer: Answer) -> None:
+        """An answer was computed, for however many turns."""
+        self.stages(tenant, answer.timings_ms)
+        self.of(tenant).llm += answer.usage
+
+    def finished(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
+        """A turn came to its end."""
+        metrics = self.of(tenant)
+        metrics.turns += 1
+        metrics.cached += cached
+        metrics.refused += answer.outcome in REFUSALS
+        metrics.degraded += bool(answer.degraded)
+        metrics.outcomes[answer.outcome.value] += 1
+        metrics.total.add(total_ms)
+
+    @contextmanager
+    def turn(self, tenant: str) -> Iterator[None]:
+        """While a turn is answered; an error counts as failed, a customer who leaves does not."""
+        metrics = self.of(tenant)
+        metrics.in_flight += 1
+        metrics.peak = max(metrics.peak, metrics.in_flight)
+        try:
+            yield
+        except Exception:
+            metrics.failed += 1
+            raise
+        finally:
+            metrics.in_flight -= 1

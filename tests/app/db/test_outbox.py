@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select, update
+
+from app.db import outbox
+from app.db.engine import Database
+from app.db.gaps import GapRepository, note
+from app.db.models import OutboxEvent, UsageCounter, now
+from app.db.outbox import Event, Handler, Outbox
+from app.db.usage import UsageRepository, count
+
+
+def counts(day: str, tenant: str = "t", **values: int) -> Event:
+    return Event(tenant, "turns", {"day": day, "counts": values, "gaps": []})
+
+
+async def put(database: Database, *events: Event) -> None:
+    await database.transact(lambda connection: outbox.add(connection, events))
+
+
+async def waiting(database: Database) -> list[tuple[str, int]]:
+    async with database.read() as connection:
+        rows = await connection.execute(select(OutboxEvent.kind, OutboxEvent.attempts))
+        return [(row.kind, row.attempts) for row in rows]
+
+
+def handlers(**by_kind: Handler) -> Mapping[str, Sequence[Handler]]:
+    return {kind: [handler] for kind, handler in by_kind.items()}
+
+
+def failing(connection: Connection, events: Sequence[Event]) -> None:
+    count(connection, events)
+    if any(event.payload["counts"].get("bad") for event in events):
+        raise ValueError("poison")
+
+
+async def test_effects_add_up_and_the_events_are_gone(database: Database) -> None:
+    today = now().date().isoformat()
+    await put(database, counts(today, turns=3, cached=1), counts(today, turns=2), counts(today, "other", turns=9))
+    box = Outbox(database, handlers(turns=count))
+    assert await box.settle() == 3
+    assert await box.settle() == 0
+    await put(database, counts(today, turns=1))
+    await box.settle()
+    assert await UsageRepository(database).days("t", 1) == {today: {"cached": 1, "turns": 6}}
+    assert await waiting(database) == []
+
+
+async def test_what_was_written_before_a_restart_is_done_after_it_once(url: str, database: Database) -> None:
+    today = now().date().isoformat()
+    await put(database, counts(today, turns=1))
+    reopened = Database(url)
+    try:
+        for _ in range(2):
+            await Outbox(reopened, handlers(turns=count)).settle()
+        assert await UsageRepository(reopened).days("t", 1) == {today: {"turns": 1}}
+    finally:
+        await reopened.close()
+
+
+async def test_an_event_that_fails_waits_and_leaves_no_half_effect(database: Database) -> None:
+    today = now().date().isoformat()
+    await put(database, counts(today, turns=1), counts(today, turns=1, bad=1))
+    box = Outbox(database, handlers(turns=failing))
+    await box.settle()
+    assert await UsageRepository(database).days("t", 1) == {today: {"turns": 1}}
+    assert await waiting(database) == [("turns", 1)]
+    assert await box.settle() == 0
+    await database.transact(lambda connection: connection.execute(update(OutboxEvent).values(due_at=now())) and None)
+    await Outbox(database, handlers(turns=count)).settle()
+    assert await UsageRepository(database).days("t", 1) == {today: {"bad": 1, "turns": 2}}
+
+
+async def test_an_event_of_an_unknown_kind_is_kept(database: Database) -> None:
+    await put(database, Event("t", "of a later version", {}))
+    await Outbox(database, {}).settle()
+    assert await waiting(database) == [("of a later version", 1)]
+
+
+async def test_usage_is_of_the_days_asked_for_and_of_the_tenant(database: Database) -> None:
+    today = now().date()
+    days = [(today - timedelta(days=ago)).isoformat() for ago in range(4)]
+    await put(database, *(counts(day, turns=1) for day in days), counts(days[0], "other", turns=5))
+    await Outbox(database, handlers(turns=count)).settle()
+    assert list(await UsageRepository(database).days("t", 3)) == days[:3]
+    assert await UsageRepository(database).days("other", 30) == {days[0]: {"turns": 5}}
+
+
+async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
+    def gap(at: str, outcome: str, digest: str = "h") -> dict[str, Any]:
+        return {"hash": digest, "question": "怎么修手表", "outcome": outcome, "at": f"2026-03-0{at}T00:00:00+00:00"}
+
+    first = Event("t", "turns", {"gaps": [gap("1", "clarify"), gap("2", "no_evidence"), gap("1", "clarify", "g")]})
+    await put(database, first, Event("t", "turns", {"gaps": [gap("3", "no_evidence")]}))
+    await Outbox(database, handlers(turns=note)).settle()
+    gaps, total = await GapRepository(database).page("t", limit=1)
+    assert total == 2
+    assert [(item.id, item.count, item.outcome, item.first_seen.day, item.last_seen.day) for item in gaps] == [
+        ("h", 3, "no_evidence", 1, 3)
+    ]
+    assert await GapRepository(database).page("other") == ([], 0)
+
+
+@pytest.mark.parametrize("events", [[], [Event("t", "turns", {"day": "2026-03-01", "counts": {}, "gaps": []})]])
+async def test_nothing_to_count_is_no_row(database: Database, events: list[Event]) -> None:
+    await put(database, *events)
+    await Outbox(database, {"turns": [count, note]}).settle()
+    async with database.read() as connection:
+        assert (await connection.execute(select(UsageCounter.name))).all() == []
