@@ -70,15 +70,15 @@ class LazyModel(Generic[M]):
     """Loads in a thread of its own at the first use; everybody who comes meanwhile waits for that one load.
 
     After a failure it is loaded again behind, at the first use after a growing pause, and nobody waits for that.
-    failure: what callers get meanwhile.
+    title: the model, for messages. failure: what callers get meanwhile.
     """
 
-    def __init__(self, load: Callable[[], M], failure: type[Unavailable]) -> None:
+    def __init__(self, title: str, load: Callable[[], M], failure: type[Unavailable]) -> None:
+        self._title = title
         self._load = load
         self._failure = failure
         self._lock = Lock()
         self._loading: Future[M] | None = None
-        self._error: Exception | None = None
         self._patient_until = self._retry_at = 0.0
         self._backoff = BACKOFF_SECONDS
 
@@ -89,16 +89,17 @@ class LazyModel(Generic[M]):
                 self._patient_until = monotonic() + FIRST_LOAD_SECONDS
                 self._loading = self._start()
             elif self._failed() and monotonic() >= self._retry_at:
+                self._patient_until = 0.0
                 self._loading = self._start()
-            loading = self._loading
+            loading, patience = self._loading, max(0.0, self._patient_until - monotonic())
         try:
-            return loading.result(0 if self._error else max(0.0, self._patient_until - monotonic()))
+            return loading.result(patience)
         except InvalidConfiguration:  # trying again would not help: a package is missing
             raise
         except TimeoutError as error:
-            raise self._failure(f"the model is still being loaded ({self._error or 'first load'})") from error
+            raise self._failure(f"{self._title} is still being loaded") from error
         except Exception as error:  # whatever a library says of files and networks
-            raise self._failure(f"the model cannot be loaded: {error}") from error
+            raise self._failure(f"{self._title} cannot be loaded: {error}") from error
 
     def close(self) -> None:
         """Lets the model go."""
@@ -118,14 +119,11 @@ class LazyModel(Generic[M]):
         try:
             model = self._load()
         except Exception as error:  # handed to those who wait
-            self._error = error
             self._retry_at = monotonic() + self._backoff
-            logger.opt(exception=error).warning("a model cannot be loaded, trying again in {} s", self._backoff)
+            logger.warning("{} cannot be loaded, trying again in {} s: {}", self._title, self._backoff, error)
             self._backoff = min(self._backoff * 2, MAX_BACKOFF_SECONDS)
             loading.set_exception(error)
         else:
-            self._error = None
-            self._backoff = BACKOFF_SECONDS
             loading.set_result(model)
 
 

