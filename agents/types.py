@@ -52,11 +52,28 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a turn cost at language models: requests made, tokens as the provider counts them."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the customer asks now.
 
     `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first;
     `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
+    `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
     """
 
     text: str
@@ -64,6 +81,8 @@ class Question:
     history: tuple[Turn, ...] = ()
     vector: Vector | None = None
     page: Page | None = None
+    degraded: tuple[str, ...] = ()
+    usage: Usage = Usage()
 
     @property
     def standalone(self) -> str:
@@ -81,22 +100,6 @@ class Source:
     page: int | None
     snippet: str
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a turn cost at language models: requests made, tokens as the provider counts them."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +154,15 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """The reply so far is checked and stays, unless the model fails midway: for channels that cannot withdraw text."""
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """Last event."""
 
     answer: Answer
 
 
-AnswerEvent = Meta | Evidence | Token | Replace | Done
+AnswerEvent = Meta | Evidence | Token | Replace | Settled | Done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agents.rewriter import FollowUpRewriter
 from agents.types import Question, Turn
 from app.chat.session import Message
@@ -20,9 +22,21 @@ class History:
         """The question with its history, and its rewrite when it is a follow-up."""
         if self._turns == 0:
             return Question(text)
-        rows = await self._conversations.last(message.tenant, message.session_id, self._turns)
-        turns = tuple(_turn(row) for row in rows)
+        turns = await self._before(message)
         return Question(text, self._rewriter.rewrite(text, turns), turns)
+
+    async def _before(self, message: Message) -> tuple[Turn, ...]:
+        if message.history:
+            return self._understood(message.history[-self._turns :])
+        rows = await self._conversations.last(message.tenant, message.session_id, self._turns)
+        return tuple(_turn(row) for row in rows)
+
+    def _understood(self, history: tuple[Turn, ...]) -> tuple[Turn, ...]:
+        """What a client tells of earlier turns, each in the light of those before it."""
+        turns: list[Turn] = []
+        for turn in history:
+            turns.append(replace(turn, standalone=self._rewriter.rewrite(turn.question, turns) or turn.question))
+        return tuple(turns)
 
 
 def _turn(row: TurnRow) -> Turn:

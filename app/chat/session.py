@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from agents.types import Page
+from agents.types import Page, Turn
 from app.db.conversations import ConversationRepository
 
 MAX_KNOWN = 10_000
@@ -22,7 +22,8 @@ MAX_KNOWN = 10_000
 class Message:
     """What a customer sent. `session_id` names the conversation within its tenant.
 
-    new_session: the id was made for this message, so nothing was said before.
+    new_session: the id was made for this message, so nothing was said before but what the client itself gives as
+    `history`, oldest turn first.
     """
 
     tenant: str
@@ -33,6 +34,7 @@ class Message:
     trace_id: str = ""
     page: Page | None = None
     new_session: bool = False
+    history: tuple[Turn, ...] = ()
 
 
 def new_id() -> str:
@@ -58,9 +60,9 @@ class Sessions:
             yield
 
     async def started(self, message: Message) -> bool:
-        """Whether the session has turns already."""
+        """Whether something was said before."""
         if message.new_session:
-            return False
+            return bool(message.history)
         key = (message.tenant, message.session_id)
         if key not in self._known and not await self._conversations.exists(*key):
             return False

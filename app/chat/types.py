@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from agents.types import Answer, Evidence, Replace, Token
+from agents.types import Answer, Evidence, Replace, Settled, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +59,4 @@ class TurnDone:
         }
 
 
-ChatEvent = TurnStarted | Evidence | Token | Replace | TurnDone
+ChatEvent = TurnStarted | Evidence | Token | Replace | Settled | TurnDone
