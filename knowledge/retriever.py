@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from time import perf_counter
 
 from knowledge.calibration.model import Calibration
@@ -18,7 +19,7 @@ from knowledge.index import Index, Snapshot
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.registry import get_reranker
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, Filter, Hit, Retrieval, Vector
+from knowledge.types import Candidate, Chunk, Filter, Hit, Retrieval, Vector, Verdict
 
 _EVERYTHING = Filter()
 
@@ -98,14 +99,13 @@ class Retriever:
         queries = await self._queries(texts, vector, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
         started = perf_counter()
-        candidates = self._gated(scored, scorer)
-        verdict = self.options.gate.overall([candidate.verdict for candidate in candidates])
+        candidates, verdict = self._gated(scored, scorer, len(scored) if explain else self.options.rerank_top_k)
         timings["gate"] = _milliseconds(started)
         terms = tuple(dict.fromkeys(queries[-1].terms))
         return Retrieval(
             question=question,
             revision=snapshot.revision,
-            candidates=tuple(candidates if explain else candidates[: self.options.rerank_top_k]),
+            candidates=candidates,
             verdict=verdict,
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
@@ -123,7 +123,7 @@ class Retriever:
     ) -> list[Scored]:
         """All recalled chunks, best first, without the gate: what calibration looks at too."""
         timings = {} if timings is None else timings
-        recalled = await asyncio.gather(*(self._recall(snapshot, query, where, timings) for query in queries))
+        recalled = await self._recall(snapshot, queries, where, timings)
         started = perf_counter()
         options = self.options
         rankings = [self._rankings(hits) for hits in recalled]
@@ -131,10 +131,7 @@ class Retriever:
         # What a reranker takes for evidence is each query's own fusion over the whole base: neither the second
         # chance of a rewrite nor the competitors that a filter hides may lift a chunk over the gate.
         if where:
-            rankings = [
-                self._rankings(hits)
-                for hits in await asyncio.gather(*(self._recall(snapshot, query, _EVERYTHING, {}) for query in queries))
-            ]
+            rankings = [self._rankings(hits) for hits in await self._recall(snapshot, queries, _EVERYTHING, {})]
         alone = len(queries) == 1 and not where
         evidence = [fused] if alone else [reciprocal_rank_fusion(ranking, options.rrf_k) for ranking in rankings]
         timings["fuse"] = _milliseconds(started)
@@ -178,9 +175,11 @@ class Retriever:
         return [Query(text, tuple(self.analyzer.tokens(text)), v) for text, v in zip(texts, vectors, strict=True)]
 
     async def _recall(
-        self, snapshot: Snapshot, query: Query, where: Filter, timings: dict[str, float]
-    ) -> tuple[list[Hit], list[Hit]]:
-        async def dense() -> list[Hit]:
+        self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
+    ) -> list[tuple[list[Hit], list[Hit]]]:
+        """Dense and lexical hits of every query."""
+
+        async def dense(query: Query) -> list[Hit]:
             if query.vector is None:
                 return []
             started = perf_counter()
@@ -188,28 +187,31 @@ class Retriever:
             timings["vector"] = _milliseconds(started)
             return hits
 
-        async def lexical() -> list[Hit]:
+        async def lexical(query: Query) -> list[Hit]:
             started = perf_counter()
             hits = await snapshot.lexical(query.terms, self.options.bm25_top_k, where)
             timings["bm25"] = _milliseconds(started)
             return hits
 
-        found = await asyncio.gather(dense(), lexical())
-        return found[0], found[1]
+        found = await asyncio.gather(*(recall(query) for query in queries for recall in (dense, lexical)))
+        return list(zip(found[::2], found[1::2], strict=True))
 
     def _rankings(self, recalled: tuple[list[Hit], list[Hit]]) -> list[tuple[float, list[str]]]:
         weights = self.options.vector_weight, self.options.keyword_weight
         return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
 
-    def _gated(self, scored: Sequence[Scored], scorer: Reranker) -> list[Candidate]:
+    def _gated(
+        self, scored: Sequence[Scored], scorer: Reranker, count: int
+    ) -> tuple[tuple[Candidate, ...], Verdict]:
+        """The best `count`, and the verdict on all."""
         if not scored:
-            return []
+            return (), Verdict.REFUSE
         calibration = self.calibrations.get(scorer.kind)
         if calibration is None:
             raise NotCalibrated(f"no calibration for scorer {scorer.kind} yet")
         probabilities = [calibration.probability(item.score) for item in scored]
         verdicts = self.options.gate.verdicts(probabilities)
-        return [
+        candidates = (
             Candidate(
                 chunk=item.chunk,
                 vector_rank=item.vector_rank,
@@ -222,8 +224,9 @@ class Retriever:
                 probability=probability,
                 verdict=verdict,
             )
-            for item, probability, verdict in zip(scored, probabilities, verdicts, strict=True)
-        ]
+            for item, probability, verdict in islice(zip(scored, probabilities, verdicts, strict=True), count)
+        )
+        return tuple(candidates), self.options.gate.overall(verdicts)
 
 
 def _merge(
@@ -235,25 +238,23 @@ def _merge(
 ) -> list[Scored]:
     """Candidates by score; of the chunks that are one FAQ entry asked in several ways only the best stays."""
     ids = list(fused)
-    dense, lexical = ({hit.chunk_id: (rank, hit.score) for rank, hit in enumerate(hits, 1)} for hits in recalled)
-    cosines = snapshot.vectors(ids) @ query.vector if query.vector is not None and ids else [0.0] * len(ids)
+    dense, lexical = ({hit.chunk_id: rank for rank, hit in enumerate(hits, 1)} for hits in recalled)
+    cosines = (snapshot.vectors(ids) @ query.vector).tolist() if query.vector is not None and ids else [0.0] * len(ids)
     bm25 = snapshot.bm25(query.terms, ids) if ids else []
     merged: dict[str, Scored] = {}
     for row in sorted(range(len(ids)), key=lambda row: -scores[row]):
         chunk_id = ids[row]
         chunk = snapshot.chunk(chunk_id)
-        merged.setdefault(
-            chunk.entry,
-            Scored(
+        if chunk.entry not in merged:
+            merged[chunk.entry] = Scored(
                 chunk=chunk,
-                vector_rank=dense[chunk_id][0] if chunk_id in dense else None,
-                keyword_rank=lexical[chunk_id][0] if chunk_id in lexical else None,
-                cosine=float(cosines[row]),
+                vector_rank=dense.get(chunk_id),
+                keyword_rank=lexical.get(chunk_id),
+                cosine=cosines[row],
                 bm25=bm25[row],
                 fused=fused[chunk_id],
                 score=scores[row],
-            ),
-        )
+            )
     return list(merged.values())
 
 

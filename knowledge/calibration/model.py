@@ -6,14 +6,16 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-import numpy as np
-
 from knowledge.errors import InvalidConfiguration
 
 CUTOFF_PROBABILITY = 0.6
 """The probability that a raw score on the cutoff gets: the default of SIMILARITY_THRESHOLD."""
 _UNRELATED_PROBABILITY = 0.05
 _TYPICAL_PROBABILITY = 0.9
+_AT_UNRELATED, _AT_CUTOFF, _AT_TYPICAL = (
+    math.log(probability / (1 - probability))
+    for probability in (_UNRELATED_PROBABILITY, CUTOFF_PROBABILITY, _TYPICAL_PROBABILITY)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,11 @@ class Calibration:
 
     def probability(self, score: float) -> float:
         """In (0, 1)."""
-        below = (_log_odds(CUTOFF_PROBABILITY) - _log_odds(_UNRELATED_PROBABILITY)) / (self.cutoff - self.unrelated)
-        above = (_log_odds(_TYPICAL_PROBABILITY) - _log_odds(CUTOFF_PROBABILITY)) / (self.typical - self.cutoff)
-        slope = below if score < self.cutoff else above
-        exponent = _log_odds(CUTOFF_PROBABILITY) + slope * (score - self.cutoff)
-        return float(1 / (1 + np.exp(-np.clip(exponent, -50, 50))))
+        if score < self.cutoff:
+            slope = (_AT_CUTOFF - _AT_UNRELATED) / (self.cutoff - self.unrelated)
+        else:
+            slope = (_AT_TYPICAL - _AT_CUTOFF) / (self.typical - self.cutoff)
+        return 1 / (1 + math.exp(-min(max(_AT_CUTOFF + slope * (score - self.cutoff), -50.0), 50.0)))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -47,7 +49,3 @@ class Calibration:
     @classmethod
     def from_json(cls, parameters: dict[str, Any]) -> Self:
         return cls(**parameters)
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(probability / (1 - probability))

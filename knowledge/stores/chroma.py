@@ -41,7 +41,7 @@ class ChromaStore:
         if recorded != built_by:
             raise IndexMismatch(
                 f"索引由向量模型 {recorded['embedder']}（{recorded['dimension']} 维）建成，现在配置的是 "
-                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或运行 python -m scripts.ingest --reindex 重建索引"
+                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或停止服务后运行 python scripts/reindex.py 重建索引"
             )
 
     def search(self, vector: Vector, k: int) -> list[Hit]:

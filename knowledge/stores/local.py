@@ -3,111 +3,134 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from heapq import merge
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.stores.base import VectorStore
+from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
-from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, TermIds, Vector
+from knowledge.stores.recent import Recent
+from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
 _EVERYTHING = Filter()
-_ROW_ORDER = attrgetter("chunk.document.name", "chunk.ordinal", "chunk.id")
+_ROW_ORDER = attrgetter("document.name", "ordinal", "id")
 """Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came."""
 _TIE_DECIMALS = 6
 EXACT_ROWS = 20_000
 """Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
-search over a few hundred near-duplicates does, and was measured to.
+search over a few hundred near-duplicates does, and was measured to. Up to here, too, a recall costs less than the way
+to a thread and back, which is .3 ms on an idle machine and several on a busy one.
 """
+EXACT_SHARE = 0.2
+"""Of a base larger than that, a filter that leaves less than this share is searched exactly. Of any other the vector
+store's own answer, WIDENED, is likely to hold enough; its filters cost 42 to 184 ms at 100,000 chunks.
+"""
+WIDENED = 3
 
 
 class LocalSnapshot:
     """Chunks, embeddings and BM25 of one revision, in memory.
 
-    Unfiltered dense recall of a large base asks the vector store. Filtered recall is exact over the rows
-    that match: a vector store's own filters cost 42 ms at 100,000 chunks.
+    Dense recall is exact up to EXACT_ROWS; beyond, the vector store is asked, unless a filter leaves few rows.
     """
 
     def __init__(
         self,
         revision: int,
-        chunks: tuple[IndexedChunk, ...],
-        vocabulary: dict[str, int],
+        chunks: tuple[Chunk, ...],
+        matrix: Matrix,
+        lexical: LexicalIndex,
         vectors: VectorStore | None,
         threads: ThreadPoolExecutor,
     ) -> None:
         self.revision = revision
-        self.indexed = chunks
-        self.vocabulary = vocabulary
-        self._row = {item.chunk.id: row for row, item in enumerate(chunks)}
-        documents = {id(item.chunk.document): item.chunk.document for item in chunks}
-        places = {key: place for place, key in enumerate(documents)}
-        self._documents = tuple(documents.values())
-        self._document_of = np.array([places[id(item.chunk.document)] for item in chunks], dtype=np.int32)
-        self._matrix: Matrix = np.stack([item.vector for item in chunks]) if chunks else np.zeros((0, 1), np.float32)
-        self.centre: Vector = self._matrix.mean(axis=0) if chunks else np.zeros(1, np.float32)
-        terms: list[TermIds] = [item.terms for item in chunks]
-        self._lexical = LexicalIndex(terms, vocabulary)
+        self.chunks = chunks
+        self.matrix = matrix
+        self.bm25s = lexical
+        self.centre: Vector = matrix.mean(axis=0) if chunks else np.zeros(1, np.float32)
+        self._row = {chunk.id: row for row, chunk in enumerate(chunks)}
+        self._facets = Facets(chunks)
+        self._cosines: Recent[bytes, NDArray[np.float32]] = Recent()
         self._vectors = vectors
         self._threads = threads
 
     def __len__(self) -> int:
-        return len(self.indexed)
+        return len(self.chunks)
 
     def ids(self) -> frozenset[str]:
         return frozenset(self._row)
 
     def chunk(self, chunk_id: str) -> Chunk:
-        return self.indexed[self._row[chunk_id]].chunk
+        return self.chunks[self._row[chunk_id]]
 
     async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+        if len(self) <= EXACT_ROWS:
+            return self._dense(vector, k, where)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._dense, vector, k, where)
 
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+        if len(self) <= EXACT_ROWS:
+            return self._bm25(terms, k, where)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._bm25, terms, k, where)
 
     def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
-        vectors: Matrix = self._matrix[[self._row[chunk_id] for chunk_id in chunk_ids]]
+        vectors: Matrix = self.matrix[[self._row[chunk_id] for chunk_id in chunk_ids]]
         return vectors
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
-        rows = [self._row[chunk_id] for chunk_id in chunk_ids]
-        return [float(score) for score in self._lexical.scores_at(terms, rows)]
+        scores: list[float] = self.bm25s.scores_at(terms, [self._row[chunk_id] for chunk_id in chunk_ids]).tolist()
+        return scores
 
     def idf(self, terms: Sequence[str]) -> list[float]:
-        return self._lexical.idf(terms)
+        return self.bm25s.idf(terms)
 
     def _dense(self, vector: Vector, k: int, where: Filter) -> list[Hit]:
-        if not self.indexed:
+        if not self.chunks:
             return []
-        if self._vectors is not None and not where and len(self.indexed) > EXACT_ROWS:
-            # The store is one revision ahead during a change: it may hold rows that this view does not know, and no
-            # longer hold others, whose places would stay empty.
-            found = self._vectors.search(vector, k)
-            rows = np.array([self._row[hit.chunk_id] for hit in found if hit.chunk_id in self._row], dtype=np.int64)
-            if len(rows) >= min(k, len(self.indexed)):
-                return self._hits(rows, self._matrix[rows] @ vector)
-        return self._best(self._matrix @ vector, k, where, -np.inf)
+        rows = self._facets.rows(where) if where else None
+        if len(self) > EXACT_ROWS:
+            if (found := self._nearest(vector, k, rows)) is not None:
+                return self._hits(found, self.matrix[found] @ vector)
+            if rows is not None:
+                return self._best(self.matrix[rows] @ vector, k, rows, -np.inf)
+        cosines = self._cosines.get(vector.tobytes(), lambda _: self.matrix @ vector)
+        return self._best(cosines if rows is None else cosines[rows], k, rows, -np.inf)
+
+    def _nearest(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
+        """The vector store's answer, if there is one and it is whole."""
+        count = len(self) if rows is None else len(rows)
+        if self._vectors is None or count < EXACT_SHARE * len(self):
+            return None
+        wanted = k if rows is None else WIDENED * k * len(self) // count
+        # The store is one revision ahead during a change: it may hold rows that this view does not know, and no
+        # longer hold others, whose places would stay empty.
+        hits = self._vectors.search(vector, wanted)
+        found = np.array([self._row[hit.chunk_id] for hit in hits if hit.chunk_id in self._row], dtype=np.int64)
+        if rows is not None:
+            found = found[np.isin(found, rows)]
+        return found[:k] if len(found) >= k else None
 
     def _bm25(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
-        return self._best(self._lexical.scores(terms), k, where, 0.0)
+        rows = self._facets.rows(where) if where else None
+        scores = self.bm25s.scores(terms)
+        return self._best(scores if rows is None else scores[rows], k, rows, 0.0)
 
-    def _best(self, scores: NDArray[np.float32], k: int, where: Filter, above: float) -> list[Hit]:
-        if where:
-            allowed = np.array([where.matches(document) for document in self._documents], dtype=bool)
-            scores = np.where(allowed[self._document_of], scores, -np.inf)
-        rows = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
-        rows = rows[np.isfinite(scores[rows]) & (scores[rows] > above)]
-        return self._hits(rows, scores[rows])
+    def _best(self, scores: NDArray[np.floating], k: int, rows: Rows | None, above: float) -> list[Hit]:
+        """Hits of the `k` best of `scores`, which are those of `rows` (None: of all)."""
+        best = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
+        best = best[np.isfinite(scores[best]) & (scores[best] > above)]
+        return self._hits(best if rows is None else rows[best], scores[best])
 
-    def _hits(self, rows: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
+    def _hits(self, rows: Rows, scores: NDArray[np.floating]) -> list[Hit]:
         """Best first. What differs less than a matrix product's last bits is a tie: these vary with its shape."""
         order = np.lexsort((rows, -scores.round(_TIE_DECIMALS)))
-        return [Hit(self.indexed[rows[place]].chunk.id, float(scores[place])) for place in order]
+        pairs = zip(rows[order].tolist(), scores[order].tolist(), strict=True)
+        return [Hit(self.chunks[row].id, score) for row, score in pairs]
 
 
 class LocalIndex:
@@ -119,7 +142,8 @@ class LocalIndex:
     def __init__(self, vectors: VectorStore | None = None) -> None:
         self._vectors = vectors
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
-        self._snapshot = LocalSnapshot(-1, (), {}, vectors, self._threads)
+        self._vocabulary: dict[str, int] = {}
+        self._snapshot = self._view(-1, (), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary))
         self._reconciled = vectors is None
 
     def snapshot(self) -> LocalSnapshot:
@@ -129,19 +153,34 @@ class LocalIndex:
         await asyncio.to_thread(self._apply, change)
 
     def _apply(self, change: IndexChange) -> None:
-        old = self._snapshot
-        added = {item.chunk.id: item for item in change.added}
-        kept = [item for item in old.indexed if item.chunk.id not in change.removed and item.chunk.id not in added]
-        vocabulary = dict(old.vocabulary)
-        vocabulary.update({term: change.first_term + offset for offset, term in enumerate(change.new_terms)})
+        # One vocabulary for all revisions: it only grows, and a view has no postings of terms that came later.
+        self._vocabulary.update({term: change.first_term + offset for offset, term in enumerate(change.new_terms)})
         if self._vectors is not None:
             stored = self._stored()
-            self._vectors.upsert([item for key, item in added.items() if key not in stored])
-        rows = tuple(merge(kept, sorted(added.values(), key=_ROW_ORDER), key=_ROW_ORDER))
-        self._snapshot = LocalSnapshot(change.revision, rows, vocabulary, self._vectors, self._threads)
+            self._vectors.upsert([item for item in change.added if item.chunk.id not in stored])
+        self._snapshot = self._next(change)
         if self._vectors is not None:
             self._vectors.delete(sorted((change.removed | self._stored()) - self._snapshot.ids()))
             self._reconciled = True
+
+    def _next(self, change: IndexChange) -> LocalSnapshot:
+        old, added = self._snapshot, _sorted({item.chunk.id: item for item in change.added})
+        replaced = change.removed | {item.chunk.id for item in added}
+        kept = [row for row, chunk in enumerate(old.chunks) if chunk.id not in replaced]
+        kept_chunks = [old.chunks[row] for row in kept]
+        places = [bisect_right(kept_chunks, _ROW_ORDER(item.chunk), key=_ROW_ORDER) for item in added]
+        # Where each new row comes from: old rows by number, and after the last of them those that were added.
+        source = np.insert(np.array(kept, np.int64), places, len(old) + np.arange(len(added)))
+        chunks = old.chunks + tuple(item.chunk for item in added)
+        return self._view(
+            change.revision,
+            tuple(chunks[row] for row in source.tolist()),
+            _rows(old.matrix, [item.vector for item in added], source),
+            old.bm25s.changed([item.terms for item in added], source),
+        )
+
+    def _view(self, revision: int, chunks: tuple[Chunk, ...], matrix: Matrix, lexical: LexicalIndex) -> LocalSnapshot:
+        return LocalSnapshot(revision, chunks, matrix, lexical, self._vectors, self._threads)
 
     def _stored(self) -> set[str]:
         """What the store holds already: asked once after opening, when a kill may have left it behind or ahead."""
@@ -151,3 +190,19 @@ class LocalIndex:
         self._threads.shutdown()
         if self._vectors is not None:
             self._vectors.close()
+
+
+def _sorted(added: dict[str, IndexedChunk]) -> list[IndexedChunk]:
+    return sorted(added.values(), key=lambda item: _ROW_ORDER(item.chunk))
+
+
+def _rows(old: Matrix, added: Sequence[Vector], source: NDArray[np.int64]) -> Matrix:
+    """The rows `source` of `old` with `added` below it, without laying the two together first."""
+    is_added = source >= len(old)
+    if not len(old) or not len(source):
+        return np.stack([added[row - len(old)] for row in source.tolist()]) if len(source) else old[:0]
+    matrix: Matrix = np.empty((len(source), old.shape[1]), np.float32)
+    np.take(old, np.where(is_added, 0, source), axis=0, out=matrix, mode="clip")
+    if added:
+        matrix[is_added] = np.stack(added)
+    return matrix

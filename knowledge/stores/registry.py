@@ -23,6 +23,12 @@ def _memory(path: Path, tenant: str, embedder: Embedder) -> Index:
     return MemoryIndex()
 
 
+def _drop_chroma(path: Path, tenant: str) -> None:
+    from knowledge.stores.chroma import drop
+
+    drop(path, tenant)
+
+
 STORES: dict[str, Callable[[Path, str, Embedder], Index]] = {"chroma": _chroma, "memory": _memory}
 
 
@@ -31,3 +37,13 @@ def get_index(name: str, path: Path, tenant: str, embedder: Embedder) -> Index:
     if name not in STORES:
         raise InvalidConfiguration(f"VECTOR_STORE={name} 不存在，可选：{', '.join(STORES)}")
     return STORES[name](path, tenant, embedder)
+
+
+DROPS: dict[str, Callable[[Path, str], None]] = {"chroma": _drop_chroma}
+"""Stores that keep something between starts."""
+
+
+def drop_index(name: str, path: Path, tenant: str) -> None:
+    """Removes what a store keeps of one tenant below `path`; it is derived and can be built again. Blocking."""
+    if name in DROPS:
+        DROPS[name](path, tenant)

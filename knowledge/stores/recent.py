@@ -1,0 +1,33 @@
+"""The last few results by what was asked: recalls, reranker and explanation of one search need the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+SIZE = 8
+"""Searches that run at once; one that comes back too late computes again."""
+
+
+class Recent(Generic[Key, Value]):
+    """Safe to use from several threads: at worst two of them compute the same."""
+
+    def __init__(self) -> None:
+        self._values: dict[Key, Value] = {}
+
+    def find(self, key: Key) -> Value | None:
+        """What was computed for `key`, if it is still there."""
+        return self._values.get(key)
+
+    def get(self, key: Key, compute: Callable[[Key], Value]) -> Value:
+        """What was computed for `key`, or `compute(key)`."""
+        value = self._values.get(key)
+        if value is None:
+            value = compute(key)
+            if len(self._values) >= SIZE:
+                self._values = {}
+            self._values[key] = value
+        return value
