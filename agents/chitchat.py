@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 
+from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token
 from knowledge.text import fold
 
@@ -20,7 +21,7 @@ _RULES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         (
             "greeting",
             r"(?:你|您|大家)?好(?:你|您)?好?|哈[喽罗啰]|嗨|喂+|hi+|hey|hello|在(?:吗|么|不在?)?|有人(?:在)?(?:吗|么)?|(?:早上|上午|中午|下午|晚上)好|早安?",
-            "您好，我是智能客服，请问有什么可以帮您？",
+            "您好，我是{name}，请问有什么可以帮您？",
         ),
         (
             "thanks",
@@ -36,7 +37,7 @@ _RULES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         (
             "identity",
             r"你(?:是谁|是什么|叫什么(?:名字)?|是(?:不是)?(?:机器人|真人|人工|ai|人)|是(?:机器人|真人)还是(?:真人|机器人)|(?:能|会|可以)(?:做|干)(?:什么|啥|些什么))",
-            "我是智能客服，可以根据知识库回答商品、订单、售后等方面的问题。请直接告诉我您想了解什么。",
+            "我是{name}，可以根据知识库回答商品、订单、售后等方面的问题。请直接告诉我您想了解什么。",
         ),
     )
 )
@@ -48,6 +49,9 @@ class ChitchatAgent:
 
     name = "chitchat"
 
+    def __init__(self, profile: TenantProfile) -> None:
+        self._profile = profile
+
     def accepts(self, question: Question) -> bool:
         return _match(question.text) is not None
 
@@ -57,10 +61,24 @@ class ChitchatAgent:
         if matched is None:
             raise ValueError("run() wants a question that accepts() took")
         intent, reply = matched
+        greets = intent == "greeting"
+        if greets and self._profile.welcome_message:
+            reply = self._profile.welcome_message
+        else:
+            reply = reply.replace("{name}", self._profile.name)
         yield Meta(self.name, intent)
         yield Token(reply)
-        outcome = Outcome.NONSENSE if intent == "nonsense" else Outcome.ANSWERED
-        yield Done(Answer(reply=reply, outcome=outcome, intent=intent, agent=self.name))
+        yield Done(
+            Answer(
+                reply=reply,
+                outcome=Outcome.NONSENSE if intent == "nonsense" else Outcome.ANSWERED,
+                intent=intent,
+                agent=self.name,
+                suggestions=self._profile.suggested_questions if greets else (),
+                degraded=question.degraded,
+                usage=question.usage,
+            )
+        )
 
 
 def _match(text: str) -> tuple[str, str] | None:

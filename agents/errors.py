@@ -18,7 +18,11 @@ class GenerationError(AgentError):
 
 
 class GenerationUnavailable(GenerationError):
-    """The generator is out of reach now; trying again, or another one, may help."""
+    """The generator is out of reach now; trying again, or another one, may help. retry_after: seconds, 0.0 unknown."""
+
+    def __init__(self, message: str = "", retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class GenerationRejected(GenerationError):

@@ -42,5 +42,7 @@ class EscalationAgent:
                 intent="human_handoff",
                 agent=self.name,
                 escalate_to_human=True,
+                degraded=question.degraded,
+                usage=question.usage,
             )
         )

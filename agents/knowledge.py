@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agents.asking import bare_name
-from agents.llm.base import Citation, Generator, Request
-from agents.llm.quotable import safe_text, without_orders
-from agents.types import CITING, Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
+from agents.draft import Draft
+from agents.llm.base import Generator, Request
+from agents.llm.quotable import safe_text
+from agents.pages import ordered_up, page_chunk
+from agents.profile import TenantProfile
+from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Token
 from knowledge.text import fold
 from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
-DISCLAIMER = "以下内容与您的问题相关，但不能确定完全对应，仅供参考："
 NEED_PERSON = "转人工客服"
 _DEGRADED = "抱歉，检索服务暂时不完整，现在还不能可靠地回答这个问题。请稍后再试，或联系人工客服。"
+_NOT_SAID = "抱歉，找到了相关资料，但其中没有写明您问的内容，请联系人工客服确认。"
+_OUT_OF_SCOPE = "抱歉，这个话题不在我的服务范围内。如需帮助，可以联系人工客服。"
 _UNSPEAKABLE = "抱歉，找到了相关资料，但其中没有可以直接引用的内容，请联系人工客服确认。"
 
 
@@ -39,10 +44,11 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
-    """confident: probability in [0, 1] from which an answer needs no disclaimer; fallback: what is said without one."""
+    """confident: probability in [0, 1] from which an answer needs no disclaimer; page_boost: see `ordered_up`."""
 
     confident: float
-    fallback: str
+    profile: TenantProfile
+    page_boost: float = 0.0
 
 
 class KnowledgeAgent:
@@ -54,6 +60,7 @@ class KnowledgeAgent:
         self._searcher = searcher
         self._generator = generator
         self._policy = policy
+        self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def accepts(self, question: Question) -> bool:
         return True
@@ -61,6 +68,11 @@ class KnowledgeAgent:
     async def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
+        if self._avoids(question):
+            answer = self._refusal(_OUT_OF_SCOPE, Outcome.OUT_OF_SCOPE)
+            yield Token(answer.reply)
+            yield _done(answer, question)
+            return
         retrieval = await self._searcher.search(question.text, rewrite=question.rewrite, vector=question.vector)
         yield Evidence(question, retrieval)
         if retrieval.verdict is Verdict.PASS:
@@ -69,26 +81,53 @@ class KnowledgeAgent:
             return
         answer = self._without_evidence(question, retrieval)
         yield Token(answer.reply)
-        yield Done(answer)
+        yield _done(answer, question, retrieval)
 
     async def _answer(self, question: Question, retrieval: Retrieval) -> AsyncIterator[AnswerEvent]:
         """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
-        draft = _Draft(retrieval, confident=retrieval.passing[0].probability >= self._policy.confident)
         started = time.perf_counter()
-        if retrieval.passing[0].chunk.question is not None:
+        request = self._request(question, retrieval)
+        draft = Draft(request, confident=retrieval.confidence >= self._policy.confident)
+        if request.fragments[0].chunk.question is not None:
             for text in draft.curated():
                 yield Token(text)
         else:
-            request = Request(question.standalone, retrieval.passing, retrieval.terms, retrieval.idf)
-            async for piece in self._generator.stream(request):
-                for text in draft.cited(piece) if isinstance(piece, Citation) else draft.said(piece.text):
-                    yield Token(text)
-        timings = retrieval.timings_ms | {"generate": round((time.perf_counter() - started) * 1000, 3)}
+            async with aclosing(self._generator.stream(request)) as pieces:
+                async for piece in pieces:
+                    for text in draft.take(piece):
+                        yield Token(text)
+        for text in draft.rest() if draft.used else ():
+            yield Token(text)
+        answer = self._finished(draft, retrieval)
+        if draft.withdrawn or (draft.sent and not draft.used):
+            yield Replace(answer.reply)
+        elif not draft.used:
+            yield Token(answer.reply)
+        yield _done(answer, question, retrieval, draft, _milliseconds(started))
+
+    def _request(self, question: Question, retrieval: Retrieval) -> Request:
+        fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
+        page = page_chunk(question.page, question.standalone) if question.page is not None else None
+        return Request(
+            question.standalone,
+            fragments,
+            retrieval.terms,
+            retrieval.idf,
+            asked=question.text,
+            history=question.history,
+            page=page,
+        )
+
+    def _finished(self, draft: Draft, retrieval: Retrieval) -> Answer:
         if draft.used:
-            yield Done(draft.answer(self.name, timings))
-            return
-        yield Token(_UNSPEAKABLE)
-        yield Done(self._refusal(_UNSPEAKABLE, Outcome.CANNOT_ANSWER, retrieval))
+            entries = {candidate.chunk.entry for candidate in draft.candidates}
+            others = (c for c in retrieval.passing if c.chunk.question is not None and c.chunk.entry not in entries)
+            return draft.answer(self.name, _topics(others))
+        return self._refusal(_NOT_SAID if draft.cannot else _UNSPEAKABLE, Outcome.CANNOT_ANSWER)
+
+    def _avoids(self, question: Question) -> bool:
+        asked = fold(question.standalone)
+        return any(topic in asked for topic in self._avoided)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
         """Asks back about what nearly passed; after a mere name or code, about the documents that hold it."""
@@ -96,20 +135,12 @@ class KnowledgeAgent:
         if name := bare_name(question.standalone):
             topics = _titles(c for c in retrieval.candidates if _mentions(c, name)) or topics
         if topics:
-            return Answer(
-                reply=_clarifying(topics),
-                outcome=Outcome.CLARIFY,
-                intent="knowledge",
-                agent=self.name,
-                suggestions=topics,
-                degraded=retrieval.degraded,
-                timings_ms=retrieval.timings_ms,
-            )
+            return Answer(_clarifying(topics), Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
         if retrieval.degraded:
-            return self._refusal(_DEGRADED, Outcome.CANNOT_ANSWER, retrieval)
-        return self._refusal(self._policy.fallback, Outcome.NO_EVIDENCE, retrieval)
+            return self._refusal(_DEGRADED, Outcome.CANNOT_ANSWER)
+        return self._refusal(self._policy.profile.fallback_script, Outcome.NO_EVIDENCE)
 
-    def _refusal(self, reply: str, outcome: Outcome, retrieval: Retrieval) -> Answer:
+    def _refusal(self, reply: str, outcome: Outcome) -> Answer:
         return Answer(
             reply=reply,
             outcome=outcome,
@@ -117,78 +148,27 @@ class KnowledgeAgent:
             agent=self.name,
             suggestions=(NEED_PERSON,),
             escalate_to_human=True,
-            degraded=retrieval.degraded,
-            timings_ms=retrieval.timings_ms,
         )
 
 
-class _Draft:
-    """The reply as it is written: numbers the fragments in the order in which they are cited."""
-
-    def __init__(self, retrieval: Retrieval, *, confident: bool) -> None:
-        self._retrieval = retrieval
-        self._confident = confident
-        self._texts: list[str] = []
-        self._quotes: dict[int, str] = {}
-
-    @property
-    def used(self) -> bool:
-        return bool(self._quotes)
-
-    def curated(self) -> list[str]:
-        """The answer of the best fragment, a FAQ entry."""
-        text = without_orders(self._retrieval.passing[0].chunk.text)
-        return self.said(text) + self.cited(Citation(0, text)) if text else []
-
-    def said(self, text: str) -> list[str]:
-        """What to send for a piece of text."""
-        opening = [] if self._texts or self._confident else [DISCLAIMER + "\n"]
-        self._texts += [*opening, text]
-        return [*opening, text]
-
-    def cited(self, citation: Citation) -> list[str]:
-        """What to send for a citation: nothing under a disclaimer, which shows no sources."""
-        before = self._quotes.get(citation.fragment)
-        self._quotes[citation.fragment] = citation.quote if before is None else f"{before}\n{citation.quote}"
-        if not self._confident:
-            return []
-        marker = f"[{list(self._quotes).index(citation.fragment) + 1}]"
-        self._texts.append(marker)
-        return [marker]
-
-    def answer(self, agent: str, timings_ms: dict[str, float]) -> Answer:
-        """The finished answer; only with something cited."""
-        used = [self._retrieval.passing[fragment] for fragment in self._quotes]
-        outcome = Outcome.ANSWERED if self._confident else Outcome.LOW_CONFIDENCE
-        numbered = enumerate(zip(used, self._quotes.values(), strict=True), start=1)
-        entries = {candidate.chunk.entry for candidate in used}
-        return Answer(
-            reply="".join(self._texts),
-            outcome=outcome,
-            intent="knowledge",
-            agent=agent,
-            confidence=max(candidate.probability for candidate in used),
-            sources=tuple(_source(i, c, quote) for i, (c, quote) in numbered) if outcome in CITING else (),
-            suggestions=_topics(
-                c for c in self._retrieval.passing if c.chunk.question is not None and c.chunk.entry not in entries
-            ),
-            degraded=self._retrieval.degraded,
-            timings_ms=timings_ms,
-        )
+def _done(
+    answer: Answer,
+    question: Question,
+    retrieval: Retrieval | None = None,
+    draft: Draft | None = None,
+    generate_ms: float | None = None,
+) -> Done:
+    """The answer with what its steps cost and what was out of order in them."""
+    degraded = [*question.degraded, *(retrieval.degraded if retrieval else ()), *(draft.degraded if draft else ())]
+    timings = dict(retrieval.timings_ms) if retrieval else {}
+    if draft is not None and generate_ms is not None:
+        timings |= {"generate": generate_ms, "verify": round(draft.verify_ms, 3)}
+    usage = question.usage + draft.usage if draft else question.usage
+    return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage))
 
 
-def _source(index: int, candidate: Candidate, quote: str) -> Source:
-    chunk = candidate.chunk
-    heading = " > ".join(chunk.heading_path) if chunk.question is None else chunk.question
-    return Source(
-        index=index,
-        document_id=chunk.document.id,
-        title=chunk.document.title if safe_text(chunk.document.title) else "",
-        heading=heading if safe_text(heading) else "",
-        page=chunk.page,
-        snippet=quote,
-        score=candidate.probability,
-    )
+def _milliseconds(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)
 
 
 def _topics(candidates: Iterable[Candidate]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class AgentParts:
 
 AGENTS: dict[str, Callable[[AgentParts], Agent]] = {
     EscalationAgent.name: lambda parts: EscalationAgent(),
-    ChitchatAgent.name: lambda parts: ChitchatAgent(),
+    ChitchatAgent.name: lambda parts: ChitchatAgent(parts.policy.profile),
     KnowledgeAgent.name: lambda parts: KnowledgeAgent(parts.searcher, parts.generator, parts.policy),
 }
 

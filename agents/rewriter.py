@@ -1,4 +1,4 @@
-"""Makes follow-ups self-contained by rules: 那运费呢, 它多少钱, 第二个呢.
+"""Recognises follow-ups and makes them self-contained by rules: 那运费呢, 它多少钱, 第二个呢.
 
 A rewrite only adds what the conversation was about. It is guarded: one that loses a number, a model name, an order id
 or a negation of the customer's words is discarded, and the original question is searched in any case.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from agents.asking import IDENTIFIER, without_asking
-from agents.types import Turn
+from agents.types import Page, Turn, Usage
 from knowledge.text import fold
 
 MAX_FOLLOW_UP_CHARS = 20
@@ -31,19 +33,57 @@ _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
 
-class FollowUpRewriter:
-    """Stateless; safe to share."""
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """`text` is None when the question stands alone or no safe rewrite exists; the rest as in `Answer`."""
 
-    def rewrite(self, text: str, history: Sequence[Turn]) -> str | None:
-        """The question with its topic filled in, or None when it stands alone or no safe rewrite exists.
+    text: str | None
+    degraded: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
-        history: oldest turn first.
-        """
-        text = text.strip()
-        if not history or not text:
-            return None
-        rewritten = _resolve(text, history[-1])
-        return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
+
+class Rewriter(Protocol):
+    """Fills in what a follow-up leaves out. Safe to share."""
+
+    async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
+        """history: oldest turn first. Never raises: without a model there are rules."""
+
+
+class RuleRewriter:
+    """Needs no model."""
+
+    async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
+        """See `Rewriter.rewrite`; the page is left to the agent that answers from it."""
+        return Rewrite(rewritten_by_rules(text, history))
+
+
+def follows_up(text: str, history: Sequence[Turn]) -> bool:
+    """Whether a message leans on what was said before."""
+    text = text.strip()
+    if not history or not text:
+        return False
+    core = _core(text)
+    return (
+        _ORDINAL_ONLY.fullmatch(_strip_marks(text)) is not None
+        or _completes(text, history[-1])
+        or _PRONOUN.search(text) is not None
+        or (_elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS)
+    )
+
+
+def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
+    """A follow-up with its topic filled in, or None."""
+    text = text.strip()
+    if not follows_up(text, history):
+        return None
+    rewritten = _resolve(text, history[-1])
+    return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
+
+
+def with_subject(text: str, subject: str) -> str | None:
+    """这个怎么充电 about a subject that is in view; None when nothing in the text stands for it."""
+    rewritten = _PRONOUN.sub(lambda _: subject, text, count=1)
+    return rewritten if subject and rewritten != text and keeps_facts(text, rewritten) else None
 
 
 def keeps_facts(original: str, rewritten: str) -> bool:
@@ -63,15 +103,24 @@ def _resolve(text: str, last: Turn) -> str | None:
     topic = without_asking(last.standalone)
     if not topic:
         return None
-    if _asked_back(last) and len(text) <= MAX_FOLLOW_UP_CHARS and without_asking(text) == text.rstrip("的了"):
+    if _completes(text, last):
         return f"{topic} {text}"
     if _PRONOUN.search(text):
         return _PRONOUN.sub(lambda _: _subject(last.standalone, topic), text, count=1)
-    core = _ENDING.sub("", _OPENING.sub("", text))
-    elliptical = text != core and (_OPENING.search(text) or re.search(r"呢[？?。!！]*$", text))
-    if not elliptical or not core or len(core) > MAX_FOLLOW_UP_CHARS:
-        return None
-    return _filled(core, last.standalone, topic)
+    return _filled(_core(text), last.standalone, topic)
+
+
+def _completes(text: str, last: Turn) -> bool:
+    """A word or two after the assistant asked back."""
+    return _asked_back(last) and len(text) <= MAX_FOLLOW_UP_CHARS and without_asking(text) == text.rstrip("的了")
+
+
+def _core(text: str) -> str:
+    return _ENDING.sub("", _OPENING.sub("", text))
+
+
+def _elliptical(text: str, core: str) -> bool:
+    return text != core and (_OPENING.search(text) or re.search(r"呢[？?。!！]*$", text)) is not None
 
 
 def _filled(core: str, previous: str, topic: str) -> str:

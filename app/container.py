@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from loguru import logger
 
-from agents.llm.registry import get_generator
+from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
-from agents.rewriter import FollowUpRewriter
 from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.after import KIND, after_turns
@@ -27,6 +26,7 @@ from app.db.gaps import GapRepository, note
 from app.db.keys import KeyRepository
 from app.db.lock import DataDirLock
 from app.db.outbox import Outbox
+from app.db.profiles import ProfileRepository
 from app.db.transcripts import TranscriptRepository
 from app.db.turn_log import TurnLog
 from app.db.usage import UsageRepository, count
@@ -36,9 +36,10 @@ from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
 from app.knowledge_ops.ingestion import IngestionService
 from app.knowledge_ops.search import CalibratedSearch, Searches
+from app.llm import LanguageModels
 from app.metrics import Metrics
 from app.outbox import OutboxWorker
-from app.retrieval import configuration, generator_options, knowledge_policy
+from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError
@@ -54,22 +55,25 @@ class TenantParts:
 
     retriever: CalibratedSearch
     roster: Roster
+    profile: TenantProfile
     configuration: str
 
 
 class Container:
     """Use `open_container`. `ready` is set once a warm query was answered; `draining` once the server stops."""
 
-    def __init__(self, settings: Settings, base: KnowledgeBase, searches: Searches) -> None:
+    def __init__(self, settings: Settings, base: KnowledgeBase, searches: Searches, models: LanguageModels) -> None:
         self.settings = settings
         self.base = base
         self.ready = asyncio.Event()
         self.draining = asyncio.Event()
         self._searches = searches
+        self._models = models
         self._tenants: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
         self._filling = False
         self.keys = KeyRing(KeyRepository(base.database), settings.api_key.get_secret_value())
+        self.profiles = ProfileRepository(base.database, default_profile(settings))
         self.transcripts = TranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
@@ -81,7 +85,7 @@ class Container:
             Guard(settings.max_message_chars),
             Sessions(conversations),
             self.hot_cache,
-            History(conversations, FollowUpRewriter(), settings.history_turns),
+            History(conversations, models.rewriter(), settings.history_turns),
             Answering(base.embedder, self._roster, self.metrics),
             self.turn_log,
             self.metrics,
@@ -99,11 +103,15 @@ class Container:
         """The tenant's parts, opened at their first use. Raises IndexUnavailable, IndexMismatch, Overloaded."""
         if self._filling:  # half a knowledge base would answer "not found" to what its other half holds
             raise Overloaded("示例知识库正在导入，请稍后再试。", code="not_ready")
+        profile = await self.profiles.get(tenant)
         if tenant not in self._tenants:
             async with self._opening:
                 if tenant not in self._tenants:
-                    self._tenants[tenant] = await self._open(tenant)
-        return self._tenants[tenant]
+                    self._tenants[tenant] = self._parts(await self._searches.open(tenant, self.base), profile)
+        parts = self._tenants[tenant]
+        if parts.profile is not profile:
+            parts = self._tenants[tenant] = self._parts(parts.retriever, profile)
+        return parts
 
     async def prepare(self) -> None:
         """Takes the samples in at the first start, then asks a warm question until it is answered."""
@@ -135,11 +143,11 @@ class Container:
         parts = await self.tenant(tenant)
         return Version(parts.retriever.revision, (parts.configuration, parts.retriever.calibrations))
 
-    async def _open(self, tenant: str) -> TenantParts:
-        retriever = await self._searches.open(tenant, self.base)
-        generator = get_generator("extractive", generator_options(self.settings, self.base.analyzer))
-        parts = AgentParts(retriever, generator, knowledge_policy(self.settings))
-        return TenantParts(retriever, Roster.of(parts), configuration(self.settings, self.base.embedder.name))
+    def _parts(self, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
+        generator = self._models.generator(self.base.analyzer, profile)
+        roster = Roster.of(AgentParts(retriever, generator, knowledge_policy(self.settings, profile)))
+        version = f"{configuration(self.settings, self.base.embedder.name)} {profile.version}"
+        return TenantParts(retriever, roster, profile, version)
 
 
 @asynccontextmanager
@@ -157,7 +165,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
         stack.push_async_callback(searches.close)
         stack.callback(start_jobs(searches).shutdown, wait=False)
-        container = Container(settings, base, searches)
+        models = await stack.enter_async_context(LanguageModels(settings))
+        container = Container(settings, base, searches, models)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
         container.outbox.start()

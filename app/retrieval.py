@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from agents.knowledge import KnowledgePolicy
+from agents.llm.model import ChatModel
 from agents.llm.registry import GeneratorOptions
+from agents.profile import TenantProfile
+from agents.prompting import prompts_version
 from app.settings import Settings
 from knowledge import text
 from knowledge.chunking import ChunkOptions
@@ -50,17 +53,24 @@ def chunk_options(settings: Settings) -> ChunkOptions:
     return ChunkOptions(settings.chunk_min_tokens, settings.chunk_max_tokens, settings.chunk_overlap_tokens)
 
 
-def generator_options(settings: Settings, analyzer: Analyzer) -> GeneratorOptions:
+def generator_options(
+    settings: Settings, analyzer: Analyzer, profile: TenantProfile, model: ChatModel | None = None
+) -> GeneratorOptions:
     """How answers are put together."""
-    return GeneratorOptions(analyzer.tokens, settings.max_source_count)
+    return GeneratorOptions(analyzer.tokens, settings.max_source_count, settings.max_chunk_chars, profile, model)
 
 
-def knowledge_policy(settings: Settings) -> KnowledgePolicy:
+def knowledge_policy(settings: Settings, profile: TenantProfile) -> KnowledgePolicy:
     """What the knowledge agent says when it is not sure, or has nothing."""
-    return KnowledgePolicy(settings.confident_threshold, settings.fallback_script)
+    return KnowledgePolicy(settings.confident_threshold, profile, settings.page_boost)
+
+
+def default_profile(settings: Settings) -> TenantProfile:
+    """That of a tenant which never stored one."""
+    return TenantProfile(fallback_script=settings.fallback_script)
 
 
 def configuration(settings: Settings, embedder: str) -> str:
     """A hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key."""
-    parts = (settings.model_dump_json(), embedder, text.VERSION)  # secrets are not in the dump
+    parts = (settings.model_dump_json(), embedder, text.VERSION, prompts_version())  # secrets are not in the dump
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

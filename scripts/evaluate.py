@@ -21,14 +21,14 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.knowledge import KnowledgeAgent
-from agents.llm.registry import get_generator
 from agents.types import Done, Question
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
+from app.llm import LanguageModels
 from app.retrieval import (
     chunk_options,
+    default_profile,
     embedder_options,
-    generator_options,
     knowledge_policy,
     reranker_options,
     retrieval_options,
@@ -76,9 +76,10 @@ class _Scoped:
 class Evaluation:
     """The shipped configuration over any corpus."""
 
-    def __init__(self, settings: Settings, embedder: Embedder) -> None:
+    def __init__(self, settings: Settings, embedder: Embedder, models: LanguageModels) -> None:
         self._settings = settings
         self._embedder = embedder
+        self._models = models
         self._analyzer = Analyzer()
 
     async def run_set(self, data: EvalSet) -> list[list[Result]]:
@@ -116,8 +117,9 @@ class Evaluation:
                 return [await run_questions(retriever, answer, group, asked.update, scopes) for group in groups]
 
     def _answerer(self, retriever: Retriever) -> Answerer:
-        generator = get_generator("extractive", generator_options(self._settings, self._analyzer))
-        policy = knowledge_policy(self._settings)
+        profile = default_profile(self._settings)
+        generator = self._models.generator(self._analyzer, profile)
+        policy = knowledge_policy(self._settings, profile)
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
@@ -150,17 +152,25 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
         closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
         closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
     ):
-        evaluation = Evaluation(settings, embedder)
-        report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
-        if arguments.set:
-            report |= await _set_report(evaluation, arguments, chunk_options(settings))
-        if arguments.rejection:
-            report["rejection"] = await _rejection_report(evaluation, arguments.rejection, chunk_options(settings))
-        if arguments.injection:
-            rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
-            data = own_documents("injection", rows, chunk_options(settings))
-            report["injection"] = injection_report(rows, await evaluation.run_own_documents(data))
-        return report
+        async with LanguageModels(settings) as models:
+            evaluation = Evaluation(settings, embedder, models)
+            report: dict[str, Any] = {"embedder": embedder.name, "reranker": settings.reranker}
+            if models.main is not None:
+                report["llm"] = models.main.name
+            return report | await _reports(evaluation, arguments, chunk_options(settings))
+
+
+async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:
+    report: dict[str, Any] = {}
+    if arguments.set:
+        report |= await _set_report(evaluation, arguments, options)
+    if arguments.rejection:
+        report["rejection"] = await _rejection_report(evaluation, arguments.rejection, options)
+    if arguments.injection:
+        rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
+        data = own_documents("injection", rows, options)
+        report["injection"] = injection_report(rows, await evaluation.run_own_documents(data))
+    return report
 
 
 async def _set_report(evaluation: Evaluation, arguments: argparse.Namespace, options: ChunkOptions) -> dict[str, Any]:

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
-from knowledge.types import Candidate
+from agents.types import Turn, Usage
+from knowledge.types import Candidate, Chunk
+
+PAGE = -1
+"""The fragment number of the customer's page, which is cited as [0]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to answer and from what.
 
-    `fragments` passed the gate, best first. `terms` and `idf` describe the question, as the retriever saw it.
+    `fragments` passed the gate, best first; `page` is what the customer looks at, as a fragment of its own. `terms`
+    and `idf` describe the question, as the retriever saw it. `question` stands alone; `asked` is how the customer
+    put it, where that differs. `history` is oldest first.
     """
 
     question: str
     fragments: tuple[Candidate, ...]
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
+    asked: str = ""
+    history: tuple[Turn, ...] = ()
+    page: Chunk | None = None
+
+    def chunk(self, fragment: int) -> Chunk:
+        """The text of a fragment, or of the page. Raises IndexError."""
+        if fragment == PAGE and self.page is not None:
+            return self.page
+        if fragment < 0:
+            raise IndexError(fragment)
+        return self.fragments[fragment].chunk
+
+    @property
+    def chunks(self) -> dict[int, Chunk]:
+        """All that may be answered from, by fragment number; the page, being no evidence by itself, last."""
+        chunks = {number: candidate.chunk for number, candidate in enumerate(self.fragments)}
+        return chunks if self.page is None else chunks | {PAGE: self.page}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +54,47 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What was written since the last citation rests on `fragments[fragment]` of the request."""
+    """What was written since the last citation rests on `fragments[fragment]` of the request, or on its page."""
 
     fragment: int
     quote: str
 
 
-Piece = Text | Citation
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """All pieces so far are taken back; what follows is the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The fragments do not hold the answer; after text with a source: not all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """`part` was out of order while the reply was written."""
+
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent at models since the last such piece, and on checking what they wrote."""
+
+    usage: Usage
+    verify_ms: float = 0.0
+
+
+Piece = Text | Citation | Withdrawn | Unanswered | Degraded | Spent
 
 
 class Generator(Protocol):
-    """Streams a reply. An empty stream says that the fragments hold nothing that may be said."""
+    """Streams a reply. One without a citation says that the fragments hold nothing that may be said."""
 
     name: str
 
-    def stream(self, request: Request) -> AsyncIterator[Piece]:
+    def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields text as it is written and a citation after every stretch that has a source.
 
-        Raises GenerationUnavailable, GenerationRejected.
+        Raises GenerationUnavailable, GenerationRejected, after the first piece too.
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agents.llm.base import Citation, Piece, Request, Text
 from agents.llm.selection import Quote, SentenceSelector
@@ -18,12 +18,12 @@ class ExtractiveGenerator:
         """tokens: `Analyzer.tokens` of the tenant; max_sources: fragments cited at most."""
         self._selector = SentenceSelector(tokens, max_sources)
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields sentence by sentence, and a citation where the sentences of one fragment end."""
         for number, quote in enumerate(self._selector.select(request)):
             if number:
                 yield Text("\n")
-            source = request.fragments[quote.fragment].chunk.text
+            source = request.chunk(quote.fragment).text
             for piece in _pieces(source, quote):
                 yield Text(piece)
                 await asyncio.sleep(0)  # a long reply must not hold up the other streams

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agents.llm.base import Generator
+from agents.llm.model import ChatModel
+from agents.profile import TenantProfile
 from knowledge.errors import InvalidConfiguration
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOptions:
-    """What providers are built from. tokens: the tenant's analyzer; max_sources: fragments cited at most."""
+    """What providers are built from.
+
+    tokens: the tenant's analyzer; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
+    model: what writes, for those that need one.
+    """
 
     tokens: Callable[[str], Sequence[str]]
     max_sources: int
+    max_chunk_chars: int = 800
+    profile: TenantProfile = field(default_factory=TenantProfile)
+    model: ChatModel | None = None
 
 
 def _extractive(options: GeneratorOptions) -> Generator:
@@ -23,7 +32,15 @@ def _extractive(options: GeneratorOptions) -> Generator:
     return ExtractiveGenerator(options.tokens, options.max_sources)
 
 
-GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive}
+def _openai(options: GeneratorOptions) -> Generator:
+    from agents.llm.openai import OpenAIGenerator
+
+    if options.model is None:
+        raise InvalidConfiguration("生成器 openai 需要大模型：请设置 LLM_API_KEY")
+    return OpenAIGenerator(options.model, options.profile, options.max_sources, options.max_chunk_chars)
+
+
+GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "openai": _openai}
 
 
 def get_generator(name: str, options: GeneratorOptions) -> Generator:

@@ -57,7 +57,7 @@ class SentenceSelector:
     def select(self, request: Request) -> list[Quote]:
         """The best quotes, those of the best fragment first; empty when nothing may be quoted."""
         how = _HOW.search(request.question) is not None
-        passages = [passage_of(index, candidate) for index, candidate in enumerate(request.fragments)]
+        passages = [passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()]
         passages = _distinct(passages)
         weights = self._weights(request)
         scored = sorted(
@@ -97,7 +97,7 @@ class SentenceSelector:
     ) -> float:
         """Between 0 and about 1.5: the share of the question that the unit covers, and what its form promises."""
         text = unit.text
-        terms, context = self._terms(text), self._terms(unit.passage.candidate.chunk.context)
+        terms, context = self._terms(text), self._terms(unit.passage.chunk.context)
         if unit.is_row:
             terms, context = terms - shared, context | shared
         covered = sum(weight for term, weight in weights.items() if term in terms)
@@ -159,5 +159,5 @@ def _distinct(passages: Sequence[Passage]) -> list[Passage]:
         sentences = tuple(s for s in passage.sentences if s.text not in seen)
         seen.update(s.text for s in sentences)
         if sentences:
-            result.append(Passage(passage.fragment, passage.candidate, sentences, passage.total))
+            result.append(Passage(passage.fragment, passage.chunk, sentences, passage.total))
     return result

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from agents.llm.quotable import quotable
 from agents.llm.sentences import Sentence, split_sentences
-from knowledge.types import Candidate
+from knowledge.types import Chunk
 
 MAX_LIST_CHARS = 300
 """A list is kept together up to here; the rest of a longer one is left to the source."""
@@ -19,7 +19,7 @@ class Passage:
     """The sentences of one fragment that may be quoted. `total` counts all of its sentences."""
 
     fragment: int
-    candidate: Candidate
+    chunk: Chunk
     sentences: tuple[Sentence, ...]
     total: int
 
@@ -50,14 +50,14 @@ class Unit:
         return all(self.passage.sentences[index].leads_in for index in self.indices)
 
 
-def passage_of(fragment: int, candidate: Candidate) -> Passage:
+def passage_of(fragment: int, chunk: Chunk) -> Passage:
     """Splits a fragment and leaves out what must not be quoted."""
-    kept, total = _kept(candidate.chunk.text)
-    return Passage(fragment, candidate, kept, total)
+    kept, total = quotable_sentences(chunk.text)
+    return Passage(fragment, chunk, kept, total)
 
 
-@lru_cache(maxsize=2048)
-def _kept(text: str) -> tuple[tuple[Sentence, ...], int]:
+@lru_cache(maxsize=8192)
+def quotable_sentences(text: str) -> tuple[tuple[Sentence, ...], int]:
     """The quotable sentences of a text and how many it has in all; 0.5 ms for 400 characters, so remembered."""
     sentences = split_sentences(text)
     allowed = quotable(sentences)

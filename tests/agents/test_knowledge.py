@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from agents.knowledge import DISCLAIMER, KnowledgeAgent, KnowledgePolicy
+from agents.draft import DISCLAIMER
+from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
+from agents.profile import TenantProfile
 from agents.types import Answer, Meta, Outcome
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
 
@@ -9,7 +11,7 @@ FALLBACK = "抱歉，知识库中未找到相关内容。"
 
 
 def agent(searcher: FixedSearcher) -> KnowledgeAgent:
-    return KnowledgeAgent(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), KnowledgePolicy(0.75, FALLBACK))
+    return KnowledgeAgent(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), KnowledgePolicy(0.75, TenantProfile()))
 
 
 async def answer(question: str, searcher: FixedSearcher) -> Answer:

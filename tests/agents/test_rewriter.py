@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from agents.rewriter import FollowUpRewriter, keeps_facts
+from agents.rewriter import keeps_facts, rewritten_by_rules
 from agents.types import Turn
 
 
 def rewrite(text: str, previous: str, *, reply: str = "", suggestions: tuple[str, ...] = ()) -> str | None:
-    return FollowUpRewriter().rewrite(text, [Turn(previous, previous, reply, suggestions)])
+    return rewritten_by_rules(text, [Turn(previous, previous, reply, suggestions)])
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_question_that_stands_alone_is_left_alone(text: str) -> None:
 
 
 def test_without_history_there_is_nothing_to_resolve() -> None:
-    assert FollowUpRewriter().rewrite("那运费呢", []) is None
+    assert rewritten_by_rules("那运费呢", []) is None
 
 
 def test_an_ordinal_means_what_was_offered_there() -> None:

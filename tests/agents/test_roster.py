@@ -5,6 +5,7 @@ import pytest
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.registry import GeneratorOptions, get_generator
+from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.types import Outcome
 from knowledge.errors import InvalidConfiguration
@@ -13,7 +14,7 @@ from tests.agents.support import ANALYZER, FixedSearcher, ask, finish
 
 def roster() -> Roster:
     generator = ExtractiveGenerator(ANALYZER.tokens, 3)
-    return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, "抱歉")))
+    return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, TenantProfile())))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from agents.base import Agent
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
+from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts
 from agents.types import Done, Evidence, Meta, Replace, Token
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
@@ -15,7 +16,8 @@ EXAMPLES = {"chitchat": "你好", "escalation": "转人工", "knowledge": "退�
 
 def build(name: str) -> Agent:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
-    return AGENTS[name](AgentParts(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), KnowledgePolicy(0.75, "抱歉")))
+    policy = KnowledgePolicy(0.75, TenantProfile())
+    return AGENTS[name](AgentParts(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), policy))
 
 
 @pytest.mark.parametrize("name", AGENTS)

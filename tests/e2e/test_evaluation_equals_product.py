@@ -12,6 +12,7 @@ from typing import Any, Literal
 import httpx
 import pytest
 
+from app.llm import LanguageModels
 from app.main import create_app
 from app.settings import Settings
 from knowledge.embeddings.registry import get_embedder
@@ -50,7 +51,8 @@ def files_in(folder: Path) -> list[Path]:
 async def measured(settings: Settings, data: EvalSet) -> list[Result]:
     embedder = get_embedder(settings.embedder)
     try:
-        return [result for group in await Evaluation(settings, embedder).run_set(data) for result in group]
+        evaluation = Evaluation(settings, embedder, LanguageModels(settings))
+        return [result for group in await evaluation.run_set(data) for result in group]
     finally:
         embedder.close()
 

@@ -1,0 +1,131 @@
+"""The reply of the knowledge agent as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
+from agents.llm.quotable import safe_text, without_orders
+from agents.types import CITING, Answer, Outcome, Source, Usage
+from knowledge.types import Candidate, Chunk
+
+DISCLAIMER = "以下内容与您的问题相关，但不能确定完全对应，仅供参考："
+REST = "\n其余部分资料中没有写明，可以联系人工客服确认。"
+
+
+class Draft:
+    """Numbers the fragments in the order in which they are cited, and keeps what the reply cost.
+
+    confident: below that an answer stands under a disclaimer and shows no sources.
+    """
+
+    def __init__(self, request: Request, *, confident: bool) -> None:
+        self.usage = Usage()
+        self.degraded: tuple[str, ...] = ()
+        self.verify_ms = 0.0
+        self.sent = False
+        self.withdrawn = False
+        self._request = request
+        self._confident = confident
+        self._texts: list[str] = []
+        self._quotes: dict[int, list[str]] = {}
+        self._unanswered = False
+
+    @property
+    def used(self) -> bool:
+        """Whether there is an answer: something with a source."""
+        return bool(self._quotes)
+
+    @property
+    def cannot(self) -> bool:
+        """Whether the model said that the fragments do not answer."""
+        return self._unanswered and not self.used
+
+    def curated(self) -> list[str]:
+        """What to send of the best fragment, a FAQ entry."""
+        text = without_orders(self._request.fragments[0].chunk.text)
+        return self.take(Text(text)) + self.take(Citation(0, text)) if text else []
+
+    def take(self, piece: Piece) -> list[str]:
+        """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""
+        match piece:
+            case Text(text):
+                return self._out(([] if self._texts or self._confident else [DISCLAIMER + "\n"]) + [text])
+            case Citation():
+                return self._out(self._cited(piece))
+            case Withdrawn():
+                self.withdrawn = self.withdrawn or self.sent
+                self._texts, self._quotes, self._unanswered = [], {}, False
+            case Unanswered():
+                self._unanswered = True
+            case Degraded(part):
+                self.degraded += (part,)
+            case Spent(usage, verify_ms):
+                self.usage += usage
+                self.verify_ms += verify_ms
+        return []
+
+    def rest(self) -> list[str]:
+        """What to send at the end of an answer."""
+        return self._out([REST]) if self._unanswered else []
+
+    def answer(self, agent: str, suggestions: Sequence[str]) -> Answer:
+        """The finished answer; only with something cited."""
+        outcome = Outcome.PARTIALLY_ANSWERED if self._unanswered else Outcome.ANSWERED
+        outcome = outcome if self._confident else Outcome.LOW_CONFIDENCE
+        return Answer(
+            reply="".join(self._texts),
+            outcome=outcome,
+            intent="knowledge",
+            agent=agent,
+            confidence=max((candidate.probability for candidate in self.candidates), default=0.0),
+            sources=self._sources() if outcome in CITING else (),
+            suggestions=tuple(suggestions),
+            escalate_to_human=self._unanswered,
+        )
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The fragments used."""
+        return [self._request.fragments[number] for number in self._quotes if number != PAGE]
+
+    def _out(self, texts: list[str]) -> list[str]:
+        self._texts += texts
+        if self.withdrawn:
+            return []
+        self.sent = self.sent or bool(texts)
+        return texts
+
+    def _cited(self, citation: Citation) -> list[str]:
+        """The mark; none under a disclaimer, which shows no sources."""
+        quotes = self._quotes.setdefault(citation.fragment, [])
+        if citation.quote not in quotes:
+            quotes.append(citation.quote)
+        return [f"[{self._index(citation.fragment)}]"] if self._confident else []
+
+    def _index(self, fragment: int) -> int:
+        if fragment == PAGE:
+            return 0
+        return [number for number in self._quotes if number != PAGE].index(fragment) + 1
+
+    def _sources(self) -> tuple[Source, ...]:
+        sources = (self._source(number, "\n".join(quotes)) for number, quotes in self._quotes.items())
+        return tuple(sorted(sources, key=lambda source: source.index))
+
+    def _source(self, fragment: int, snippet: str) -> Source:
+        chunk = self._request.chunk(fragment)
+        score = 0.0 if fragment == PAGE else self._request.fragments[fragment].probability
+        return Source(
+            index=self._index(fragment),
+            document_id=chunk.document.id,
+            title=chunk.document.title if safe_text(chunk.document.title) else "",
+            heading=_heading(chunk),
+            page=chunk.page,
+            snippet=snippet,
+            score=score,
+        )
+
+
+def _heading(chunk: Chunk) -> str:
+    heading = " > ".join(chunk.heading_path) if chunk.question is None else chunk.question
+    return heading if safe_text(heading) else ""

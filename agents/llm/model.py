@@ -1,0 +1,156 @@
+"""A chat model behind an OpenAI-compatible endpoint: deadlines, retries and errors of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agents.errors import GenerationRejected, GenerationUnavailable
+from agents.types import Usage
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+RETRY_SECONDS = 0.2
+"""Before the first retry; doubles with every further one."""
+MAX_RETRY_SECONDS = 2.0
+"""An endpoint that asks for more patience than this is as good as down for the customer who waits."""
+_TEMPORARY = frozenset({408, 409, 425, 429})
+
+ChatMessage = dict[str, str]
+"""`role` and `content`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """silence: seconds until the first token and between two; total: seconds of one reply, retries included;
+    retries: after a failure before the first token; max_tokens: of a reply.
+    """
+
+    base_url: str
+    api_key: str
+    name: str
+    silence: float = 10.0
+    total: float = 60.0
+    retries: int = 1
+    max_tokens: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The reply ended at the limit of tokens, perhaps within a sentence."""
+
+
+class ChatModel:
+    """One endpoint and model; serves many requests at once. Close it at the end."""
+
+    def __init__(self, options: ModelOptions) -> None:
+        from openai import AsyncOpenAI
+
+        self.name = options.name
+        self._options = options
+        self._client: AsyncOpenAI = AsyncOpenAI(
+            base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
+        )
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+        """Text as it comes, and what it costs: a Usage for every request made and one for its tokens, where told.
+
+        Raises GenerationUnavailable, GenerationRejected, after the first token too.
+        """
+        deadline = time.monotonic() + self._options.total
+        for attempt in range(self._options.retries + 1):
+            started = False
+            try:
+                async with aclosing(self._attempt(messages, deadline)) as pieces:
+                    async for piece in pieces:
+                        started = started or isinstance(piece, str)
+                        yield piece
+                if started:
+                    return
+                raise GenerationUnavailable(f"{self.name}: empty reply")
+            except GenerationUnavailable as error:
+                delay = max(error.retry_after, RETRY_SECONDS * 2**attempt)
+                late = delay > MAX_RETRY_SECONDS or time.monotonic() + delay >= deadline
+                if started or late or attempt == self._options.retries:
+                    raise
+            await asyncio.sleep(delay)
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """A short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
+        async with self._within(seconds):
+            reply = await self._request(messages)
+            return reply.choices[0].message.content or "", Usage(calls=1) + _tokens(reply)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _attempt(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[str | Usage | Cut]:
+        def left() -> float:
+            return min(self._options.silence, deadline - time.monotonic())
+
+        yield Usage(calls=1)
+        async with self._within(left()):
+            chunks = await self._request(messages, stream=True, stream_options={"include_usage": True})
+        async with chunks:
+            while True:
+                async with self._within(left()):
+                    chunk = await anext(chunks, None)
+                    pieces = _pieces(chunk) if chunk is not None else []
+                if chunk is None:
+                    return
+                for piece in pieces:
+                    yield piece
+
+    async def _request(self, messages: Sequence[ChatMessage], **options: Any) -> Any:
+        create: Any = self._client.chat.completions.create
+        limit = self._options.max_tokens
+        return await create(model=self.name, messages=list(messages), temperature=0.0, max_tokens=limit, **options)
+
+    @asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
+        """One step of the client: its deadline, and its errors as ours."""
+        import openai
+
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                yield
+        except TimeoutError as error:
+            raise GenerationUnavailable(f"{self.name}: silent for {seconds:.1f} s") from error
+        except openai.APIStatusError as error:
+            if error.status_code in _TEMPORARY or error.status_code >= 500:
+                raise GenerationUnavailable(f"{self.name}: status {error.status_code}", _retry_after(error)) from error
+            raise GenerationRejected(f"{self.name}: status {error.status_code}, {error.message}") from error
+        except openai.OpenAIError as error:
+            raise GenerationUnavailable(f"{self.name}: {type(error).__name__}") from error
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            raise GenerationUnavailable(f"{self.name}: not the agreed JSON") from error
+
+
+def _pieces(chunk: Any) -> list[str | Usage | Cut]:
+    """What one event of a stream tells. Raises TypeError, AttributeError, GenerationRejected."""
+    pieces: list[str | Usage | Cut] = [_tokens(chunk)] if chunk.usage else []
+    for choice in chunk.choices:
+        if choice.finish_reason == "content_filter":
+            raise GenerationRejected(f"{chunk.model}: content filter")
+        if text := choice.delta.content:
+            pieces.append("" + text)  # a number for a text raises
+        if choice.finish_reason == "length":
+            pieces.append(Cut())
+    return pieces
+
+
+def _tokens(reply: Any) -> Usage:
+    usage = reply.usage
+    return Usage(0, int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)) if usage else Usage()
+
+
+def _retry_after(error: Any) -> float:
+    """Seconds of the header; 0.0 without, or when it is a date."""
+    value = error.response.headers.get("retry-after", "")
+    return float(value) if value.replace(".", "", 1).isdigit() else 0.0

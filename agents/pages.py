@@ -1,0 +1,115 @@
+"""The page that a customer looks at: a fragment of its own, and a hint which documents are meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from agents.asking import IDENTIFIER
+from agents.llm.quotable import safe_text
+from agents.llm.sentences import split_sentences
+from agents.types import Page
+from knowledge.text import clean, fold
+from knowledge.types import Candidate, Chunk, DocumentMeta
+
+MAX_PAGE_CHARS = 800
+MIN_TITLE = 4
+"""Shorter titles (帮助, FAQ) occur in those of most pages."""
+_SKIPPED = ("@", "image", "logo", "url", "sameAs")
+"""Keys of JSON-LD that hold nothing to read."""
+
+
+def page_chunk(page: Page, question: str, max_chars: int = MAX_PAGE_CHARS) -> Chunk | None:
+    """The page as a fragment: of a long one the lines nearest to the question, in order; None without any text."""
+    lines = [line for line in dict.fromkeys(_lines(page)) if line]
+    if not lines:
+        return None
+    pairs = _pairs(question)
+    ranked = sorted(range(len(lines)), key=lambda number: -len(pairs & _pairs(lines[number])))
+    kept, size = set(), 0
+    for number in ranked:
+        if size + len(lines[number]) < max_chars:
+            kept.add(number)
+            size += len(lines[number]) + 1
+    text = "\n".join(lines[number] for number in sorted(kept)) or lines[ranked[0]][:max_chars]
+    title = clean(page.title).strip() or clean(page.url).strip()
+    document = DocumentMeta("", clean(page.url), title)
+    return Chunk("page", document, 0, text)
+
+
+def ordered_up(candidates: Sequence[Candidate], page: Page | None, boost: float) -> tuple[Candidate, ...]:
+    """Candidates of the customer's page before others up to `boost` more probable; nothing else about them changes."""
+    if page is None or not boost:
+        return tuple(candidates)
+    hints = _Hints.of(page)
+    return tuple(sorted(candidates, key=lambda c: -(c.probability + boost * hints.match(c.chunk.document))))
+
+
+def subject_of(page: Page | None) -> str:
+    """What 这个 may mean on this page: its model name, else its title without the name of the site; may be empty."""
+    if page is None or not safe_text(page.title):
+        return ""
+    title = clean(page.title).strip()
+    named = IDENTIFIER.search(title)
+    return named.group() if named else title.split(" - ")[0].split("|")[0].split("_")[0].strip()[:40]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hints:
+    """What a document of the page may be called, folded."""
+
+    title: str
+    address: str
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, page: Page) -> _Hints:
+        title = fold(" ".join((page.title, *page.headings[:1])))
+        return cls(title, fold(unquote(page.url)), _names(title))
+
+    def match(self, document: DocumentMeta) -> bool:
+        stem = fold(document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0])
+        titles = {fold(document.title), stem}
+        if self.names & frozenset().union(*map(_names, titles)):
+            return True
+        return any(len(title) >= MIN_TITLE and (title in self.title or title in self.address) for title in titles)
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(match.group().replace(" ", "") for match in IDENTIFIER.finditer(text))
+
+
+def _lines(page: Page) -> Iterator[str]:
+    """Everything to read on the page, sentence by sentence."""
+    texts = [page.description, *page.headings, *_facts(page.json_ld), page.text]
+    for text in texts:
+        for sentence in split_sentences(clean(text)):
+            yield sentence.text.strip()
+
+
+def _facts(json_ld: str) -> list[str]:
+    """Key and value of every leaf; nothing of what is no JSON, or nested beyond reason."""
+    try:
+        return list(_leaves(json.loads(json_ld), "")) if json_ld.strip() else []
+    except (ValueError, RecursionError):  # a site's script block may be broken; the page is still there to read
+        return []
+
+
+def _leaves(data: Any, key: str) -> Iterator[str]:
+    if isinstance(data, dict):
+        for name, value in data.items():
+            if not str(name).startswith(_SKIPPED):
+                yield from _leaves(value, str(name))
+    elif isinstance(data, list):
+        for value in data:
+            yield from _leaves(value, key)
+    elif data is not None and not isinstance(data, bool):
+        yield f"{key}：{data}" if key else str(data)
+
+
+def _pairs(text: str) -> set[str]:
+    folded = fold(text)
+    return {folded[at : at + 2] for at in range(len(folded) - 1)}

@@ -1,0 +1,72 @@
+"""The language models of one process, and what is built on them. Without a key everything works without them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from agents.llm.base import Generator
+from agents.llm.fallback import FallbackGenerator
+from agents.llm.model import ChatModel, ModelOptions
+from agents.llm.registry import get_generator
+from agents.llm.rewriter import ModelRewriter
+from agents.profile import TenantProfile
+from agents.rewriter import Rewriter, RuleRewriter
+from app.retrieval import generator_options
+from app.settings import Settings
+from knowledge.text import Analyzer
+
+
+class LanguageModels:
+    """`main` writes answers, `small` rewrites follow-ups; a small one at another endpoint also stands in for `main`.
+
+    A turn costs three requests at most: a rewrite, then two attempts at the answer, at one endpoint or at both.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        key = settings.llm_api_key.get_secret_value()
+        small_key = settings.small_llm_api_key.get_secret_value() or key
+        small_url = settings.small_llm_base_url or settings.llm_base_url
+        small_name = settings.small_llm_model or settings.llm_model
+        self._elsewhere = bool(key) and small_url != settings.llm_base_url
+        retries = 0 if self._elsewhere else settings.llm_retries
+        self.main = self._model(settings.llm_base_url, key, settings.llm_model, retries) if key else None
+        self.small = self._model(small_url, small_key, small_name, 0) if small_key else None
+
+    def generator(self, analyzer: Analyzer, profile: TenantProfile) -> Generator:
+        """Models in order of preference, quotes from the knowledge base in the end."""
+        quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile))
+        if self.main is None:
+            return quotes
+        models = [self.main, *([self.small] if self.small is not None and self._elsewhere else [])]
+        options = [generator_options(self._settings, analyzer, profile, model) for model in models]
+        return FallbackGenerator([*(get_generator("openai", option) for option in options), quotes])
+
+    def rewriter(self) -> Rewriter | None:
+        """None where follow-ups are not rewritten."""
+        if not self._settings.rewrite_enabled:
+            return None
+        return RuleRewriter() if self.small is None else ModelRewriter(self.small, self._settings.rewrite_timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Closes the connections."""
+        for model in (self.main, self.small):
+            if model is not None:
+                await model.close()
+
+    def _model(self, base_url: str, api_key: str, name: str, retries: int) -> ChatModel:
+        settings = self._settings
+        return ChatModel(
+            ModelOptions(
+                base_url,
+                api_key,
+                name,
+                silence=settings.llm_first_token_timeout,
+                total=settings.llm_timeout,
+                retries=retries,
+                max_tokens=settings.llm_max_tokens,
+            )
+        )
