@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.db.lock import DataDirLock
-from app.knowledge_ops.assembly import KnowledgeBase, index_path, open_knowledge
+from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.files import FoundFile, find_files
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
 from app.knowledge_ops.progress import IngestionBar
@@ -54,24 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="文件或目录；目录逐层查找")
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找")
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
     parser.add_argument("--tenant", default="default", help="租户，默认 default")
     parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
-    parser.add_argument("--reindex", action="store_true", help="先丢弃全部向量索引，按数据库重建（更换 EMBEDDER 后用）")
-    options = parser.parse_args(arguments)
-    if not options.paths and not options.reindex:
-        parser.error("请给出要导入的文件或目录，或使用 --reindex")
-    return options
+    return parser.parse_args(arguments)
 
 
 async def _run(settings: Settings, options: argparse.Namespace, files: list[FoundFile], owns_index: bool) -> int:
-    if options.reindex:
-        if not owns_index:
-            print("服务正在使用 DATA_DIR，无法重建索引：请先停止服务再试", file=sys.stderr)
-            return 1
-        await asyncio.to_thread(shutil.rmtree, index_path(settings), ignore_errors=True)
     if not owns_index:
         print("服务正在运行：文件写入数据库后由服务更新索引")
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:

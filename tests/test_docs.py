@@ -76,9 +76,8 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             assert "error" not in answer.split('"')[:3]
         case [".venv/bin/python", script, *options] if script.startswith("scripts/"):
             options = [option.replace(ADDRESS, server.address) for option in options]
-            run(
-                [sys.executable, str(ROOT / script), *options], of_its_own(server) if "--reindex" in options else server
-            )
+            stopped = script == "scripts/reindex.py"
+            run([sys.executable, str(ROOT / script), *options], of_its_own(server) if stopped else server)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
         case [".venv/bin/python", "-m", "pip", "install", "-r", requirements]:
