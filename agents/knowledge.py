@@ -11,11 +11,11 @@ from typing import Protocol
 
 from agents.asking import bare_name
 from agents.draft import Draft
-from agents.llm.base import Generator, Request
+from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
 from agents.pages import ordered_up, page_chunk
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Token
+from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Settled, Token
 from knowledge.text import fold
 from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
 
@@ -91,11 +91,14 @@ class KnowledgeAgent:
         if request.fragments[0].chunk.question is not None:
             for text in draft.curated():
                 yield Token(text)
+            yield Settled()
         else:
             async with aclosing(self._generator.stream(request)) as pieces:
                 async for piece in pieces:
                     for text in draft.take(piece):
                         yield Token(text)
+                    if isinstance(piece, Checked) and not draft.withdrawn:
+                        yield Settled()
         for text in draft.rest() if draft.used else ():
             yield Token(text)
         answer = self._finished(draft, retrieval)

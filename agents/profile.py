@@ -12,7 +12,7 @@ ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
 
 @dataclass(frozen=True, slots=True)
 class TenantProfile:
-    """`reply_language` auto is the customer's own. `system_prompt` is placed after the rules and never replaces them."""
+    """`reply_language` auto is the customer's own; `system_prompt` stands after the rules and never replaces them."""
 
     name: str = "智能客服"
     persona: str = ""

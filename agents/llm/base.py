@@ -61,6 +61,11 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Checked:
+    """All text so far is supported: only a failure of the generator can still withdraw it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Withdrawn:
     """All pieces so far are taken back; what follows is the reply."""
 
@@ -85,7 +90,7 @@ class Spent:
     verify_ms: float = 0.0
 
 
-Piece = Text | Citation | Withdrawn | Unanswered | Degraded | Spent
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent
 
 
 class Generator(Protocol):

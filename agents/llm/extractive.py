@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
-from agents.llm.base import Citation, Piece, Request, Text
+from agents.llm.base import Checked, Citation, Piece, Request, Text
 from agents.llm.selection import Quote, SentenceSelector
 
 
@@ -28,6 +28,7 @@ class ExtractiveGenerator:
                 yield Text(piece)
                 await asyncio.sleep(0)  # a long reply must not hold up the other streams
             yield Citation(quote.fragment, "".join(_pieces(source, quote)))
+            yield Checked()
 
 
 def _pieces(source: str, quote: Quote) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from agents.llm.base import PAGE, Citation, Piece, Text, Unanswered, Withdrawn
+from agents.llm.base import PAGE, Checked, Citation, Piece, Text, Unanswered, Withdrawn
 from agents.llm.citations import Mark
 from agents.llm.support import Support, SupportChecker
 
@@ -117,6 +117,8 @@ class GroundedReply:
         sentence.support = finding.fragments
         if finding.fragments and not sentence.marked and finding.fragments[0] != self._last:
             yield from self._mark(sentence, finding.fragments[0])
+        if all(said.kept for said in self._sentences) and any(said.support for said in self._sentences):
+            yield Checked()
 
     def _mark(self, sentence: _Sentence, fragment: int) -> Iterator[Piece]:
         if fragment not in self._used and fragment != PAGE and len(self._used.keys() - {PAGE}) >= self._max_sources:

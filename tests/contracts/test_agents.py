@@ -7,7 +7,7 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts
-from agents.types import Done, Evidence, Meta, Replace, Token
+from agents.types import Done, Evidence, Meta, Replace, Settled, Token
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
 
 EXAMPLES = {"chitchat": "你好", "escalation": "转人工", "knowledge": "退款多久到账"}
@@ -30,7 +30,7 @@ def test_an_agent_is_registered_under_its_name_and_takes_its_example(name: str) 
 async def test_a_run_is_meta_then_tokens_then_one_done(name: str) -> None:
     events = [event async for event in build(name).run(ask(EXAMPLES[name]))]
     assert isinstance(events[0], Meta) and isinstance(events[-1], Done)
-    assert all(isinstance(event, Evidence | Token | Replace) for event in events[1:-1])
+    assert all(isinstance(event, Evidence | Token | Replace | Settled) for event in events[1:-1])
     answer = events[-1].answer
     assert "".join(event.text for event in events if isinstance(event, Token)) == answer.reply
     assert (events[0].agent, events[0].intent) == (answer.agent, answer.intent) == (name, answer.intent)
