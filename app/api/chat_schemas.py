@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, Field
 
 MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
 
 
+SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]{1,128}$")]
+
+
 class ChatRequest(BaseModel):
     """One message of a customer."""
 
     message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息")
-    session_id: str | None = Field(
-        None, pattern=r"^[A-Za-z0-9_.:@-]{1,128}$", description="会话编号；留空则新建会话并在响应中返回"
-    )
+    session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
     user_id: str = Field("", max_length=128, description="业务侧的用户编号")
     channel: str = Field("", max_length=64, description="来源渠道")
 

@@ -1,0 +1,103 @@
+"""OpenAI's chat completions over the same turns as every other channel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from app.api.deps import TenantId, Wiring
+from app.api.error_handlers import log_error, request_id_of
+from app.api.openai_format import MODEL, PING, ChunkWriter, completion, failure
+from app.api.openai_schemas import CompletionRequest
+from app.chat.session import Message, new_id
+from app.chat.stream import HEADERS, MEDIA_TYPE, paced
+from app.chat.types import ChatEvent, TurnDone
+from app.errors import NotFound, describe
+from knowledge.text import clean
+
+CHANNEL = "openai"
+
+router = APIRouter(prefix="/v1", tags=["OpenAI 兼容接口"])
+
+_COMPLETION: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "chat.completion；stream 为 true 时是 chat.completion.chunk 的 SSE 流，以 [DONE] 结束",
+        "content": {"application/json": {}, MEDIA_TYPE: {}},
+    }
+}
+
+
+@router.post("/chat/completions", response_class=Response, responses=_COMPLETION)
+async def complete(body: CompletionRequest, request: Request, tenant: TenantId, wiring: Wiring) -> Response:
+    """The next reply of a conversation."""
+    _require(body.model)
+    message = _message(body, request, tenant)
+    if not body.stream:
+        done = await wiring.chat.answer(message)
+        request.state.outcome = done.answer.outcome.value
+        return Response(completion(done), media_type="application/json")
+    items = paced(wiring.chat.stream(message), wiring.draining)
+    first = await anext(items)
+    if isinstance(first, Exception):  # nothing was sent yet, so the status can tell
+        raise first
+    writer = ChunkWriter(include_usage=body.stream_options is not None and body.stream_options.include_usage)
+    return StreamingResponse(_chunks(first, items, writer, request), media_type=MEDIA_TYPE, headers=HEADERS)
+
+
+@router.get("/models")
+async def list_models(tenant: TenantId) -> dict[str, Any]:
+    """The one model there is."""
+    return {"object": "list", "data": [MODEL]}
+
+
+@router.get("/models/{model}")
+async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
+    """The one model there is."""
+    _require(model)
+    return MODEL
+
+
+async def _chunks(
+    first: ChatEvent | None,
+    items: AsyncGenerator[ChatEvent | Exception | None, None],
+    writer: ChunkWriter,
+    request: Request,
+) -> AsyncGenerator[str, None]:
+    """The frames of a turn; closing this cancels the work."""
+    async with aclosing(items):
+        yield PING if first is None else writer.frames(first)
+        async for item in items:
+            if item is None:
+                yield PING
+            elif isinstance(item, Exception):
+                description = describe(item)
+                log_error(item, description)
+                yield failure(description)
+            else:
+                if isinstance(item, TurnDone):
+                    request.state.outcome = item.answer.outcome.value
+                if frames := writer.frames(item):
+                    yield frames
+
+
+def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
+    history = body.history() if body.session_id is None else ()
+    return Message(
+        tenant=tenant,
+        session_id=body.session_id or new_id(),
+        text=body.question(),
+        user_id=clean(body.user or ""),
+        channel=CHANNEL,
+        trace_id=request_id_of(request),
+        new_session=body.session_id is None,
+        history=history,
+    )
+
+
+def _require(model: str) -> None:
+    if model != MODEL["id"]:
+        raise NotFound(f"没有名为 {clean(model)} 的模型，请使用 {MODEL['id']}", code="model_not_found", param="model")

@@ -1,0 +1,104 @@
+"""A turn in the words of OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import orjson
+
+from agents.types import Replace, Settled, Token, Usage
+from app.chat.types import ChatEvent, TurnDone, TurnStarted
+from app.errors import Description
+
+MODEL: dict[str, Any] = {"id": "yingda", "object": "model", "created": 0, "owned_by": "yingda"}
+"""The one model there is, as models are described."""
+CORRECTION = "\n\n更正：\n"
+_END = "data: [DONE]\n\n"
+PING = ": ping\n\n"
+"""A comment: keeps the connection open, and clients pass over it."""
+
+
+def completion(done: TurnDone) -> bytes:
+    """The whole answer as one JSON object."""
+    message = {"role": "assistant", "content": done.answer.reply, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    head = _head(done.message_id, "chat.completion")
+    return orjson.dumps(head | {"choices": [choice], "usage": usage(done), "yingda": extra(done)})
+
+
+def extra(done: TurnDone) -> dict[str, Any]:
+    """What OpenAI's format has no place for: the ids, the outcome and the data of the chat response."""
+    response = done.response()
+    return {name: response[name] for name in ("session_id", "message_id", "outcome")} | response["data"]
+
+
+def usage(done: TurnDone) -> dict[str, int]:
+    """Tokens spent at language models for this answer; none when it was quoted or came out of the cache."""
+    spent = Usage() if done.cached else done.answer.usage
+    prompt, written = spent.prompt_tokens, spent.completion_tokens
+    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
+
+
+class ChunkWriter:
+    """Writes one completion as a stream.
+
+    Clients of this interface cannot take text back, so text is sent once it is settled, and the rest at the end. Where
+    the reply was replaced all the same, because the model failed midway, the new one follows as a correction.
+    include_usage: a chunk before the end tells the tokens.
+    """
+
+    def __init__(self, *, include_usage: bool) -> None:
+        self._include_usage = include_usage
+        self._head: dict[str, Any] = {}
+        self._reply = self._sent = ""
+
+    def frames(self, event: ChatEvent) -> str:
+        """What to send for an event of the turn; often nothing."""
+        match event:
+            case TurnStarted():
+                self._head = _head(event.message_id, "chat.completion.chunk")
+                return self._chunk([_choice({"role": "assistant", "content": ""})])
+            case Token(text):
+                self._reply += text
+            case Replace(text):
+                self._reply = text
+            case Settled() if self._reply.startswith(self._sent):
+                unsent, self._sent = self._reply[len(self._sent) :], self._reply
+                return self._text(unsent)
+            case TurnDone():
+                return self._done(event)
+        return ""
+
+    def _done(self, done: TurnDone) -> str:
+        reply = done.answer.reply
+        if reply.startswith(self._sent):
+            text, replaced = self._text(reply[len(self._sent) :]), {}
+        else:
+            text, replaced = self._text(CORRECTION + reply), {"replaced": True, "reply": reply}
+        end = self._chunk([_choice({}, "stop")], yingda=extra(done) | replaced)
+        return text + end + (self._chunk([], usage=usage(done)) if self._include_usage else "") + _END
+
+    def _text(self, text: str) -> str:
+        return self._chunk([_choice({"content": text})]) if text else ""
+
+    def _chunk(self, choices: list[dict[str, Any]], **fields: Any) -> str:
+        always = {"usage": None} if self._include_usage else {}
+        return _frame(self._head | {"choices": choices} | always | fields)
+
+
+def failure(description: Description) -> str:
+    """The last frame of a stream that broke; clients raise it as an error."""
+    return _frame(description.openai_body())
+
+
+def _frame(data: dict[str, Any]) -> str:
+    return f"data: {orjson.dumps(data).decode()}\n\n"
+
+
+def _head(message_id: str, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{message_id}", "object": kind, "created": int(time.time()), "model": MODEL["id"]}
+
+
+def _choice(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
