@@ -77,6 +77,7 @@ class ScriptedLLM:
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
         self.taken: Counter[str] = Counter()
         self.base_url = ""
+        self.finish = "stop"
         self._first, self._between, self._stall = first_token_delay, token_delay, stall
         self._random = None if seed is None else random.Random(seed)
         self._obeys = obeys or {}
@@ -193,7 +194,7 @@ class ScriptedLLM:
             await writer.drain()
             writer.close()
             return
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": self.finish}
         await _send(
             writer, 200, _completion(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, text)}
         )
@@ -216,9 +217,7 @@ class ScriptedLLM:
         """The data of every event; None drops the connection."""
         pieces = re.findall(r"[\s\S]{1,2}", text)
         head = _completion(body, "chat.completion.chunk")
-        for number, piece in enumerate(pieces):
-            if number:
-                await asyncio.sleep(self._between)
+        for number, piece in enumerate([*pieces, ""]):
             if number == max(1, len(pieces) // 2):
                 if step is Behaviour.STALL_MIDWAY:
                     await asyncio.sleep(self._stall)
@@ -226,8 +225,10 @@ class ScriptedLLM:
                     yield None
                 elif step is Behaviour.GARBAGE_STREAM:
                     yield "{not json at all"
-            yield json.dumps(head | {"choices": [_delta({"content": piece})]}, ensure_ascii=False)
-        yield json.dumps(head | {"choices": [_delta({}, "stop")]})
+            if piece:
+                await asyncio.sleep(self._between if number else 0.0)
+                yield json.dumps(head | {"choices": [_delta({"content": piece})]}, ensure_ascii=False)
+        yield json.dumps(head | {"choices": [_delta({}, self.finish)]})
         if (body.get("stream_options") or {}).get("include_usage"):
             yield json.dumps(head | {"choices": [], "usage": _usage(body, text)})
         yield "[DONE]"

@@ -1,0 +1,55 @@
+"""A model on the scripted server, for the agents' tests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from agents.llm.base import Citation, Piece, Request, Text, Withdrawn
+from agents.llm.model import ChatModel, ModelOptions
+from scripts.scripted_llm import ScriptedLLM, Step
+from tests.agents.support import candidate, retrieval
+
+QUESTION = "退款多久到账"
+RETURNS = "退款在验货后 1～5 个工作日内到账。退货运费由您承担，首重 12 元。"
+WARRANTY = "路由器整机保修三年。人为损坏不在保修范围内。"
+
+
+@asynccontextmanager
+async def scripted(*script: Step, silence: float = 0.5, retries: int = 0, **options: Any) -> AsyncIterator[Scripted]:
+    """A scripted server and a model that asks it; options: of ScriptedLLM."""
+    async with ScriptedLLM(*script, **options) as server:
+        model = ChatModel(ModelOptions(server.base_url, "key", "scripted", silence=silence, total=5.0, retries=retries))
+        try:
+            yield Scripted(server, model)
+        finally:
+            await model.close()
+
+
+class Scripted:
+    """Server and model."""
+
+    def __init__(self, server: ScriptedLLM, model: ChatModel) -> None:
+        self.server, self.model = server, model
+
+
+def request(*texts: str, question: str = QUESTION, **fields: Any) -> Request:
+    """A request over fragments of these texts."""
+    fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
+    found = retrieval(question, *fragments)
+    return Request(question, fragments, found.terms, found.idf, **fields)
+
+
+def reply_of(pieces: list[Piece]) -> str:
+    """The text that stands at the end, citations as `[fragment]`."""
+    reply = ""
+    for piece in pieces:
+        match piece:
+            case Text(text):
+                reply += text
+            case Citation(fragment):
+                reply += f"[{fragment}]"
+            case Withdrawn():
+                reply = ""
+    return reply
