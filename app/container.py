@@ -79,7 +79,7 @@ class Container:
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.metrics = Metrics()
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note)}))
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
+        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, lambda: self.metrics.in_flight)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.chat = ChatService(
             Guard(settings.max_message_chars),

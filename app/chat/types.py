@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import orjson
 
-from agents.types import Answer, Evidence, Replace, Settled, Token
+from agents.types import Answer, Evidence, Replace, Settled, Source, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class TurnDone:
                 "intent": answer.intent,
                 "agent": answer.agent,
                 "confidence": answer.confidence,
-                "sources": [asdict(source) for source in answer.sources],
+                "sources": [_plain(source) for source in answer.sources],
                 "suggestions": list(answer.suggestions),
                 "escalate_to_human": answer.escalate_to_human,
                 "degraded": list(answer.degraded),
@@ -57,6 +57,14 @@ class TurnDone:
                 "trace_id": self.trace_id,
             },
         }
+
+
+_SOURCE_FIELDS = tuple(item.name for item in fields(Source))
+
+
+def _plain(source: Source) -> dict[str, Any]:
+    """`dataclasses.asdict` copies deeply, at ten times the cost."""
+    return {name: getattr(source, name) for name in _SOURCE_FIELDS}
 
 
 ChatEvent = TurnStarted | Evidence | Token | Replace | Settled | TurnDone

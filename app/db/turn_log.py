@@ -12,6 +12,8 @@ from app.db.conversations import NewTurn
 from app.db.engine import Database
 from app.db.outbox import Event
 
+GATHER_SECONDS = 0.005
+"""How long the first of a batch waits for turns that are being answered: a commit costs the same for one as for ten."""
 MAX_BATCH = 256
 """Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
 
@@ -19,7 +21,8 @@ MAX_BATCH = 256
 class TurnLog:
     """One transaction holds the turns, the counts of their conversations, and what follows from them.
 
-    after: the events that follow from turns of one transaction. on_commit: called after each.
+    after: the events that follow from turns of one transaction. on_commit: called after each. expected: how many turns
+    are being answered, those that are pending here included; a turn that is alone waits for no other.
     """
 
     def __init__(
@@ -27,10 +30,12 @@ class TurnLog:
         database: Database,
         after: Callable[[Sequence[NewTurn]], list[Event]],
         on_commit: Callable[[], None] = lambda: None,
+        expected: Callable[[], int] = lambda: 0,
     ) -> None:
         self._database = database
         self._after = after
         self._on_commit = on_commit
+        self._expected = expected
         self._pending: list[tuple[NewTurn, asyncio.Future[None]]] = []
         self._writer: asyncio.Task[None] | None = None
 
@@ -50,8 +55,15 @@ class TurnLog:
     async def _write(self) -> None:
         """Until nothing is pending; turns of one session in the order in which they came."""
         while self._pending:
+            await self._gather()
             batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
             await self._keep(batch)
+
+    async def _gather(self) -> None:
+        time = asyncio.get_running_loop().time
+        until = time() + GATHER_SECONDS
+        while len(self._pending) < min(self._expected(), MAX_BATCH) and time() < until:
+            await asyncio.sleep(GATHER_SECONDS / 5)
 
     async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[None]]]) -> None:
         """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""
