@@ -91,3 +91,11 @@ async def test_no_fault_of_a_short_reply_is_a_reply(fault: Behaviour) -> None:
     async with scripted(fault) as llm:
         with pytest.raises((GenerationUnavailable, GenerationRejected)):
             await llm.model.complete(MESSAGES, 0.3)
+
+
+async def test_blocked_content_is_not_tried_again() -> None:
+    async with scripted(Say("好的"), retries=3) as llm:
+        llm.server.finish = "content_filter"
+        with pytest.raises(GenerationRejected):
+            await streamed(llm)
+        assert llm.server.requests == 1

@@ -167,7 +167,7 @@ async def test_a_reply_cut_short_loses_its_last_half_sentence() -> None:
     assert reply_of(pieces) == f"{ARRIVES}[0]"
 
 
-async def test_blocked_content_and_outages_are_errors() -> None:
+async def test_an_outage_is_an_error_in_the_middle_too() -> None:
     for fault in (Behaviour.DROP_MIDWAY, Behaviour.EMPTY):
         with pytest.raises(GenerationUnavailable):
             await written(fault)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractAsyncContextManager
 
-from agents.llm.base import Citation, Generator, Piece, Request, Text
-from tests.agents.support import candidate, retrieval
-
-QUESTION = "退款多久到账"
-
-
-def request(*texts: str) -> Request:
-    fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
-    found = retrieval(QUESTION, *fragments)
-    return Request(QUESTION, fragments, found.terms, found.idf)
+from agents.llm.base import Checked, Citation, Generator, Piece, Text
+from tests.agents.models import request
 
 
 class GeneratorContract(ABC):
-    """Inherit, and write `generator`."""
+    """Inherit, and write `opened`."""
 
     @abstractmethod
-    def generator(self) -> Generator:
-        """A fresh instance."""
+    def opened(self) -> AbstractAsyncContextManager[Generator]:
+        """A fresh instance, and what it needs."""
 
     async def pieces(self, *texts: str) -> list[Piece]:
-        return [piece async for piece in self.generator().stream(request(*texts))]
+        async with self.opened() as generator:
+            return [piece async for piece in generator.stream(request(*texts))]
 
-    def test_it_has_a_name(self) -> None:
-        assert self.generator().name
+    async def test_it_has_a_name(self) -> None:
+        async with self.opened() as generator:
+            assert generator.name
 
     async def test_it_writes_and_cites(self) -> None:
         pieces = await self.pieces("退款 5 天到账。", "运费由您承担。")
@@ -38,6 +33,11 @@ class GeneratorContract(ABC):
         pieces = await self.pieces("退款 5 天到账。", "退款到账后短信通知。")
         citations = [piece for piece in pieces if isinstance(piece, Citation)]
         assert all(citation.fragment in (0, 1) and citation.quote for citation in citations)
+
+    async def test_what_stays_is_said_to_stay(self) -> None:
+        pieces = await self.pieces("退款 5 天到账。")
+        after = pieces[pieces.index(Checked()) :]
+        assert not any(isinstance(piece, Text | Citation) for piece in after)
 
     async def test_no_piece_is_empty(self) -> None:
         pieces = await self.pieces("退款 5 天到账。", "退款到账后短信通知。")

@@ -1,16 +1,41 @@
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from agents.llm.base import Generator
+from agents.llm.fallback import FallbackGenerator
 from agents.llm.registry import GENERATORS, GeneratorOptions, get_generator
+from scripts.scripted_llm import Behaviour
+from tests.agents.models import scripted
 from tests.agents.support import ANALYZER
 from tests.contracts.generators import GeneratorContract
 
 
 class TestExtractive(GeneratorContract):
-    def generator(self) -> Generator:
-        return get_generator("extractive", GeneratorOptions(ANALYZER.tokens, 3))
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Generator]:
+        yield get_generator("extractive", GeneratorOptions(ANALYZER.tokens, 3))
 
 
-def test_every_generator_keeps_the_contract() -> None:
-    covered = {contract().generator().name for contract in GeneratorContract.__subclasses__()}
-    assert covered == set(GENERATORS)
+class TestOpenAI(GeneratorContract):
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Generator]:
+        async with scripted(Behaviour.OBEY) as llm:
+            yield get_generator("openai", GeneratorOptions(ANALYZER.tokens, 3, model=llm.model))
+
+
+class TestFallback(GeneratorContract):
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Generator]:
+        async with scripted(Behaviour.DROP_MIDWAY) as llm:
+            options = GeneratorOptions(ANALYZER.tokens, 3, model=llm.model)
+            yield FallbackGenerator([get_generator(name, options) for name in ("openai", "extractive")])
+
+
+async def test_every_generator_keeps_the_contract() -> None:
+    covered = set()
+    for contract in GeneratorContract.__subclasses__():
+        async with contract().opened() as generator:
+            covered.add(generator.name)
+    assert covered == {*GENERATORS, FallbackGenerator.name}
