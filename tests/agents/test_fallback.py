@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.errors import GenerationUnavailable
+from agents.llm.base import Citation, Degraded, Generator, Piece, Spent, Text, Unanswered, Withdrawn
+from agents.llm.extractive import ExtractiveGenerator
+from agents.llm.fallback import FallbackGenerator
+from agents.llm.openai import OpenAIGenerator
+from agents.profile import TenantProfile
+from scripts.scripted_llm import Behaviour, Say, Step
+from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
+from tests.agents.support import ANALYZER
+
+ARRIVES = "退款在验货后 1～5 个工作日内到账。"
+QUOTED = f"{RETURNS}[0]"
+BEFORE = (
+    Behaviour.STALL_FIRST,
+    Behaviour.DROP_FIRST,
+    Behaviour.TOO_MANY,
+    Behaviour.BROKEN,
+    Behaviour.UNAUTHORIZED,
+    Behaviour.GARBAGE_BODY,
+    Behaviour.EMPTY,
+)
+MIDWAY = (Behaviour.STALL_MIDWAY, Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM)
+
+
+def by(llm: Scripted) -> OpenAIGenerator:
+    return OpenAIGenerator(llm.model, TenantProfile(), 3, 800)
+
+
+def chain(*generators: Generator) -> FallbackGenerator:
+    return FallbackGenerator([*generators, ExtractiveGenerator(ANALYZER.tokens, 3)])
+
+
+async def written(*script: Step) -> list[Piece]:
+    async with scripted(*script) as llm:
+        return [piece async for piece in chain(by(llm)).stream(request(RETURNS))]
+
+
+async def test_a_model_that_works_is_not_helped() -> None:
+    pieces = await written(Behaviour.ANSWER)
+    assert reply_of(pieces) == f"{ARRIVES}[0]"
+    assert not any(isinstance(piece, Degraded | Withdrawn) for piece in pieces)
+
+
+@pytest.mark.parametrize("fault", BEFORE)
+async def test_an_outage_before_the_first_token_ends_in_quotes_and_is_marked(fault: Behaviour) -> None:
+    pieces = await written(fault)
+    assert reply_of(pieces) == QUOTED
+    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm")]
+
+
+@pytest.mark.parametrize("fault", MIDWAY)
+async def test_an_outage_midway_withdraws_what_was_written(fault: Behaviour) -> None:
+    pieces = await written(fault)
+    assert reply_of(pieces) == QUOTED
+    assert [piece for piece in pieces if isinstance(piece, Degraded | Withdrawn)] == [Degraded("llm"), Withdrawn()]
+    assert any(isinstance(piece, Text) for piece in pieces[: pieces.index(Withdrawn())])
+
+
+@pytest.mark.parametrize("said", ["春天来了，花儿开了。", "退款 ZX12AB34[1]。", "您好！"])
+async def test_a_model_that_says_nothing_that_holds_is_replaced_without_a_mark(said: str) -> None:
+    pieces = await written(Say(said))
+    assert reply_of(pieces) == QUOTED
+    assert not any(isinstance(piece, Degraded) for piece in pieces)
+
+
+async def test_that_the_fragments_do_not_answer_is_an_answer() -> None:
+    pieces = await written(Behaviour.CANNOT)
+    assert Unanswered() in pieces
+    assert not any(isinstance(piece, Text | Citation) for piece in pieces)
+
+
+async def test_the_next_model_comes_before_quotes() -> None:
+    async with scripted(Behaviour.BROKEN) as first, scripted(Behaviour.ANSWER) as second:
+        pieces = [piece async for piece in chain(by(first), by(second)).stream(request(RETURNS))]
+    assert reply_of(pieces) == f"{ARRIVES}[0]"
+    assert [piece for piece in pieces if isinstance(piece, Degraded)] == [Degraded("llm")]
+    assert sum(piece.usage.calls for piece in pieces if isinstance(piece, Spent)) == 2
+
+
+async def test_the_last_ones_failure_is_the_callers() -> None:
+    async with scripted(Behaviour.BROKEN) as llm:
+        with pytest.raises(GenerationUnavailable):
+            [_ async for _ in FallbackGenerator([by(llm)]).stream(request(RETURNS))]
