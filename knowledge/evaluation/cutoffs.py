@@ -1,0 +1,62 @@
+"""What every cutoff on the calibrated probability would cost over a labelled set, and which one to take. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from knowledge.errors import InvalidConfiguration
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """The probability that decides about each question, in [0, 1]; `open_ones` are those without an answer."""
+
+    answerable: Sequence[float]
+    open_ones: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """Rates in [0, 1] of a threshold: answerable questions that it refuses, and open ones that it lets answer."""
+
+    threshold: float
+    false_refusal: float
+    false_answer: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """`met`: the limit on false answers, if any, is kept; otherwise it is the cutoff with the fewest of them."""
+
+    cutoff: Cutoff
+    met: bool
+
+
+def cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutoff]:
+    """The rates at 0, `step`, ... up to 1, rising. Raises InvalidConfiguration without questions of either kind."""
+    answerable, open_ones = np.asarray(probabilities.answerable), np.asarray(probabilities.open_ones)
+    if not len(answerable) or not len(open_ones):
+        raise InvalidConfiguration(
+            "评测集里要既有能回答的问题，也有不能回答的问题（queries_unanswerable.jsonl，或 --out-of-domain）"
+        )
+    thresholds = (round(place * step, 4) for place in range(round(1 / step) + 1))
+    return [
+        Cutoff(threshold, float((answerable < threshold).mean()), float((open_ones >= threshold).mean()))
+        for threshold in thresholds
+    ]
+
+
+def recommend(rates: Sequence[Cutoff], max_false_answer: float | None = None) -> Recommendation:
+    """Without a limit the cutoff with the lowest mean of both rates; with one, of the cutoffs that keep it, that with the
+    fewest false refusals. Of equals the highest, which leaves most room for questions that the set does not have.
+    """
+    if max_false_answer is None:
+        mean = min(rates, key=lambda rate: (rate.false_refusal + rate.false_answer, -rate.threshold))
+        return Recommendation(mean, met=True)
+    allowed = [rate for rate in rates if rate.false_answer <= max_false_answer]
+    if allowed:
+        return Recommendation(min(allowed, key=lambda rate: (rate.false_refusal, -rate.threshold)), met=True)
+    return Recommendation(min(rates, key=lambda rate: (rate.false_answer, rate.false_refusal)), met=False)
