@@ -50,8 +50,8 @@ def cutoffs(probabilities: Probabilities, step: float = 0.01) -> list[Cutoff]:
 
 
 def recommend(rates: Sequence[Cutoff], max_false_answer: float | None = None) -> Recommendation:
-    """Without a limit the cutoff with the lowest mean of both rates; with one, of the cutoffs that keep it, that with the
-    fewest false refusals. Of equals the highest, which leaves most room for questions that the set does not have.
+    """Without a limit the cutoff with the lowest mean of both rates; with one, of those that keep it, the one with
+    the fewest false refusals. Of equals the highest, which leaves most room for questions that the set does not have.
     """
     if max_false_answer is None:
         mean = min(rates, key=lambda rate: (rate.false_refusal + rate.false_answer, -rate.threshold))
