@@ -13,7 +13,7 @@ from agents.asking import bare_name
 from agents.draft import Draft
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
-from agents.pages import ordered_up, page_chunk
+from agents.pages import about_page, ordered_up, page_chunk
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Settled, Token
 from knowledge.text import fold
@@ -68,6 +68,7 @@ class KnowledgeAgent:
     async def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
+        question = about_page(question)
         if self._avoids(question):
             answer = self._refusal(_OUT_OF_SCOPE, Outcome.OUT_OF_SCOPE)
             yield Token(answer.reply)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
 from agents.asking import IDENTIFIER
 from agents.llm.quotable import safe_text
 from agents.llm.sentences import split_sentences
-from agents.types import Page
+from agents.rewriter import with_subject
+from agents.types import Page, Question
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, DocumentMeta
 
@@ -48,6 +49,13 @@ def ordered_up(candidates: Sequence[Candidate], page: Page | None, boost: float)
     return tuple(sorted(candidates, key=lambda c: -(c.probability + boost * hints.match(c.chunk.document))))
 
 
+def about_page(question: Question) -> Question:
+    """A first question about 这个 asks about what is in view; a rewrite from the conversation knows better."""
+    if question.rewrite is not None or question.history or question.page is None:
+        return question
+    return replace(question, rewrite=with_subject(question.text, subject_of(question.page)))
+
+
 def subject_of(page: Page | None) -> str:
     """What 这个 may mean on this page: its model name, else its title without the name of the site; may be empty."""
     if page is None or not safe_text(page.title):
@@ -79,7 +87,8 @@ class _Hints:
 
 
 def _names(text: str) -> frozenset[str]:
-    return frozenset(match.group().replace(" ", "") for match in IDENTIFIER.finditer(text))
+    """Model names without what follows a blank: one manual serves YS-H30 and YS-H30 Pro."""
+    return frozenset(match.group().split()[0] for match in IDENTIFIER.finditer(text))
 
 
 def _lines(page: Page) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agents.llm.base import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
-from agents.types import Answer, AnswerEvent, Done, Question, Token
+from agents.types import Answer, AnswerEvent, Done, Question, Replace, Token
 from knowledge.text import Analyzer
 from knowledge.types import Candidate, Chunk, DocumentMeta, Filter, Retrieval, Vector, Verdict
 
@@ -76,10 +76,16 @@ async def written(question: str, *texts: str) -> list[str]:
 
 
 async def finish(events: Sequence[AnswerEvent]) -> Answer:
-    """The answer of a finished run; the tokens must add up to its reply."""
+    """The answer of a finished run; the tokens, or what replaced them, must add up to its reply."""
     last = events[-1]
     assert isinstance(last, Done)
-    assert "".join(event.text for event in events if isinstance(event, Token)) == last.answer.reply
+    reply = ""
+    for event in events:
+        if isinstance(event, Token):
+            reply += event.text
+        elif isinstance(event, Replace):
+            reply = event.text
+    assert reply == last.answer.reply
     return last.answer
 
 

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.profile import TenantProfile
+from agents.prompting import UNANSWERED, fill, instructions, prompts_version, template
+
+
+def test_a_line_with_an_empty_slot_is_left_out() -> None:
+    prompt = fill("question", tag="t", fragments="[1] 甲", question="问题", asked="")
+    assert prompt == "<资料 t>\n[1] 甲\n</资料 t>\n\n顾客的问题：问题"
+
+
+def test_a_slot_within_a_value_stays_text() -> None:
+    assert "{{tag}}" in fill("question", tag="t", fragments="{{tag}}", question="问题", asked="")
+
+
+def test_a_missing_value_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        fill("question", tag="t")
+
+
+def test_the_rules_define_the_words_for_no_answer() -> None:
+    assert UNANSWERED in instructions(TenantProfile(), 3)
+
+
+@pytest.mark.parametrize("name", ["answer", "profile", "question", "rewrite", "follow_up"])
+def test_every_prompt_is_there(name: str) -> None:
+    assert template(name)
+
+
+def test_the_version_is_that_of_the_words() -> None:
+    assert prompts_version() == prompts_version()
+    assert len(prompts_version()) == 16
