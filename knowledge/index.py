@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from knowledge.types import Chunk, Filter, Hit, IndexChange, Matrix, Vector
 
 
@@ -40,6 +43,12 @@ class Snapshot(Protocol):
     @property
     def centre(self) -> Vector:
         """Mean of all embeddings (not normalised): what every text of this base has in common."""
+
+    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        """Cosine of `vector` with every chunk named, in that order."""
+
+    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        """Similarity of every chunk named to `centre`, in that order."""
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         """BM25 of every chunk named, in that order; 0.0 where no term occurs."""

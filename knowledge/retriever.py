@@ -238,9 +238,11 @@ def _merge(
 ) -> list[Scored]:
     """Candidates by score; of the chunks that are one FAQ entry asked in several ways only the best stays."""
     ids = list(fused)
+    if not ids:
+        return []
     dense, lexical = ({hit.chunk_id: rank for rank, hit in enumerate(hits, 1)} for hits in recalled)
-    cosines = (snapshot.vectors(ids) @ query.vector).tolist() if query.vector is not None and ids else [0.0] * len(ids)
-    bm25 = snapshot.bm25(query.terms, ids) if ids else []
+    cosines = snapshot.cosines(query.vector, ids).tolist() if query.vector is not None else [0.0] * len(ids)
+    bm25 = snapshot.bm25(query.terms, ids)
     merged: dict[str, Scored] = {}
     for row in sorted(range(len(ids)), key=lambda row: -scores[row]):
         chunk_id = ids[row]

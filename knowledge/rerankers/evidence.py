@@ -22,9 +22,7 @@ FULL_MATCH = 2.5
 
 def similarity(vector: Vector, snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
     """Cosine, less HUBNESS of the chunk's similarity to the centre of the base; shape (len(chunk_ids),)."""
-    vectors = snapshot.vectors(chunk_ids)
-    scores: NDArray[np.float32] = vectors @ (vector - HUBNESS * snapshot.centre)
-    return scores
+    return snapshot.cosines(vector, chunk_ids) - np.float32(HUBNESS) * snapshot.centrality(chunk_ids)
 
 
 def coverage(terms: Sequence[str], snapshot: Snapshot, chunk_ids: Sequence[str]) -> NDArray[np.float32]:

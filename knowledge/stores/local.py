@@ -52,7 +52,9 @@ class LocalSnapshot:
         self.chunks = chunks
         self.matrix = matrix
         self.bm25s = lexical
-        self.centre: Vector = matrix.mean(axis=0) if chunks else np.zeros(1, np.float32)
+        self.centre: Vector = matrix.mean(axis=0) if chunks else np.zeros(matrix.shape[1], np.float32)
+        self._ids = tuple(chunk.id for chunk in chunks)
+        self._centrality = matrix @ self.centre
         self._row = {chunk.id: row for row, chunk in enumerate(chunks)}
         self._facets = Facets(chunks)
         self._cosines: Recent[bytes, NDArray[np.float32]] = Recent()
@@ -81,6 +83,15 @@ class LocalSnapshot:
     def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
         vectors: Matrix = self.matrix[[self._row[chunk_id] for chunk_id in chunk_ids]]
         return vectors
+
+    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        rows = [self._row[chunk_id] for chunk_id in chunk_ids]
+        known = self._cosines.find(vector.tobytes())
+        cosines: NDArray[np.float32] = self.matrix[rows] @ vector if known is None else known[rows]
+        return cosines
+
+    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        return self._centrality[[self._row[chunk_id] for chunk_id in chunk_ids]]
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         scores: list[float] = self.bm25s.scores_at(terms, [self._row[chunk_id] for chunk_id in chunk_ids]).tolist()
@@ -123,14 +134,13 @@ class LocalSnapshot:
     def _best(self, scores: NDArray[np.floating], k: int, rows: Rows | None, above: float) -> list[Hit]:
         """Hits of the `k` best of `scores`, which are those of `rows` (None: of all)."""
         best = np.argpartition(-scores, k)[:k] if k < len(scores) else np.arange(len(scores))
-        best = best[np.isfinite(scores[best]) & (scores[best] > above)]
+        best = best[scores[best] > above]
         return self._hits(best if rows is None else rows[best], scores[best])
 
     def _hits(self, rows: Rows, scores: NDArray[np.floating]) -> list[Hit]:
         """Best first. What differs less than a matrix product's last bits is a tie: these vary with its shape."""
-        order = np.lexsort((rows, -scores.round(_TIE_DECIMALS)))
-        pairs = zip(rows[order].tolist(), scores[order].tolist(), strict=True)
-        return [Hit(self.chunks[row].id, score) for row, score in pairs]
+        pairs = sorted(zip((-scores).round(_TIE_DECIMALS).tolist(), rows.tolist(), scores.tolist(), strict=True))
+        return [Hit(self._ids[row], score) for _, row, score in pairs]
 
 
 class LocalIndex:
