@@ -19,6 +19,8 @@ from tests.documents import ADDRESS, ROOT, Command, blocks, commands, pages, rel
 
 PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/returns.md")
 """Files that the commands of the documents speak of."""
+APART = ("scripts/keys.py", "scripts/reindex.py")
+"""Scripts that need a stopped server, or after which it would refuse the other commands, which have no key."""
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -57,8 +59,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "python")], ids=str)
-def test_python_in_a_page_runs(page: Path, tmp_path: Path) -> None:
-    code = "\n".join(blocks(page, "python"))
+def test_python_in_a_page_runs(page: Path, tmp_path: Path, server: Server) -> None:
+    code = "\n".join(blocks(page, "python")).replace(ADDRESS, server.address)
     environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -76,8 +78,7 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             assert "error" not in answer.split('"')[:3]
         case [".venv/bin/python", script, *options] if script.startswith("scripts/"):
             options = [option.replace(ADDRESS, server.address) for option in options]
-            stopped = script == "scripts/reindex.py"
-            run([sys.executable, str(ROOT / script), *options], of_its_own(server) if stopped else server)
+            run([sys.executable, str(ROOT / script), *options], of_its_own(server) if script in APART else server)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
         case [".venv/bin/python", "-m", "pip", "install", "-r", requirements]:
@@ -101,7 +102,7 @@ def run(command: list[str], server: Server, folder: Path | None = None) -> str:
 
 
 def of_its_own(server: Server) -> Server:
-    """For commands that the documents have run while no server does."""
+    """For commands that go with another server."""
     return Server("", server.folder, server.environment | {"DATA_DIR": str(server.folder / "other")})
 
 

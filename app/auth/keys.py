@@ -55,18 +55,19 @@ class KeyRing:
     async def authenticate(self, key: str | None, host: str | None) -> Principal:
         """The caller who shows `key` and asks from `host`. Raises Unauthorized.
 
-        While no key is configured at all, whoever asks from this machine has every role. Keys that were revoked count
-        as configured: taking the last one back must not open the door.
+        While no key is configured at all, whoever asks from this machine has every role; a key is ignored then, because
+        some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
+        open the door.
         """
         if self._clock() >= self._fresh_until:
             await self._load()
-        if key is not None:
-            return self._owner(digest_of(key))
-        if self._first is not None or self._snapshot.stamp is not None:
+        if self._first is None and self._snapshot.stamp is None:
+            if host is None or not is_loopback(host):
+                raise Unauthorized("服务没有配置密钥，只接受本机的请求：请设置 API_KEY 或用 scripts/keys.py 创建密钥")
+            return LOOPBACK
+        if key is None:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
-        if host is None or not is_loopback(host):
-            raise Unauthorized("服务没有配置密钥，只接受本机的请求：请设置 API_KEY 或用 scripts/keys.py 创建密钥")
-        return LOOPBACK
+        return self._owner(digest_of(key))
 
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):

@@ -68,5 +68,7 @@ class ProfileRepository:
 
 def profile_from(values: Mapping[str, Any], default: TenantProfile) -> TenantProfile:
     """The default with other values, as JSON gives them."""
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
     return replace(default, **fields)
