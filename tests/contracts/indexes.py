@@ -86,6 +86,16 @@ class IndexContract:
         np.testing.assert_allclose(snapshot.centre, np.mean(list(stored.values()), axis=0), atol=1e-6)
         await base.close()
 
+    async def test_similarities_of_named_chunks_are_products_of_their_embeddings(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        await base.apply(chunks(*TEXTS))
+        snapshot, vector, ids = base.index.snapshot(), await base.embedder.query(QUESTION), ["c4", "c0"]
+        for _ in range(2):  # before a recall, and with what it computed
+            np.testing.assert_allclose(snapshot.cosines(vector, ids), snapshot.vectors(ids) @ vector, atol=1e-6)
+            await snapshot.dense(vector, 10)
+        np.testing.assert_allclose(snapshot.centrality(ids), snapshot.vectors(ids) @ snapshot.centre, atol=1e-6)
+        await base.close()
+
     async def test_bm25_of_named_chunks_is_what_recall_says(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))

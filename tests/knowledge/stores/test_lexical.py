@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from knowledge.stores.lexical import LexicalIndex
+from knowledge.stores.recent import SIZE
+from knowledge.types import TermIds
 from tests.knowledge.builders import ANALYZER, TEXTS
 
 WORDS = tuple("abcdefghij")
@@ -18,7 +20,11 @@ def index(documents: list[list[str]], spare: tuple[str, ...] = ()) -> LexicalInd
     vocabulary: dict[str, int] = {}
     for term in (*spare, *(term for tokens in documents for term in tokens)):
         vocabulary.setdefault(term, len(vocabulary))
-    return LexicalIndex([np.array([vocabulary[t] for t in tokens], dtype=np.int32) for tokens in documents], vocabulary)
+    return LexicalIndex([ids(vocabulary, tokens) for tokens in documents], vocabulary)
+
+
+def ids(vocabulary: dict[str, int], tokens: list[str]) -> TermIds:
+    return np.array([vocabulary[token] for token in tokens], dtype=np.int32)
 
 
 def reference(documents: list[list[str]], query: list[str]) -> list[float]:
@@ -106,3 +112,41 @@ def test_a_term_of_no_chunk_has_the_highest_idf_whether_it_is_known_or_not() -> 
     spare, unknown, rare, common = lexical.idf(["spare", "unknown", "乙", "甲"])
     assert spare == unknown == pytest.approx(np.log(5.5 / 0.5))
     assert unknown > rare > common > 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    old=st.lists(st.lists(st.sampled_from(WORDS[:7]), max_size=12), max_size=12),
+    added=st.lists(st.lists(st.sampled_from(WORDS), max_size=12), max_size=6),
+    data=st.data(),
+)
+def test_a_changed_index_is_the_one_that_is_built_anew(
+    old: list[list[str]], added: list[list[str]], data: st.DataObject
+) -> None:
+    source = data.draw(st.permutations(range(len(old) + len(added))))[: data.draw(st.integers(0, 18))]
+    vocabulary = {word: number for number, word in enumerate(WORDS)}
+    before, after = ([ids(vocabulary, tokens) for tokens in part] for part in (old, added))
+    changed = LexicalIndex(before, vocabulary).changed(after, np.array(source, dtype=np.int64))
+    anew = LexicalIndex([[*before, *after][row] for row in source], vocabulary)
+    for query in (["a", "h"], list(WORDS)):
+        np.testing.assert_allclose(changed.scores(query), anew.scores(query), rtol=1e-6)
+    assert changed.idf(WORDS) == anew.idf(WORDS)
+
+
+def test_a_vocabulary_that_grew_since_changes_nothing() -> None:
+    vocabulary = {"甲": 0, "乙": 1}
+    lexical = LexicalIndex([ids(vocabulary, tokens) for tokens in (["甲"], ["乙"], ["乙", "甲"])], vocabulary)
+    before = lexical.scores(["甲", "丙"]).tolist(), lexical.idf(["丙"])
+    vocabulary["丙"] = 2
+    assert (lexical.scores(["丙", "甲"]).tolist(), lexical.idf(["丙"])) == before
+
+
+def test_scores_asked_again_are_not_computed_again() -> None:
+    lexical = index([ANALYZER.tokens(text) for text in CORPUS])
+    tokens = ANALYZER.tokens("退货的运费谁承担")
+    assert lexical.scores(tokens) is lexical.scores(list(tokens))
+    first = lexical.scores(tokens)
+    for number in range(SIZE):
+        lexical.scores([f"别的问题{number}"])
+    assert lexical.scores(tokens) is not first
+    np.testing.assert_array_equal(lexical.scores(tokens), first)

@@ -1,0 +1,110 @@
+"""A base that is too large for an exact search of all rows, which asks its vector store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.stores import local
+from knowledge.stores.local import LocalIndex
+from knowledge.types import Chunk, Filter, Hit, IndexedChunk, Vector
+from tests.knowledge.builders import TEXTS, Base, chunk, document
+
+QUESTION = "退货的运费谁承担"
+WIDE, NARROW = (Filter(categories=frozenset({name})) for name in ("多", "少"))
+
+
+class ExactStore:
+    """A vector store in memory that remembers how many neighbours it was asked for."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Vector] = {}
+        self.asked: list[int] = []
+
+    def search(self, vector: Vector, k: int) -> list[Hit]:
+        self.asked.append(k)
+        found = sorted((Hit(name, float(row @ vector)) for name, row in self.rows.items()), key=lambda hit: -hit.score)
+        return found[:k]
+
+    def upsert(self, chunks: list[IndexedChunk]) -> None:
+        self.rows.update({item.chunk.id: item.vector for item in chunks})
+
+    def delete(self, ids: list[str]) -> None:
+        for name in ids:
+            self.rows.pop(name, None)
+
+    def ids(self) -> set[str]:
+        return set(self.rows)
+
+    def close(self) -> None:
+        pass
+
+
+def rows() -> list[Chunk]:
+    """90 chunks, 72 of them of the wide category."""
+    wide, narrow = document("wide", "多"), document("narrow", "少")
+    texts = [f"{text}第{number}版" for number in range(15) for text in TEXTS]
+    return [chunk(f"c{row}", text, narrow if row % 5 == 0 else wide) for row, text in enumerate(texts)]
+
+
+@pytest.fixture
+async def base(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Base, ExactStore]]:
+    monkeypatch.setattr(local, "EXACT_ROWS", 20)
+    store = ExactStore()
+    base = Base(LocalIndex(store))
+    await base.apply(rows())
+    yield base, store
+    await base.close()
+
+
+async def expected(base: Base, k: int, where: Filter) -> list[float]:
+    snapshot, vector = base.index.snapshot(), await HashEmbedder().query(QUESTION)
+    ids = [name for name in snapshot.ids() if not where or where.matches(snapshot.chunk(name).document)]
+    return sorted((snapshot.vectors(ids) @ vector).tolist(), reverse=True)[:k]
+
+
+@pytest.mark.parametrize(
+    ("where", "asked"), [(Filter(), [5]), (WIDE, [local.WIDENED * 5 * 90 // 72]), (NARROW, [])], ids=str
+)
+async def test_the_store_is_asked_where_it_is_likely_to_know(
+    base: tuple[Base, ExactStore], monkeypatch: pytest.MonkeyPatch, where: Filter, asked: list[int]
+) -> None:
+    monkeypatch.setattr(local, "EXACT_SHARE", 0.5)
+    hits = await base[0].index.snapshot().dense(await HashEmbedder().query(QUESTION), 5, where)
+    np.testing.assert_allclose([hit.score for hit in hits], await expected(base[0], 5, where), atol=1e-6)
+    assert base[1].asked == asked
+
+
+async def test_a_store_that_has_too_little_is_not_trusted(base: tuple[Base, ExactStore]) -> None:
+    """It is ahead of the view during a change: what was removed leaves places empty."""
+    base[1].delete([f"c{row}" for row in range(88)])
+    for where in (Filter(), WIDE):
+        hits = await base[0].index.snapshot().dense(await HashEmbedder().query(QUESTION), 5, where)
+        np.testing.assert_allclose([hit.score for hit in hits], await expected(base[0], 5, where), atol=1e-6)
+
+
+async def test_keywords_are_filtered_in_a_large_base_too(base: tuple[Base, ExactStore]) -> None:
+    hits = await base[0].index.snapshot().lexical(["运费"], 50, NARROW)
+    assert {hit.chunk_id for hit in hits} == {f"c{row}" for row in range(90) if row % 5 == 0 and row % 6 == 0}
+
+
+async def test_rows_keep_their_order_whenever_they_came() -> None:
+    added = rows()
+    at_once, bit_by_bit = Base(), Base()
+    await at_once.apply(added)
+    for start in (40, 0, 80, 20, 60):
+        await bit_by_bit.apply(added[start : start + 20], removed=["c3"] if start == 80 else [])
+    await at_once.apply(removed=["c3"])
+    left, right = at_once.index.snapshot(), bit_by_bit.index.snapshot()
+    assert left.ids() == right.ids()
+    vector = await HashEmbedder().query(QUESTION)
+    assert await left.dense(vector, 90) == await right.dense(vector, 90)
+    terms = ["运费", "退货", "第"]
+    assert [hit.chunk_id for hit in await left.lexical(terms, 90)] == [
+        hit.chunk_id for hit in await right.lexical(terms, 90)
+    ]
+    await at_once.close()
+    await bit_by_bit.close()
