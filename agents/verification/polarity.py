@@ -1,0 +1,121 @@
+"""Whether two sentences that share their words say the opposite of each other: 支持 and 不支持, 免费 and 收费."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+REACH = 3
+"""Characters between a negation and the word that both sentences have: 不支持退货, 不能退货."""
+
+_NO_NEGATION = (
+    r"不仅|不但|不过|不论|不管|不同(?!意)|不断|不少(?!于)|不久|不止|不锈|不良|不如|不满(?!\d)|差不多|无论|无线|"
+    r"无理由|无忧|无障碍|无限|无缝|无痕|无人机|非常|除非|未来|未成年|特别|分别|别的|别人|级别|类别|识别|区别|性别|个别|"
+    r"鉴别|没收|莫名|免得|以免|拒收|要不|是不是|能不能|可不可以|会不会|有没有|是否|能否|可否|有无"
+)
+_NEGATION = re.compile(
+    rf"(?P<other>{_NO_NEGATION})|不得不|不能不|无不|非[^,。;]{{1,8}}不可|"
+    r"(?P<negation>没有|没|未曾|尚未|并未|未|无需|无须|无法|无权|无|并非|非|请勿|切勿|勿|严禁|禁止|谢绝|避免|"
+    r"不需要|不需|不必|不用|不得|不许|不准|不予|不再|不可以|不可|不能够|不能|不会|不|别)"
+)
+_EITHER_WAY = re.compile(r"[,，。;；!！?？:：\s()（）、]")
+_CONCEPTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (re.compile(one), re.compile(other))
+    for one, other in (
+        (r"免费|包邮|免运费|免邮|免收", r"收费|付费|自费|有偿|另付"),
+        (r"打开|开启|启用|开通|接通", r"关闭|停用|禁用|关掉|断开"),
+        (r"成功", r"失败"),
+        (r"有效|生效", r"无效|失效|作废"),
+        (r"正常", r"异常"),
+        (r"在线", r"离线"),
+        (r"增加|提高|提升|上升|升高|调高|上调|增长", r"减少|降低|下降|调低|下调|缩短"),
+        (r"以上|超过|高于|大于|至少|最少|起码|多于", r"以下|低于|小于|至多|最多|不足|不到|未满|少于"),
+        (r"最大|最高", r"最小|最低"),
+        (r"最长", r"最短"),
+        (r"最早", r"最晚|最迟"),
+        (r"(?<=[天日时月年周钟])(?:之|以)?前", r"(?<=[天日时月年周钟])(?:之|以)?后"),
+        (r"(?<=[天日时月年周钟])(?:之|以)?内", r"(?<=[天日时月年周钟])(?:之|以)?外"),
+        (
+            r"(?:使用|购买|退货|付款|签收|安装|清洗|充电)(?:之|以)?前",
+            r"(?:使用|购买|退货|付款|签收|安装|清洗|充电)(?:之|以)?后",
+        ),
+        (r"提前", r"延后|推迟|延迟"),
+        (r"通过", r"驳回|拒绝"),
+        (r"允许|准许", r"禁止|严禁|拒绝"),
+        (r"相同|一致", r"不同(?!意)|不一"),
+        (r"全额|全部", r"部分"),
+        (r"左", r"右"),
+        (r"顺时针", r"逆时针"),
+        (
+            r"(?:由|向)?(?:顾客|客户|您|买家|用户|消费者|个人|自行|自己)(?:来|自行)?(?:承担|负担|支付)|自理",
+            r"(?:由)?(?:商家|我们|平台|卖家|公司|商城|仓库|厂家|官方|门店)(?:来)?(?:承担|负担|支付)",
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Polarised:
+    """A clause or sentence without its negations, and where in `text` each of them stood, in order."""
+
+    text: str
+    negations: tuple[int, ...]
+    concepts: frozenset[tuple[int, bool]]
+    """Concepts that it affirms (True) or denies."""
+
+    @classmethod
+    def of(cls, folded: str) -> Polarised:
+        text, negations, start = "", [], 0
+        for match in _NEGATION.finditer(folded):
+            if match["negation"] is None:
+                continue
+            text += folded[start : match.start()]
+            negations.append(len(text))
+            start = match.end()
+        return cls(text + folded[start:], tuple(negations), frozenset(_concepts(folded)))
+
+
+def contradicts(claim: Polarised, said: Polarised) -> bool:
+    """Whether `said`, which speaks of the same, says the opposite of a claim.
+
+    Negations are compared where the two texts run in parallel; one that stands by words which the other does not have
+    decides nothing. A concept that the other side only names with the opposite sign decides.
+    """
+    for concept, sign in claim.concepts:
+        if (concept, not sign) in said.concepts and (concept, sign) not in said.concepts:
+            return True
+    blocks = SequenceMatcher(None, claim.text, said.text, autojunk=False).get_matching_blocks()
+    there = {block.a + step: block.b + step for block in blocks if block.size > 1 for step in range(block.size)}
+    back = {other: own for own, other in there.items()}
+    return _unmatched(claim, said, there) or _unmatched(said, claim, back)
+
+
+def _unmatched(one: Polarised, other: Polarised, there: dict[int, int]) -> bool:
+    """Whether a negation of `one` has no counterpart beside the words that stand behind it in `other`."""
+    for at in one.negations:
+        behind = one.text[at : at + REACH + 1]
+        cut = _EITHER_WAY.search(behind)
+        ahead = range(at, at + (cut.start() if cut else len(behind)))
+        mapped = next((there[index] for index in ahead if index in there), None)
+        if mapped is None:
+            continue
+        count = bisect_right(other.negations, mapped + 1) - bisect_left(other.negations, mapped - REACH)
+        own = bisect_right(one.negations, at + 1) - bisect_left(one.negations, at - REACH)
+        if count % 2 != own % 2 and count == 0:
+            return True
+    return False
+
+
+def _concepts(folded: str) -> set[tuple[int, bool]]:
+    """Concepts with their sign; a negation right before the word turns it round."""
+    found = set()
+    for number, patterns in enumerate(_CONCEPTS):
+        for sign, pattern in zip((True, False), patterns, strict=True):
+            for match in pattern.finditer(folded):
+                negated = re.search(
+                    r"(?:不|没有?|未|无需|无须|不用|不会|不能|非)(?:可以|再|被)?$", folded[: match.start()]
+                )
+                found.add((number, sign is (negated is None)))
+    return found

@@ -1,0 +1,288 @@
+"""Whether a sentence that a model wrote is held up by the fragments it was given.
+
+No model judges a model here. A sentence is held up by a span of one fragment that has enough of its words, all of its
+numbers and names, and says the same and not the opposite. Fragments are looked at without the sentences that address
+a model, so an order that was obeyed has nothing to stand on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property, lru_cache
+
+from agents.llm.units import quotable_sentences
+from agents.verification.claims import clauses, parts
+from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
+from agents.verification.polarity import Polarised, contradicts
+from agents.verification.quantities import Quantities, Quantity, is_known, quantities, same_kind
+from agents.verification.wording import pairs_of, swapped
+from knowledge.text import fold
+from knowledge.types import Chunk
+
+MIN_COVERAGE = 0.4
+"""Share of a sentence's pairs of characters that a span has to hold. Of 26 natural paraphrases of service texts the
+lowest reaches .50, of 18 inventions about the same topics the highest without a wrong number .25."""
+SHORT_PAIRS, MIN_SHORT_COVERAGE = 3, 0.6
+"""A claim of so few pairs is a bare answer: 广州恒大 is not held up by 广州."""
+CLOSE = 0.75
+"""Coverage from which one sentence is what the claim was made of: what differs there is wrong, not said elsewhere."""
+NEAREST = 0.7
+"""Spans with less than this share of the best one's coverage speak of something else."""
+MAX_WINDOW = 3
+"""Neighbouring sentences that a claim may sum up."""
+MIN_FOREIGN = 0.5
+MIN_FOREIGN_WORDS = 4
+"""Share of Latin letters, and different words, from which a sentence is in another language than a Chinese fragment."""
+
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_ITEM = re.compile(r"^\s*(?:\d{1,2}(?:[、)）．]|\.(?!\d))|[（(]\d{1,2}[)）]|[-*•·](?!\d))\s*")
+
+
+class Support(Enum):
+    """What the fragments say of a sentence."""
+
+    SUPPORTED = "supported"
+    NEUTRAL = "neutral"
+    """It states nothing: 步骤如下："""
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`fragments` hold the sentence up: those it cites, where they do; none unless supported."""
+
+    support: Support
+    fragments: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a text says: of a claim what has to be found, of a span what is there."""
+
+    text: str
+    """Folded."""
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        return pairs_of(self.numbers.rest)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Pairs, and all characters for a claim of one."""
+        return self.pairs | frozenset(self.text)
+
+    @cached_property
+    def numbers(self) -> Quantities:
+        return quantities(without_codes(self.text))
+
+    @cached_property
+    def latin(self) -> frozenset[str]:
+        return latin_names(self.text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return chinese_names(self.numbers.rest)
+
+    @cached_property
+    def polarised(self) -> Polarised:
+        return Polarised.of(self.text)
+
+    @cached_property
+    def joined(self) -> str:
+        return joined(self.text)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.pairs or self.latin or self.numbers.said)
+
+    @cached_property
+    def foreign(self) -> bool:
+        found = words(self.text)
+        letters = sum(map(len, found))
+        share = letters > MIN_FOREIGN * (letters + sum(map(len, _HAN.findall(self.text))))
+        return share and len(set(found)) >= MIN_FOREIGN_WORDS
+
+    def coverage(self, words: frozenset[str]) -> float:
+        """Share of this text's pairs among `words`; 1.0 when it consists of facts only."""
+        return len(self.pairs & words) / len(self.pairs) if self.pairs else 1.0
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """One fragment: its sentences, and what it is called, which counts as said in each of them."""
+
+    named: Statement
+    quotes: tuple[str, ...]
+    sentences: tuple[Statement, ...]
+
+    @cached_property
+    def whole(self) -> Statement:
+        return Statement("\n".join([self.named.text, *(sentence.text for sentence in self.sentences)]))
+
+    @cached_property
+    def windows(self) -> tuple[Statement, ...]:
+        """Neighbouring sentences, two and three at a time."""
+        return tuple(
+            Statement("\n".join(sentence.text for sentence in self.sentences[at : at + size]))
+            for size in range(2, MAX_WINDOW + 1)
+            for at in range(len(self.sentences) - size + 1)
+        )
+
+    @cached_property
+    def chinese(self) -> bool:
+        return sum(map(len, _HAN.findall(self.whole.text))) > len(self.whole.text) / 4
+
+
+class SupportChecker:
+    """chunks: what the model was given, by fragment number; question: numbers and names in it may be repeated;
+    english: the reply may be a translation.
+    """
+
+    def __init__(self, chunks: Mapping[int, Chunk], question: str, *, english: bool = False) -> None:
+        self._english = english
+        self._evidence = {number: _evidence(chunk.text, _named(chunk)) for number, chunk in chunks.items()}
+        self._asked = Statement(fold(question))
+
+    def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
+        """cited: fragments that the model names for the sentence; any that were not given are ignored."""
+        claim = Statement(fold(_ITEM.sub("", sentence)).strip())
+        if claim.empty:
+            return Finding(Support.NEUTRAL)
+        given = tuple(dict.fromkeys(number for number in cited if number in self._evidence))
+        for candidates in (given, tuple(self._evidence)):
+            found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
+            if found:
+                return Finding(Support.SUPPORTED, found)
+        return Finding(Support.UNSUPPORTED)
+
+    def quote(self, sentence: str, fragment: int) -> str:
+        """The sentence of a fragment that holds this one up most."""
+        claim, evidence = Statement(fold(sentence)), self._evidence[fragment]
+        scored = [claim.coverage(said.words) for said in evidence.sentences]
+        return evidence.quotes[scored.index(max(scored))] if scored else ""
+
+    def _held_up(self, sentence: str, claim: Statement, candidates: Sequence[int], *, cited: bool) -> tuple[int, ...]:
+        """The fragments that hold a sentence up, as a whole or part by part; none when a part stands alone."""
+        if cited and self._translated(claim, candidates):
+            return tuple(candidates)
+        found: dict[int, None] = {}
+        statements = parts(sentence) or [sentence]
+        for part in statements:
+            statement = Statement(fold(_ITEM.sub("", part)).strip())
+            if statement.empty:
+                continue
+            holders = self._holders(statement, candidates) or self._clause_by_clause(part, statement, candidates)
+            if not holders:
+                return ()
+            found |= dict.fromkeys(holders if cited else holders[:1])
+        return tuple(number for number in candidates if number in found)
+
+    def _holders(self, claim: Statement, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Fragments with a span that says it, best first."""
+        best = self._best(claim, candidates)
+        scored = []
+        for number in candidates:
+            coverage = self._said_by(claim, self._evidence[number], best)
+            if coverage is not None:
+                scored.append((-coverage, number))
+        return tuple(number for _, number in sorted(scored))
+
+    def _clause_by_clause(self, part: str, claim: Statement, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Fragments that each say some clause; none when one sentence is near enough to have been contradicted."""
+        pieces = clauses(part)
+        if len(pieces) < 2 or self._best(claim, candidates) >= CLOSE:
+            return ()
+        found: dict[int, None] = {}
+        for piece in pieces:
+            statement = Statement(fold(piece))
+            holders = self._holders(statement, candidates)
+            if not holders and not statement.empty:
+                return ()
+            found |= dict.fromkeys(holders[:1])
+        return tuple(found)
+
+    def _best(self, claim: Statement, candidates: Sequence[int]) -> float:
+        """Highest coverage that one sentence reaches."""
+        spans = (said for number in candidates for said in self._evidence[number].sentences)
+        return max((claim.coverage(said.words) for said in spans), default=0.0)
+
+    def _said_by(self, claim: Statement, evidence: _Evidence, best: float) -> float | None:
+        """Coverage of the span of a fragment that says it. best: that of the nearest sentence of all fragments."""
+        short = len(claim.pairs) <= SHORT_PAIRS
+        floor = max(MIN_SHORT_COVERAGE if short else MIN_COVERAGE, NEAREST * best)
+        spans = evidence.sentences if best >= CLOSE else (*evidence.sentences, *evidence.windows)
+        for coverage, span in sorted(((self._covered(claim, span, evidence), span) for span in spans), key=_first):
+            if coverage < floor:
+                return None
+            if self._agrees(claim, span, evidence) and (not short or self._on_topic(claim, span, evidence)):
+                return coverage
+        return None
+
+    def _on_topic(self, claim: Statement, span: Statement, evidence: _Evidence) -> bool:
+        """Whether a span speaks of the question: a date that stands alone may be the date of anything."""
+        if not self._asked.pairs:
+            return True
+        return bool(span.pairs and self._asked.pairs & evidence.whole.pairs) and not self._outweighed(claim)
+
+    def _outweighed(self, claim: Statement) -> bool:
+        """A bare number or date, where the fragments give another one of its kind nearer to the question or oftener."""
+        if claim.pairs or len(claim.numbers.said) != 1:
+            return False
+        (answer,) = claim.numbers.said
+        weights: Counter[Quantity] = Counter()
+        for evidence in self._evidence.values():
+            nearest: dict[Quantity, float] = {}
+            for span in evidence.sentences:
+                if not all(is_known(number, span.numbers.known) for number in self._asked.numbers.said):
+                    continue  # of another year
+                for number in (number for number in span.numbers.said if same_kind(number, answer)):
+                    nearest[number] = max(nearest.get(number, 0.0), self._asked.coverage(span.words))
+            weights.update(nearest)
+        return any(weight > weights[answer] for weight in weights.values())
+
+    def _covered(self, claim: Statement, span: Statement, evidence: _Evidence) -> float:
+        return claim.coverage(span.words | evidence.named.pairs)
+
+    def _agrees(self, claim: Statement, span: Statement, evidence: _Evidence) -> bool:
+        """Whether a span that has the words has the facts too."""
+        return (
+            self._numbers_known(claim, (span, evidence.named))
+            and self._names_known(claim, (span, evidence.named), evidence)
+            and not contradicts(claim.polarised, span.polarised)
+            and not swapped(claim.text, span.text, evidence.whole.text + self._asked.text)
+        )
+
+    def _numbers_known(self, claim: Statement, texts: Iterable[Statement]) -> bool:
+        known = frozenset().union(self._asked.numbers.known, *(text.numbers.known for text in texts))
+        return all(is_known(number, known) for number in claim.numbers.said)
+
+    def _names_known(self, claim: Statement, texts: Iterable[Statement], evidence: _Evidence) -> bool:
+        known = frozenset().union(self._asked.latin, *(text.latin for text in texts))
+        text = evidence.whole.joined + self._asked.joined
+        return claim.latin <= known and all(joined(name) in text for name in claim.names)
+
+    def _translated(self, claim: Statement, candidates: Sequence[int]) -> bool:
+        """A translation shares no words with what it translates: its facts and its own citation have to do."""
+        if not (self._english and claim.foreign and any(self._evidence[number].chinese for number in candidates)):
+            return False
+        texts = [self._evidence[number].whole for number in candidates]
+        codes = frozenset(name for name in claim.latin if any(character.isdigit() for character in name))
+        return self._numbers_known(claim, texts) and codes <= frozenset().union(*(text.latin for text in texts))
+
+
+def _first(pair: tuple[float, Statement]) -> float:
+    return -pair[0]
+
+
+@lru_cache(maxsize=1024)
+def _evidence(text: str, named: str) -> _Evidence:
+    quotes = [sentence.text.strip() for sentence in quotable_sentences(text)[0]]
+    return _Evidence(Statement(fold(named)), tuple(quotes), tuple(Statement(fold(quote)) for quote in quotes))
+
+
+def _named(chunk: Chunk) -> str:
+    return chunk.context if chunk.question is None else f"{chunk.context}\n{chunk.question}"
