@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
-from scipy.sparse import csc_array, csr_array, vstack
+from scipy.sparse import csc_array, csr_array
 
 from knowledge.stores.recent import Recent
 from knowledge.types import TermIds
 
-Scores = NDArray[np.float64]
+Scores = NDArray[np.float32]
 _BLOCK = 1 << 20
 """Postings whose impacts are computed at once: 30 million at a time would need four times the memory of the result."""
 
@@ -31,24 +31,39 @@ class LexicalIndex:
 
     def __init__(self, documents: Sequence[TermIds], vocabulary: Mapping[str, int]) -> None:
         """documents: term ids of each chunk, in row order."""
-        self._build(_counted(documents), np.array([len(terms) for terms in documents], np.int32), vocabulary)
+        lengths = np.array([len(terms) for terms in documents], np.int32)
+        self._build(_counted(documents, np.arange(len(documents)), len(documents)), lengths, vocabulary)
 
     def changed(self, documents: Sequence[TermIds], source: NDArray[np.int64]) -> LexicalIndex:
-        """The index of a later revision, whose row r is the row `source[r]` of: this index's rows, then `documents`."""
-        added = _counted(documents)
-        rows = len(self._lengths)
-        shape = rows, len(self._indptr) - 1
-        kept = csc_array((self._counts, self._indices, self._indptr), shape=shape).tocsr()
-        columns = max(shape[1], added.shape[1])
-        kept.resize((rows, columns))
-        added.resize((len(documents), columns))
-        lengths = np.concatenate([self._lengths, np.array([len(terms) for terms in documents], np.int32)])
+        """The index of a later revision, whose row r is the row `source[r]` of: this index's rows, then `documents`.
+
+        `source` keeps the order of this index's rows.
+        """
+        rows, is_old = len(self._lengths), source < len(self._lengths)
+        added = _counted(
+            [documents[row - rows] for row in source[~is_old].tolist()], np.flatnonzero(~is_old), len(source)
+        )
+        kept = self._kept(source[is_old], np.flatnonzero(is_old), len(source))
+        columns = max(kept.shape[1], added.shape[1])
+        kept.resize((len(source), columns))
+        added.resize((len(source), columns))
+        lengths = np.concatenate([self._lengths, np.array([len(terms) for terms in documents], np.int32)])[source]
         later = LexicalIndex.__new__(LexicalIndex)
-        later._build(vstack([kept, added], format="csr")[source], lengths[source], self._vocabulary)
+        later._build(kept + added, lengths, self._vocabulary)
         return later
 
-    def _build(self, counted: Any, lengths: NDArray[np.int32], vocabulary: Mapping[str, int]) -> None:
-        counts = counted.tocsc()
+    def _kept(self, old: NDArray[np.int64], new: NDArray[np.int64], rows: int) -> Any:
+        """Counts of the rows `old`, moved to the rows `new` of a matrix of that many."""
+        moved = np.full(len(self._lengths), -1, dtype=np.int32)
+        moved[old] = new
+        indices, counts, indptr = moved[self._indices], self._counts, self._indptr
+        if len(old) < len(self._lengths):
+            stays = indices >= 0
+            indptr = np.concatenate([[0], np.cumsum(stays)])[indptr].astype(indptr.dtype)
+            indices, counts = indices[stays], counts[stays]
+        return csc_array((counts, indices, indptr), shape=(rows, len(indptr) - 1))
+
+    def _build(self, counts: Any, lengths: NDArray[np.int32], vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
         self._lengths = lengths
         self._indptr, self._indices, self._counts = counts.indptr, counts.indices, counts.data
@@ -75,7 +90,7 @@ class LexicalIndex:
         if (known := self._recent.find(tuple(terms))) is not None:
             return known[list(rows)]
         wanted = np.asarray(rows, dtype=self._indices.dtype)
-        scores = np.zeros(len(wanted))
+        scores = np.zeros(len(wanted), dtype=np.float32)
         for times, found, impacts in self._postings(terms):
             places = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
             scores += times * np.where(found[places] == wanted, impacts[places], 0)
@@ -90,12 +105,11 @@ class LexicalIndex:
         ]
 
     def _scores(self, terms: Sequence[str]) -> Scores:
-        postings = list(self._postings(terms))
-        if not postings:
-            return np.zeros(len(self._lengths))
-        rows = np.concatenate([found for _, found, _ in postings])
-        impacts = np.concatenate([times * found for times, _, found in postings])
-        return np.bincount(rows, impacts, len(self._lengths))
+        scores = np.zeros(len(self._lengths), dtype=np.float32)
+        for times, rows, impacts in self._postings(terms):
+            # .4 ms for 350,000 postings, where `scores[rows] += impacts` needs .9 and bincount 3.
+            np.add.at(scores, rows, impacts if times == 1 else times * impacts)
+        return scores
 
     def _postings(self, terms: Sequence[str]) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.float32]]]:
         """Of every term that occurs: its count in the query, its rows (rising) and their impacts."""
@@ -109,15 +123,18 @@ class LexicalIndex:
         return column + 1 < len(self._indptr) and bool(self._indptr[column + 1] > self._indptr[column])
 
 
-def _counted(documents: Sequence[TermIds]) -> Any:
-    """How often each term occurs in each document, shape (documents, terms), compressed by rows."""
+def _counted(documents: Sequence[TermIds], places: NDArray[np.int64], rows: int) -> Any:
+    """How often each term occurs in each document, compressed by terms; document i is the row `places[i]` of `rows`."""
     flat = np.concatenate(documents) if documents else np.zeros(0, dtype=np.int32)
-    starts = np.concatenate([[0], np.cumsum([len(terms) for terms in documents], dtype=np.int64)])
+    # Places in 32 bits as long as they fit: in 64, scipy would double what is kept.
+    starts = np.zeros(len(documents) + 1, dtype=np.int32 if len(flat) < np.iinfo(np.int32).max else np.int64)
+    np.cumsum([len(terms) for terms in documents], out=starts[1:])
     columns = int(flat.max(initial=-1)) + 1
     counts = csr_array((np.ones(len(flat), dtype=np.int32), flat, starts), shape=(len(documents), columns))
     counts.sum_duplicates()
     counts.data = np.minimum(counts.data, np.iinfo(np.uint16).max).astype(np.uint16)
-    return counts
+    by_term = counts.tocsc()
+    return csc_array((by_term.data, places[by_term.indices].astype(np.int32), by_term.indptr), shape=(rows, columns))
 
 
 def _statistics(document_frequency: NDArray[np.int32], lengths: NDArray[np.int32]) -> BM25Okapi:
