@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 
 MAX_CLAIMS = 10
+"""Checked by a model in one request."""
 MIN_CLAUSE = 6
 """Shorter clauses say nothing alone and go with the one before them."""
 
-_SENTENCE = re.compile(r"[^。！？!?\n]*(?:[。！？!?]+[”’」』\"')）】》]*|\n|$)")
+_NUMBERS = r"[\[【［]\s*\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\s*[\]】］]"
+MARK = re.compile(_NUMBERS)
+"""A citation: [1] or [1, 2]."""
+_SENTENCE = re.compile(
+    rf"(?:[^。！？!?\n.]|\.(?!\s+[A-Z]))*(?:(?:[。！？!?]|\.(?=\s+[A-Z]))+[”’」』\"')）】》]*(?:\s*{_NUMBERS})*\n?|\n|$)"
+)
+"""A full stop ends a sentence before a capital: 2.4 GHz and YS-V8.1 do not."""
 _PART = re.compile(r"[；;]")
-_CLAUSE = re.compile(r"(?<!\d)[，,](?!\d{3})|[，](?=\D)")
-_MARK = re.compile(r"[\[【［]\s*\d{1,3}(?:\s*[,，、]\s*\d{1,3})*\s*[\]】］]")
+_CLAUSE = re.compile(r"(?<!\d)[，,]|[，,](?!\d)")
 
 
 def sentences(reply: str) -> list[str]:
@@ -19,10 +25,10 @@ def sentences(reply: str) -> list[str]:
     return [part for part in _SENTENCE.findall(reply) if part]
 
 
-def claims(reply: str, limit: int = MAX_CLAIMS) -> list[str]:
-    """Up to `limit` sentences without citation marks; those that only announce or ask are no claims."""
-    plain = (_MARK.sub("", part).strip() for part in sentences(reply))
-    return [part for part in plain if part and not part.endswith(("：", ":", "？", "?"))][:limit]
+def claim_of(sentence: str) -> str:
+    """A sentence without its citations; empty when it only announces or asks, which claims nothing."""
+    claim = MARK.sub("", sentence).strip()
+    return "" if claim.endswith(("：", ":", "？", "?")) else claim
 
 
 def parts(sentence: str) -> list[str]:

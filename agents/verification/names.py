@@ -1,4 +1,4 @@
-"""Names in a text: models, codes, addresses, foreign words, people, places, titles. They are right or wrong, never close."""
+"""Names in a text: models, codes, addresses, foreign words, people, places, titles. Right or wrong, never close."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PHONE = re.compile(r"\d{3,}-\d{3,}(?:-\d+)*")
 _MEASURE = re.compile(r"\d+(?:\.\d+)?(?:[a-z]{1,4})?(?:[-/]\d+(?:\.\d+)?[a-z]{0,4})+")
 """60w/100w and 5v-20v: numbers, left to those who compare numbers."""
 _WORD = re.compile(r"(?<![a-z0-9])[a-z]{2,}(?![a-z0-9])")
-_UNIT_WORD = frozenset("app ok mm cm km kg mah db gb mb tb kb hz ghz mhz mbps pa wh kwh rmb".split())
+_UNIT_WORD = frozenset(re.findall(r"\w+", "app ok mm cm km kg mah db gb mb tb kb hz ghz mhz mbps pa wh kwh rmb"))
 _DOTTED = re.compile(r"[\u4e00-\u9fff]{1,8}(?:[·•・][\u4e00-\u9fff]{1,8})+")
 _TITLE = re.compile(r"《([^《》]{1,40})》")
 MAX_NAME = 4

@@ -124,6 +124,10 @@ class _Evidence:
         return Statement("\n".join([self.named.text, *(sentence.text for sentence in self.sentences)]))
 
     @cached_property
+    def texts(self) -> frozenset[str]:
+        return frozenset(sentence.text for sentence in self.sentences)
+
+    @cached_property
     def windows(self) -> tuple[Statement, ...]:
         """Neighbouring sentences, two and three at a time."""
         return tuple(
@@ -153,6 +157,9 @@ class SupportChecker:
         if claim.empty:
             return Finding(Support.NEUTRAL)
         given = tuple(dict.fromkeys(number for number in cited if number in self._evidence))
+        quoted = tuple(number for number, evidence in self._evidence.items() if claim.text in evidence.texts)
+        if quoted:
+            return Finding(Support.SUPPORTED, tuple(number for number in given if number in quoted) or quoted[:1])
         for candidates in (given, tuple(self._evidence)):
             found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
             if found:

@@ -1,0 +1,73 @@
+"""A model reads the reply once more: does it answer, and do the fragments say what it claims?"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from agents.prompting import fill, template
+from agents.types import Usage
+from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_fields, read_object
+from knowledge.types import Chunk
+
+Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
+"""How much of the question a reply answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Critique:
+    """quality: 0 to 100; relevance: 0 to 1; supported: for every claim, in order, whether a fragment says it."""
+
+    coverage: Coverage
+    quality: int
+    relevance: float
+    supported: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Critic:
+    """seconds: deadline of the one request; max_chunk_chars: of a fragment in the prompt."""
+
+    model: Completer
+    seconds: float
+    max_chunk_chars: int
+
+    async def judge(
+        self, question: str, reply: str, claims: Sequence[str], fragments: Mapping[int, Chunk]
+    ) -> tuple[str, Usage]:
+        """The model's words, for `read_critique`. Raises GenerationUnavailable, GenerationRejected."""
+        prompt = fill(
+            "verify_reply",
+            tag=secrets.token_hex(8),
+            fragments="\n\n".join(labelled(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()),
+            question=" ".join(question.split()),
+            reply=reply.strip(),
+            claims="\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, start=1)) or "（无）",
+        )
+        messages = [{"role": "system", "content": template("verify")}, {"role": "user", "content": prompt}]
+        return await self.model.complete(messages, self.seconds)
+
+
+def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique:
+    """claims: how many were given; fragments: their numbers. Raises UnreadableReply.
+
+    Every claim has to be judged once, and one that is said to be supported has to name where.
+    """
+    fields = read_object(reply, verdict=str, quality=int, relevance=(int, float), claims=list)
+    coverage, relevance = fields["verdict"], float(fields["relevance"])
+    if coverage not in get_args(Coverage):
+        raise UnreadableReply(f"verdict {coverage!r}")
+    if not 0 <= fields["quality"] <= 100 or not math.isfinite(relevance) or not 0 <= relevance <= 1:
+        raise UnreadableReply(f"quality {fields['quality']}, relevance {relevance}")
+    judged: dict[int, bool] = {}
+    for item in fields["claims"]:
+        claim = read_fields(item, claim=int, supported=bool, fragments=list)
+        named = numbers_within(claim["fragments"], fragments)
+        judged[claim["claim"]] = claim["supported"] and bool(named)
+    if sorted(judged) != list(range(1, claims + 1)) or len(judged) != len(fields["claims"]):
+        raise UnreadableReply(f"judged {sorted(judged)} of {claims} claims")
+    supported = tuple(judged[number] for number in range(1, claims + 1))
+    return Critique(cast(Coverage, coverage), fields["quality"], relevance, supported)

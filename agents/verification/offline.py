@@ -1,0 +1,72 @@
+"""Checks a finished reply against the fragments it cites, without a model, and takes out what they do not say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agents.verification.claims import MARK, claim_of, sentences
+from agents.verification.support import Finding, Support, SupportChecker
+from knowledge.types import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`reply` keeps what is supported or states nothing; `supported` and `dropped` are its claims, without marks."""
+
+    reply: str
+    supported: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    written: str
+    claim: str
+    finding: Finding
+
+
+def check_reply(reply: str, question: str, fragments: Mapping[int, Chunk], *, english: bool = False) -> Checked:
+    """fragments: by the number that `[n]` in the reply means; english: see `SupportChecker`.
+
+    Costs about 1 ms a sentence.
+    """
+    checker = SupportChecker(fragments, question, english=english)
+    judged = [_judge(written, checker) for written in sentences(reply)]
+    dropped = [item for item in judged if item.finding.support is Support.UNSUPPORTED]
+    supported = tuple(item.claim for item in judged if item.finding.support is Support.SUPPORTED)
+    if not dropped:
+        return Checked(reply, supported, ())
+    kept = _kept(judged) if supported else ""
+    return Checked(kept, supported, tuple(item.claim for item in dropped))
+
+
+def cited(reply: str) -> frozenset[int]:
+    """The numbers of the marks in a reply."""
+    return frozenset(int(number) for mark in MARK.findall(reply) for number in re.findall(r"\d+", mark))
+
+
+def _judge(written: str, checker: SupportChecker) -> _Judged:
+    claim = claim_of(written)
+    if not claim:
+        return _Judged(written, claim, Finding(Support.NEUTRAL))
+    return _Judged(written, claim, checker.check(claim, sorted(cited(written))))
+
+
+def _kept(judged: list[_Judged]) -> str:
+    """What is left. A sentence that leaned on the mark of one that is gone gets its own."""
+    reply, last, lost = "", frozenset[int](), False
+    for item in judged:
+        marks = cited(item.written)
+        if item.finding.support is Support.UNSUPPORTED:
+            lost = lost or bool(marks)
+            continue
+        reply += item.written
+        if marks:
+            last, lost = marks, False
+        elif lost and item.finding.fragments and not last & set(item.finding.fragments):
+            tail = item.written[len(item.written.rstrip()) :]
+            reply = f"{reply.rstrip()}[{item.finding.fragments[0]}]{tail}"
+            last, lost = frozenset(item.finding.fragments[:1]), False
+    return reply.strip()

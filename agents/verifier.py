@@ -1,0 +1,174 @@
+"""Decides what becomes of a reply that a model wrote: it stays, is corrected, gets a person beside it, or gives way.
+
+What needs no model is always checked: sentences that the fragments do not say are taken out. With a model the reply is
+read once more, in one request behind the tokens; it can only make the verdict stricter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from loguru import logger
+
+from agents.errors import GenerationError
+from agents.llm.quotable import safe_text
+from agents.types import Outcome, Usage
+from agents.verification.claims import MAX_CLAIMS
+from agents.verification.critique import Coverage, Critic, Critique, read_critique
+from agents.verification.offline import Checked, check_reply, cited
+from agents.verification.replies import UnreadableReply
+from knowledge.types import Chunk
+
+PERSON_LINK = "[联系人工客服](#human)"
+"""Markdown; clients open the handoff where they meet this target."""
+CANNOT = "抱歉，找到了相关资料，但其中没有写明您问的内容，请联系人工客服确认。"
+_REST = "其余部分资料中没有写明，可以"
+
+
+class Decision(StrEnum):
+    """For the trace: whether the reply stands by itself, a person had better look, or the critique failed."""
+
+    AUTO = "auto"
+    HUMAN = "human"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A finished reply, without the words that frame it (disclaimer, offer of a person).
+
+    fragments: all that it was written from, by the number that `[n]` in it means; english: see `SupportChecker`.
+    """
+
+    question: str
+    reply: str
+    fragments: Mapping[int, Chunk]
+    english: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierPolicy:
+    """Below either minimum an answer gets a person beside it. min_quality: 0 to 100; min_relevance: 0 to 1."""
+
+    min_quality: int = 80
+    min_relevance: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The verdict on a reply.
+
+    `reply` is what stands; it differs from the one reviewed where something was corrected or added. `cited` are the
+    numbers of its marks. `factuality` is the share of claims that hold, 0 to 100, None when nothing was checked;
+    `quality` and `relevance` are None without a critique. `dropped` are the claims that did not hold.
+    """
+
+    reply: str
+    outcome: Outcome
+    decision: Decision
+    cited: frozenset[int] = frozenset()
+    escalate_to_human: bool = False
+    factuality: int | None = None
+    quality: int | None = None
+    relevance: float | None = None
+    dropped: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+class Verifier:
+    """Safe to share. Without a critic it asks no model."""
+
+    def __init__(self, critic: Critic | None = None, policy: VerifierPolicy | None = None) -> None:
+        self._critic = critic
+        self._policy = policy or VerifierPolicy()
+        if not 0 <= self._policy.min_quality <= 100 or not 0 <= self._policy.min_relevance <= 1:
+            raise ValueError("min_quality is 0 to 100, min_relevance 0 to 1")
+
+    def check(self, review: Review) -> Verification:
+        """The verdict without a model."""
+        checked = _checked(review)
+        return self._verdict(review, checked, None, Decision.AUTO, Usage())
+
+    async def verify(self, review: Review) -> Verification:
+        """The verdict with the critic's, where there is one and something is left to judge. Never raises."""
+        checked = _checked(review)
+        if self._critic is None or not checked.reply:
+            return self._verdict(review, checked, None, Decision.AUTO, Usage())
+        stated = checked.supported[:MAX_CLAIMS]
+        usage = Usage(calls=1)
+        try:
+            words, usage = await self._critic.judge(review.question, checked.reply, stated, review.fragments)
+            critique = read_critique(words, len(stated), list(review.fragments))
+        except (GenerationError, UnreadableReply) as error:
+            logger.opt(exception=error).warning("no critique, the check without a model decides")
+            return self._verdict(review, checked, None, Decision.ERROR, usage)
+        return self._verdict(review, checked, critique, Decision.AUTO, usage)
+
+    def _verdict(
+        self, review: Review, checked: Checked, critique: Critique | None, decision: Decision, usage: Usage
+    ) -> Verification:
+        coverage = self._coverage(checked, critique)
+        if decision is Decision.AUTO and (coverage == "CANNOT" or (critique and not self._good(critique))):
+            decision = Decision.HUMAN
+        reply = _presented(review, checked.reply, coverage)
+        return Verification(
+            reply=reply,
+            outcome=_OUTCOMES[coverage],
+            decision=decision,
+            cited=cited(checked.reply) if coverage != "CANNOT" else frozenset(),
+            escalate_to_human=coverage != "FULLY",
+            factuality=_factuality(checked, critique),
+            quality=critique.quality if critique else None,
+            relevance=critique.relevance if critique else None,
+            dropped=checked.dropped,
+            usage=usage,
+        )
+
+    def _coverage(self, checked: Checked, critique: Critique | None) -> Coverage:
+        """The stricter of both; a full answer that is not good enough, or has a claim that fails, is a part of one."""
+        if not checked.reply or (critique and critique.coverage == "CANNOT"):
+            return "CANNOT"
+        if critique and critique.supported and not any(critique.supported):
+            return "CANNOT"
+        if checked.dropped or (critique and (critique.coverage == "PARTIALLY" or not self._good(critique))):
+            return "PARTIALLY"
+        return "FULLY"
+
+    def _good(self, critique: Critique) -> bool:
+        enough = critique.quality >= self._policy.min_quality and critique.relevance >= self._policy.min_relevance
+        return enough and all(critique.supported)
+
+
+_OUTCOMES: Mapping[Coverage, Outcome] = {
+    "FULLY": Outcome.ANSWERED,
+    "PARTIALLY": Outcome.PARTIALLY_ANSWERED,
+    "CANNOT": Outcome.CANNOT_ANSWER,
+}
+
+
+def _checked(review: Review) -> Checked:
+    return check_reply(review.reply, review.question, review.fragments, english=review.english)
+
+
+def _presented(review: Review, reply: str, coverage: Coverage) -> str:
+    """A part of an answer names one article to read on and links to a person."""
+    if coverage == "CANNOT":
+        return CANNOT
+    if coverage == "FULLY":
+        return reply
+    numbers = [number for number in review.fragments if number not in cited(reply)] or list(review.fragments)
+    titles = (review.fragments[number].document.title for number in numbers)
+    article = next((f"\n相关文章：《{title}》" for title in titles if title and safe_text(title)), "")
+    return f"{reply}\n{article}\n{_REST}{PERSON_LINK}确认。"
+
+
+def _factuality(checked: Checked, critique: Critique | None) -> int | None:
+    """Claims that hold among all that were made; a claim has to pass the critic too."""
+    made = len(checked.supported) + len(checked.dropped)
+    if critique and critique.supported:
+        made, held = len(critique.supported) + len(checked.dropped), sum(critique.supported)
+    else:
+        held = len(checked.supported)
+    return round(100 * held / made) if made else None
