@@ -54,7 +54,7 @@ class Server(uvicorn.Server):
         await self._container.ready.wait()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.name}，接口文档 {address}/docs）")
+        print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}，接口文档 {address}/docs）")
         key = " -H 'Authorization: Bearer 您的密钥'" if self._has_key else ""
         example = f"""curl -s {address}/api/v1/chat{key} -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
         print(f"试一试：{example}", flush=True)

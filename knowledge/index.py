@@ -42,7 +42,10 @@ class Snapshot(Protocol):
 
     @property
     def centre(self) -> Vector:
-        """Mean of all embeddings (not normalised): what every text of this base has in common."""
+        """Mean of all embeddings (not normalised): what every text of this base has in common.
+
+        Empty, as every embedding is, in a base that could not be embedded; see `embedded`.
+        """
 
     def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         """Cosine of `vector` with every chunk named, in that order."""
@@ -71,3 +74,8 @@ class Index(Protocol):
 
     async def close(self) -> None:
         """Releases files and threads."""
+
+
+def embedded(snapshot: Snapshot) -> bool:
+    """False for an index that was built without vectors while the embedder was out of reach: it has keywords alone."""
+    return not len(snapshot) or snapshot.centre.size > 0

@@ -67,12 +67,22 @@ class Ingestor:
         self._limits = limits or Limits()
 
     async def prepare(
-        self, name: str, content: bytes, identity: Identity, progress: Progress | None = None
+        self,
+        name: str,
+        content: bytes,
+        identity: Identity,
+        progress: Progress | None = None,
+        *,
+        embed: bool = True,
     ) -> PreparedDocument:
-        """Raises InvalidDocument (by its subclasses) and EmbeddingUnavailable; stores nothing but embeddings."""
+        """Raises InvalidDocument (by its subclasses) and EmbeddingUnavailable; stores nothing but embeddings.
+
+        embed: False leaves the embeddings to whoever updates the index.
+        """
         document, chunks = await asyncio.to_thread(self._read, name, content, identity)
         tokens = await self.tokenise(chunks)
-        await self._embed(name, chunks, progress)
+        if embed:
+            await self._embed(name, chunks, progress)
         return PreparedDocument(
             document=document,
             version_id=identity.version_id,

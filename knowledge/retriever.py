@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter
 
@@ -15,7 +15,7 @@ from knowledge.english import in_chinese
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated, RerankUnavailable
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import Gate
-from knowledge.index import Index, Snapshot
+from knowledge.index import Index, Snapshot, embedded
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.registry import get_reranker
 from knowledge.text import Analyzer
@@ -151,7 +151,8 @@ class Retriever:
     ) -> tuple[list[Scored], Reranker, tuple[str, ...]]:
         """Candidates, who scored them, and what was out of order."""
         scorer = self.reranker
-        if queries[0].vector is None:
+        if queries[0].vector is None or not embedded(snapshot):
+            queries = [replace(query, vector=None) for query in queries]
             return await self.score(snapshot, queries, self.fallback, where, timings), self.fallback, ("embedding",)
         if self.rerank_fallback is None:
             return await self.score(snapshot, queries, scorer, where, timings), scorer, ()
@@ -200,9 +201,7 @@ class Retriever:
         weights = self.options.vector_weight, self.options.keyword_weight
         return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
 
-    def _gated(
-        self, scored: Sequence[Scored], scorer: Reranker, count: int
-    ) -> tuple[tuple[Candidate, ...], Verdict]:
+    def _gated(self, scored: Sequence[Scored], scorer: Reranker, count: int) -> tuple[tuple[Candidate, ...], Verdict]:
         """The best `count`, and the verdict on all."""
         if not scored:
             return (), Verdict.REFUSE

@@ -16,6 +16,9 @@ class Follower(Protocol):
     async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
         """Waits until the index answers from `revision` or a later one; False after `timeout` seconds."""
 
+    async def by_keywords(self, tenant: str) -> bool:
+        """Whether documents are found without embeddings, since nothing of the tenant has any yet."""
+
 
 class RemoteFollower:
     """The index belongs to another process, which records in SQL how far it came."""
@@ -33,3 +36,7 @@ class RemoteFollower:
             if asyncio.get_running_loop().time() >= deadline:
                 return False
             await asyncio.sleep(POLL_SECONDS)
+
+    async def by_keywords(self, tenant: str) -> bool:
+        """Unknown here, so documents wait for the embedder."""
+        return False

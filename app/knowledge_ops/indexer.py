@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
+import numpy as np
 from loguru import logger
 
 from app.db.feed import Delta, IndexFeed
 from app.db.knowledge import KnowledgeRepository
 from knowledge.embeddings.base import Embedder
-from knowledge.index import Index
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.index import Index, Snapshot
 from knowledge.ingest import Ingestor
+from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange, IndexedChunk
 
 POLL_SECONDS = 0.5
@@ -20,8 +24,35 @@ POLL_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 30.0
 
 
+@dataclass(slots=True)
+class _Held:
+    """An index, and how many terms of the vocabulary it was told."""
+
+    index: Index
+    terms: int = 0
+
+
+class _Served:
+    """What searches see of a tenant; the index behind it changes once keywords alone are no longer all there is."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def snapshot(self) -> Snapshot:
+        return self.index.snapshot()
+
+    async def apply(self, change: IndexChange) -> None:
+        await self.index.apply(change)
+
+    async def close(self) -> None:
+        await self.index.close()
+
+
 class Indexer:
     """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
+
+    Where nothing is embedded yet and the embedder is out of reach, an index without vectors serves keyword recall,
+    which searches mark, until the embedder is back. An index that has vectors stays as it is meanwhile.
 
     open_index: opens a tenant's index, blocking. on_revision: called on the event loop with tenant and revision each
     time an index moved.
@@ -42,8 +73,9 @@ class Indexer:
         self._embedder = embedder
         self._open_index = open_index
         self._on_revision = on_revision
-        self._indexes: dict[str, Index] = {}
-        self._terms: dict[str, int] = {}
+        self._served: dict[str, _Served] = {}
+        self._embedded: dict[str, _Held] = {}
+        self._keywords: dict[str, _Held] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._answering: dict[str, int] = {}
         self._moved = asyncio.Condition()
@@ -64,7 +96,12 @@ class Indexer:
         """The tenant's index, opened and brought to SQL's revision at its first use."""
         if tenant not in self._answering:
             await self.follow(tenant)
-        return self._indexes[tenant]
+        return self._served[tenant]
+
+    async def by_keywords(self, tenant: str) -> bool:
+        """Whether documents need no embeddings to be found: nothing of this tenant has any yet."""
+        index = await self.index(tenant)
+        return tenant in self._keywords or not len(index.snapshot())
 
     async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
         """Has the indexer look at once; True when the tenant's index answers from `revision` within `timeout` s."""
@@ -79,28 +116,52 @@ class Indexer:
     async def follow(self, tenant: str) -> None:
         """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
         async with self._locks.setdefault(tenant, asyncio.Lock()):
-            if tenant not in self._indexes:
-                self._indexes[tenant] = await asyncio.to_thread(self._open_index, tenant)
-            index, terms = self._indexes[tenant], self._terms.get(tenant, 0)
-            snapshot = index.snapshot()
-            delta = await self._feed.delta(tenant, snapshot.ids(), terms)
-            if delta.revision != snapshot.revision:
-                await index.apply(await self._change(delta, terms))
-                self._terms[tenant] = terms + len(delta.new_terms)
-            if self._answering.get(tenant) != delta.revision:
-                await self._feed.set_indexed(tenant, delta.revision)
-                await self._announce(tenant, delta.revision)
+            try:
+                held = await self._with_vectors(tenant)
+                self._keywords.pop(tenant, None)  # not closed: searches may still be at it
+            except EmbeddingUnavailable as error:
+                if tenant in self._embedded and len(self._embedded[tenant].index.snapshot()):
+                    raise
+                held = await self._without_vectors(tenant, error)
+            served = self._served.setdefault(tenant, _Served(held.index))
+            changed = served.index is not held.index
+            served.index = held.index
+            revision = held.index.snapshot().revision
+            if changed or self._answering.get(tenant) != revision:
+                await self._feed.set_indexed(tenant, revision)
+                await self._announce(tenant, revision)
 
     async def close(self) -> None:
         """Stops following and closes the indexes."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-        for index in self._indexes.values():
-            await index.close()
+        for held in (*self._embedded.values(), *self._keywords.values()):
+            await held.index.close()
 
-    async def _change(self, delta: Delta, terms: int) -> IndexChange:
-        vectors = await self._embedder.passages([chunk.indexed_text for chunk, _ in delta.added])
+    async def _with_vectors(self, tenant: str) -> _Held:
+        if tenant not in self._embedded:
+            self._embedded[tenant] = _Held(await asyncio.to_thread(self._open_index, tenant))
+        return await self._caught_up(tenant, self._embedded[tenant], embed=True)
+
+    async def _without_vectors(self, tenant: str, error: EmbeddingUnavailable) -> _Held:
+        if tenant not in self._keywords:
+            self._keywords[tenant] = _Held(MemoryIndex())
+            logger.bind(tenant=tenant).warning("keyword recall alone until the embedder is back: {}", error)
+        self.failures[tenant] = error
+        return await self._caught_up(tenant, self._keywords[tenant], embed=False)
+
+    async def _caught_up(self, tenant: str, held: _Held, *, embed: bool) -> _Held:
+        snapshot = held.index.snapshot()
+        delta = await self._feed.delta(tenant, snapshot.ids(), held.terms)
+        if delta.revision != snapshot.revision:
+            await held.index.apply(await self._change(delta, held.terms, embed=embed))
+            held.terms += len(delta.new_terms)
+        return held
+
+    async def _change(self, delta: Delta, terms: int, *, embed: bool) -> IndexChange:
+        texts = [chunk.indexed_text for chunk, _ in delta.added]
+        vectors = await self._embedder.passages(texts) if embed else np.zeros((len(texts), 0), np.float32)
         added = tuple(
             IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True)
         )
@@ -131,7 +192,11 @@ class Indexer:
         except Exception:  # the database may be away for a while; the task that follows it must outlive that
             logger.exception("Indexer cannot read the revisions")
             return False
-        lagging = [tenant for tenant, head in heads.items() if self._answering.get(tenant) != head.revision]
+        lagging = [
+            tenant
+            for tenant, head in heads.items()
+            if self._answering.get(tenant) != head.revision or tenant in self._keywords
+        ]
         return all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
 
     async def _try_follow(self, tenant: str) -> bool:
@@ -140,6 +205,8 @@ class Indexer:
         except Exception as error:  # one tenant's trouble must not stop the others; it is kept, logged and retried
             self.failures[tenant] = error
             logger.bind(tenant=tenant).exception("Index lags behind the database")
+            return False
+        if tenant in self._keywords:
             return False
         self.failures.pop(tenant, None)
         return True

@@ -12,7 +12,7 @@ from app.db.documents import DocumentRepository, DocumentRow
 from app.db.knowledge import KnowledgeRepository, StaleDocument
 from app.errors import NotFound
 from app.knowledge_ops.following import Follower
-from knowledge.errors import InvalidDocument, KnowledgeError
+from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, Progress, content_hash
 from knowledge.parsing.registry import check_name
 
@@ -139,7 +139,12 @@ class IngestionService:
         if known and not upload.changes(known):
             return _unchanged(name, known)
         identity = upload.identity(known)
-        prepared = await self._ingestor.prepare(name, upload.content, identity, upload.progress)
+        try:
+            prepared = await self._ingestor.prepare(name, upload.content, identity, upload.progress)
+        except EmbeddingUnavailable:
+            if not await self._follower.by_keywords(tenant):
+                raise
+            prepared = await self._ingestor.prepare(name, upload.content, identity, embed=False)
         revision = await self._knowledge.commit(tenant, prepared, replaces=known.version_id if known else None)
         return FileReport(
             name=name,

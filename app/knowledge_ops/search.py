@@ -15,7 +15,7 @@ from app.retrieval import reranker_options, retrieval_options
 from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
 from knowledge.calibration.model import Calibration
-from knowledge.errors import KnowledgeError, NotCalibrated
+from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.types import Filter, Retrieval, Vector
@@ -95,8 +95,12 @@ class Searches:
         )
         labelled = self._labelled if tenant == DEFAULT_TENANT else ()
         calibrator = Calibrator(retriever, CalibrationRepository(base.database, tenant), labelled)
-        await calibrator.start()
         self._calibrators[tenant] = calibrator
+        try:
+            await calibrator.start()
+        except EmbeddingUnavailable as error:  # keywords answer meanwhile, by a calibration that needs no embedder
+            logger.bind(tenant=tenant).warning("calibration has to wait for the embedder: {}", error)
+            calibrator.refresh_soon()
         return CalibratedSearch(retriever, calibrator, RetrievalCache(self._settings.retrieval_cache_ttl))
 
     def follow(self, tenant: str, revision: int) -> None:

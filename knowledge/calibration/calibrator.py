@@ -15,7 +15,8 @@ from loguru import logger
 from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit
 from knowledge.calibration.model import Calibration
 from knowledge.calibration.questions import QUESTIONS, off_topic_questions, pseudo_questions
-from knowledge.index import Snapshot
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.index import Snapshot, embedded
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
 from knowledge.text import VERSION
@@ -176,6 +177,8 @@ class Calibrator:
     async def _best_scores(self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str]) -> list[float]:
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
         if scorer.kind != self._retriever.fallback.kind:
+            if not embedded(snapshot):
+                raise EmbeddingUnavailable("the index has no vectors yet")
             vectors = await self._retriever.embedder.queries(texts)
         best = []
         for text, vector in zip(texts, vectors, strict=True):

@@ -69,6 +69,11 @@ class Embedder(ABC):
         self._no_query_waits = asyncio.Event()
         self._no_query_waits.set()
 
+    @property
+    def title(self) -> str:
+        """`name`, or what was configured while that cannot be told; for people and for caches of this process."""
+        return self.name
+
     @abstractmethod
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         """Embeds at least one clean, non-empty text. Blocking. Returns shape (len(texts), dimension)."""

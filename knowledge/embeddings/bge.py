@@ -42,6 +42,13 @@ class BgeEmbedder(Embedder):
             raise EmbeddingUnavailable(str(error)) from error
 
     @property
+    def title(self) -> str:
+        try:
+            return self.name
+        except EmbeddingUnavailable:
+            return f"bge/{self._checkpoint.model}"
+
+    @property
     def dimension(self) -> int:  # type: ignore[override]
         """Blocking where only the loaded model tells. Raises EmbeddingUnavailable, MissingDependency."""
         if self._dimension is None:

@@ -16,6 +16,7 @@ from knowledge import text
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable, IndexUnavailable
+from knowledge.index import embedded
 from knowledge.ingest import Identity
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange, Matrix
@@ -119,16 +120,62 @@ async def test_an_index_that_fails_is_tried_again_and_says_so_meanwhile(tmp_path
         assert await base.found("t", "无理由") == ["退货.md"]
 
 
-async def test_an_embedder_that_fails_takes_nothing_in(tmp_path: Path) -> None:
+async def test_an_embedder_that_fails_takes_nothing_into_a_base_that_has_vectors(tmp_path: Path) -> None:
     embedder = CountingEmbedder()
     async with knowledge_base(tmp_path, embedder=embedder) as base:
+        await base.ingestion.add("t", [FILE])
         embedder.broken = True
-        (report,) = await base.ingestion.add("t", [FILE])
+        (report,) = await base.ingestion.add("t", [("新.txt", "电饭煲说明。".encode())])
         assert isinstance(report.error, EmbeddingUnavailable)
-        assert await base.feed.heads() == {}
+        assert (await base.feed.heads())["t"].revision == 1
+        assert embedded((await base.indexer.index("t")).snapshot())
         embedder.broken = False
-        (report,) = await base.ingestion.add("t", [FILE])
+        (report,) = await base.ingestion.add("t", [("新.txt", "电饭煲说明。".encode())])
         assert report.ready
+
+
+async def test_where_nothing_is_embedded_yet_keywords_find_documents_until_the_embedder_is_back(
+    tmp_path: Path,
+) -> None:
+    embedder, heard = CountingEmbedder(), list[tuple[str, int]]()
+    embedder.broken = True
+    async with knowledge_base(tmp_path, embedder=embedder, on_revision=lambda *move: heard.append(move)) as base:
+        reports = await base.ingestion.add("t", [FILE, ("新.txt", "电饭煲说明。".encode())])
+        assert [report.ready for report in reports] == [True, True]
+        index = await base.indexer.index("t")
+        assert not embedded(index.snapshot())
+        (hit,) = await index.snapshot().lexical(["退货"], 5)
+        assert index.snapshot().chunk(hit.chunk_id).document.name == "退货.md"
+        assert isinstance(base.indexer.failures["t"], EmbeddingUnavailable)
+        embedder.broken = False
+        async with asyncio.timeout(20):
+            while base.indexer.failures:  # noqa: ASYNC110 - nothing announces it
+                await asyncio.sleep(0.05)
+        assert embedded(index.snapshot())
+        assert await base.found("t", "无理由") == ["退货.md"]
+        assert heard[-2:] == [("t", 2), ("t", 2)]
+
+
+async def test_a_start_without_the_embedder_and_its_vectors_serves_keywords(tmp_path: Path) -> None:
+    async with knowledge_base(tmp_path) as base:
+        await base.ingestion.add("t", [FILE])
+    (tmp_path / "embeddings.sqlite3").unlink()
+    embedder = CountingEmbedder()
+    embedder.broken = True
+    async with knowledge_base(tmp_path, embedder=embedder) as base:
+        snapshot = (await base.indexer.index("t")).snapshot()
+        assert (snapshot.revision, embedded(snapshot)) == (1, False)
+        assert await snapshot.lexical(["退货"], 5)
+
+
+async def test_a_start_without_the_embedder_uses_the_vectors_that_are_kept(tmp_path: Path) -> None:
+    async with knowledge_base(tmp_path) as base:
+        await base.ingestion.add("t", [FILE])
+    embedder = CountingEmbedder()
+    embedder.broken = True
+    async with knowledge_base(tmp_path, embedder=embedder) as base:
+        assert embedded((await base.indexer.index("t")).snapshot())
+        assert base.indexer.failures == {}
 
 
 async def test_only_new_passages_of_a_changed_document_are_embedded(tmp_path: Path) -> None:
