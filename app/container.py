@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from loguru import logger
@@ -42,7 +42,7 @@ from app.outbox import OutboxWorker
 from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
-from knowledge.errors import InvalidConfiguration, KnowledgeError
+from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, KnowledgeError
 
 WARM_QUESTION = "你们的服务怎么用"
 RETRY_SECONDS = 1.0
@@ -79,7 +79,7 @@ class Container:
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.metrics = Metrics()
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note)}))
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, lambda: self.metrics.in_flight)
+        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.chat = ChatService(
             Guard(settings.max_message_chars),
@@ -121,7 +121,8 @@ class Container:
                 if self.settings.samples_enabled:
                     await self._fill()
                 retriever = (await self.tenant(DEFAULT_TENANT)).retriever
-                await retriever.calibrate()
+                with suppress(EmbeddingUnavailable):  # then keywords have to answer the warm question
+                    await retriever.calibrate()
                 await retriever.search(WARM_QUESTION)
                 self.ready.set()
             except KnowledgeError as error:
@@ -146,7 +147,7 @@ class Container:
     def _parts(self, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
         generator = self._models.generator(self.base.analyzer, profile)
         roster = Roster.of(AgentParts(retriever, generator, knowledge_policy(self.settings, profile)))
-        version = f"{configuration(self.settings, self.base.embedder.name)} {profile.version}"
+        version = f"{configuration(self.settings, self.base.embedder.title)} {profile.version}"
         return TenantParts(retriever, roster, profile, version)
 
 
