@@ -7,13 +7,13 @@ never goes into a message; as a second net phone numbers, addresses and long num
 from __future__ import annotations
 
 import inspect
-import json
 import logging
 import re
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any, TextIO
 
+import orjson
 from loguru import logger
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def configure_logging(level: str, stream: TextIO | None = None) -> None:
         target.flush()
 
     logger.remove()
-    logger.add(write, level=level, backtrace=False, diagnose=False)
+    # `write` renders the record itself; loguru's own rendering would cost as much again.
+    logger.add(write, level=level, format=lambda _: "", backtrace=False, diagnose=False)
     logging.basicConfig(handlers=[_ToLoguru()], level=logging.INFO, force=True)
     for name in logging.root.manager.loggerDict:
         logging.getLogger(name).handlers.clear()
@@ -89,7 +90,7 @@ def _error(error: BaseException | None) -> dict[str, Any]:
 
 def _json(record: Record) -> str:
     line = {"time": record["time"].isoformat(), "level": record["level"].name, "event": record["message"]}
-    return json.dumps(_masked(line | _fields(record)), ensure_ascii=False, default=str)
+    return orjson.dumps(_masked(line | _fields(record)), default=str).decode()
 
 
 def _readable(record: Record) -> str:
@@ -100,8 +101,5 @@ def _readable(record: Record) -> str:
 
 
 def _masked(fields: dict[str, Any]) -> dict[str, Any]:
-    """Ids and times stay: they are what a line is found by."""
-    return {
-        name: mask(value) if isinstance(value, str) and name not in ("request_id", "tenant", "time") else value
-        for name, value in fields.items()
-    }
+    """What may hold others' words; ids, times and names of ours stay: they are what a line is found by."""
+    return fields | {name: mask(value) for name in ("event", "reason") if (value := fields.get(name))}

@@ -82,11 +82,6 @@ class Metrics:
     def __iter__(self) -> Iterator[tuple[str, TenantMetrics]]:
         return iter(list(self._tenants.items()))
 
-    @property
-    def in_flight(self) -> int:
-        """Turns of all tenants that are being answered."""
-        return sum(metrics.in_flight for metrics in self._tenants.values())
-
     def of(self, tenant: str) -> TenantMetrics:
         """A tenant's metrics, all zero before its first turn."""
         if tenant not in self._tenants:

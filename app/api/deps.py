@@ -8,34 +8,28 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.auth.principal import Principal, Role
+from app.auth.principal import Role
 from app.container import Container
 from app.errors import Forbidden
 
 
-class CurrentPrincipal(SecurityBase):
-    """Authenticates the caller by `Authorization: Bearer KEY` or `X-API-Key: KEY`. Raises Unauthorized."""
+class Allow(SecurityBase):
+    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden.
+
+    One dependency and not one upon another: each costs a chat request 25 µs.
+    """
 
     model = HTTPBearer(description="密钥；也可以放在请求头 X-API-Key 里")
     scheme_name = "ApiKey"
 
-    async def __call__(self, request: Request) -> Principal:
-        host = request.client.host if request.client else None
-        principal = await current_container(request).keys.authenticate(_key(request), host)
-        request.state.tenant = principal.tenant
-        return principal
-
-
-current_principal = CurrentPrincipal()
-
-
-class Allow:
-    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden."""
-
     def __init__(self, *roles: Role) -> None:
         self.roles = frozenset(roles)
 
-    async def __call__(self, principal: Annotated[Principal, Depends(current_principal)]) -> str:
+    async def __call__(self, request: Request) -> str:
+        """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
+        host = request.client.host if request.client else None
+        principal = await current_container(request).keys.authenticate(_key(request), host)
+        request.state.tenant = principal.tenant
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         return principal.tenant

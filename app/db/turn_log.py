@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from sqlalchemy import Connection
 
@@ -12,8 +13,11 @@ from app.db.conversations import NewTurn
 from app.db.engine import Database
 from app.db.outbox import Event
 
-GATHER_SECONDS = 0.005
-"""How long the first of a batch waits for turns that are being answered: a commit costs the same for one as for ten."""
+PAUSE_SECONDS = 0.002
+"""Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
+a commit costs the same for one turn as for ten, and while it is written it contends with the answers for the processor.
+"""
+MAX_GATHER_SECONDS = 0.02
 MAX_BATCH = 256
 """Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
 
@@ -21,8 +25,7 @@ MAX_BATCH = 256
 class TurnLog:
     """One transaction holds the turns, the counts of their conversations, and what follows from them.
 
-    after: the events that follow from turns of one transaction. on_commit: called after each. expected: how many turns
-    are being answered, those that are pending here included; a turn that is alone waits for no other.
+    after: the events that follow from turns of one transaction. on_commit: called after each.
     """
 
     def __init__(
@@ -30,12 +33,12 @@ class TurnLog:
         database: Database,
         after: Callable[[Sequence[NewTurn]], list[Event]],
         on_commit: Callable[[], None] = lambda: None,
-        expected: Callable[[], int] = lambda: 0,
     ) -> None:
         self._database = database
         self._after = after
         self._on_commit = on_commit
-        self._expected = expected
+        self._expected = 1
+        self._complete = asyncio.Event()
         self._pending: list[tuple[NewTurn, asyncio.Future[None]]] = []
         self._writer: asyncio.Task[None] | None = None
 
@@ -43,6 +46,8 @@ class TurnLog:
         """Returns once the turn is durable. Raises what the database raises; the turns beside it are kept."""
         kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pending.append((turn, kept))
+        if len(self._pending) >= self._expected:
+            self._complete.set()
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write(), name="turn-log")
         await kept
@@ -60,10 +65,17 @@ class TurnLog:
             await self._keep(batch)
 
     async def _gather(self) -> None:
+        """Customers who ask at the same time go on doing so; one who is alone never waits for others."""
         time = asyncio.get_running_loop().time
-        until = time() + GATHER_SECONDS
-        while len(self._pending) < min(self._expected(), MAX_BATCH) and time() < until:
-            await asyncio.sleep(GATHER_SECONDS / 5)
+        until = time() + MAX_GATHER_SECONDS
+        there = 0
+        while there < len(self._pending) < self._expected and time() < until:
+            there = len(self._pending)
+            self._complete.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE_SECONDS):
+                    await self._complete.wait()
+        self._expected = min(len(self._pending), MAX_BATCH)
 
     async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[None]]]) -> None:
         """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
@@ -12,7 +13,6 @@ from fastapi import FastAPI
 from sqlalchemy import func, insert, select
 
 from app.api.conversations import router
-from app.api.deps import current_principal
 from app.api.error_handlers import install_error_handlers
 from app.auth.principal import Principal, Role
 from app.db.engine import Database
@@ -39,8 +39,10 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     app.include_router(router)
-    app.state.container = SimpleNamespace(transcripts=TranscriptRepository(database))
-    app.dependency_overrides[current_principal] = lambda: Principal("t", frozenset(Role))
+    app.state.container = SimpleNamespace(
+        transcripts=TranscriptRepository(database),
+        keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
+    )
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         yield client

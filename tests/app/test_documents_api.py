@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.api.deps import current_principal
 from app.api.documents import router
 from app.api.error_handlers import install_error_handlers
 from app.auth.principal import Principal, Role
@@ -52,10 +52,11 @@ async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     app.include_router(router)
     app.state.container = SimpleNamespace(
-        ingestion=base.ingestion, documents=base.documents, settings=SimpleNamespace(max_upload_bytes=MAX_UPLOAD)
+        ingestion=base.ingestion,
+        documents=base.documents,
+        settings=SimpleNamespace(max_upload_bytes=MAX_UPLOAD),
+        keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
-    app.dependency_overrides[current_principal] = lambda: Principal("t", frozenset(Role))
-
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         yield client

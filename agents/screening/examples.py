@@ -1,0 +1,57 @@
+"""The examples that the heads are fitted on; they ship with the project and were written for it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+FILLED = 3
+"""Times that an attack with a `{question}` is used, each time with another question."""
+_SLOT = "{question}"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """`attack` says what it is an example of; `family` is its section."""
+
+    text: str
+    attack: bool
+    family: str
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """All examples, always in the same order and with the same questions in their slots."""
+    benign = [Example(text, False, family) for family, text in _lines("benign.txt")]
+    questions = [example.text for example in benign if example.family == "questions"]
+    generator = random.Random(11)
+    attacks = [
+        Example(text, True, family)
+        for family, line in _lines("attacks.txt")
+        for text in (_filled(line, questions, generator) if _SLOT in line else [line])
+    ]
+    return (*attacks, *benign)
+
+
+def _lines(name: str) -> list[tuple[str, str]]:
+    """Family and text of every example of a file."""
+    family, found = "", list[tuple[str, str]]()
+    for line in (files("agents.screening") / "examples" / name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            family = line[3:]
+        elif line and not line.startswith("# "):
+            found.append((family, line.replace("\\n", "\n")))
+    return found
+
+
+def _filled(line: str, questions: list[str], generator: random.Random) -> list[str]:
+    """The line with questions of its own language in its slots."""
+    own = [question for question in questions if question.isascii() == line.isascii()]
+    parts = line.split(_SLOT)
+    filled = []
+    for _ in range(FILLED):
+        chosen = generator.sample(own, len(parts) - 1)
+        filled.append("".join(part + question for part, question in zip(parts, [*chosen, ""], strict=True)))
+    return filled
