@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,11 @@ from typing import Any
 import httpx
 import openai
 import pytest
-import uvicorn
-from fastapi import FastAPI
 from openai import AsyncOpenAI
 
 from app.container import Container
-from app.main import create_app
-from app.settings import Settings
 from knowledge.errors import IndexUnavailable
+from tests.app.serving import Served, served
 
 KEY = "first-admin-key"
 RETURNS = (
@@ -29,44 +25,20 @@ QUESTION = "怎么修改收货地址"
 ANSWER = "在「我的订单」点「修改地址」。[1]"
 
 
-class Server(uvicorn.Server):
-    """A server in the loop of the test; says when it listens."""
-
-    def __init__(self, app: FastAPI) -> None:
-        super().__init__(uvicorn.Config(app, port=0, log_config=None))
-        self.listening = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.listening.set()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.servers[0].sockets[0].getsockname()[1]}"
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Served]:
+    async with served(tmp_path, api_key=KEY) as server:
+        await server.container.ingestion.add("default", [("退货.md", RETURNS.encode()), ("常见问题.csv", FAQ.encode())])
+        yield server
 
 
 @pytest.fixture
-async def app(tmp_path: Path) -> FastAPI:
-    settings = Settings(
-        data_dir=tmp_path, embedder="hash", vector_store="memory", samples_enabled=False, api_key=KEY, llm_api_key=""
-    )
-    return create_app(settings)
+def container(server: Served) -> Container:
+    return server.container
 
 
 @pytest.fixture
-async def server(app: FastAPI) -> AsyncIterator[Server]:
-    server = Server(app)
-    running = asyncio.create_task(server.serve())
-    await server.listening.wait()
-    container: Container = app.state.container
-    await container.ingestion.add("default", [("退货.md", RETURNS.encode()), ("常见问题.csv", FAQ.encode())])
-    yield server
-    server.should_exit = True
-    await running
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[AsyncOpenAI]:
+async def client(server: Served) -> AsyncIterator[AsyncOpenAI]:
     async with AsyncOpenAI(base_url=f"{server.address}/v1", api_key=KEY, max_retries=0) as client:
         yield client
 
@@ -106,7 +78,7 @@ async def test_the_usage_is_told_at_the_end_of_a_stream_on_request(client: Async
     assert all(chunk.usage is None for chunk in chunks[:-1])
 
 
-async def test_a_stream_is_not_buffered_by_proxies_and_ends_with_done(server: Server) -> None:
+async def test_a_stream_is_not_buffered_by_proxies_and_ends_with_done(server: Served) -> None:
     async with httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": KEY}) as http:
         response = await http.post(
             "/v1/chat/completions", json={"model": "yingda", "messages": said(QUESTION), "stream": True}
@@ -129,7 +101,7 @@ async def test_there_is_one_model(client: AsyncOpenAI) -> None:
         )
 
 
-async def test_a_wrong_key_is_an_authentication_error(server: Server) -> None:
+async def test_a_wrong_key_is_an_authentication_error(server: Served) -> None:
     async with AsyncOpenAI(base_url=f"{server.address}/v1", api_key="wrong", max_retries=0) as client:
         with pytest.raises(openai.AuthenticationError) as caught:
             await client.chat.completions.create(model="yingda", messages=said("好"))
@@ -156,12 +128,12 @@ async def test_a_request_that_is_none_is_a_bad_request(client: AsyncOpenAI, fiel
 
 
 async def test_an_outage_has_its_status_in_a_stream_too(
-    app: FastAPI, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
+    container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def tenant(_: str) -> None:
         raise IndexUnavailable("disk")
 
-    monkeypatch.setattr(app.state.container, "tenant", tenant)
+    monkeypatch.setattr(container, "tenant", tenant)
     for stream in (False, True):
         with pytest.raises(openai.InternalServerError) as caught:
             await client.chat.completions.create(model="yingda", messages=said("运费"), stream=stream)
@@ -173,9 +145,9 @@ async def test_an_outage_has_its_status_in_a_stream_too(
 
 
 async def test_an_outage_within_a_stream_is_raised_by_the_client(
-    app: FastAPI, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
+    container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await app.state.container.tenant("default")).retriever
+    retriever = (await container.tenant("default")).retriever
 
     async def search(*_: Any, **__: Any) -> None:
         raise IndexUnavailable("disk")
@@ -188,21 +160,21 @@ async def test_an_outage_within_a_stream_is_raised_by_the_client(
     assert caught.value.code == "index_unavailable"
 
 
-async def test_what_the_client_says_was_said_before_is_the_history(app: FastAPI, client: AsyncOpenAI) -> None:
+async def test_what_the_client_says_was_said_before_is_the_history(container: Container, client: AsyncOpenAI) -> None:
     messages = said("退货运费谁承担", "由商城承担。", "那退款时间呢")
     completion = await client.chat.completions.create(model="yingda", messages=messages)
     session = completion.model_extra["yingda"]["session_id"]  # type: ignore[index]
-    [turn] = await app.state.container.conversations.last("default", session, 5)
+    [turn] = await container.conversations.last("default", session, 5)
     assert turn.question == "那退款时间呢"
     assert "退货运费" in turn.standalone and "退款时间" in turn.standalone
 
 
-async def test_a_session_is_continued_and_its_own_history_counts(app: FastAPI, client: AsyncOpenAI) -> None:
+async def test_a_session_is_continued_and_its_own_history_counts(container: Container, client: AsyncOpenAI) -> None:
     for text in ("退货运费谁承担", "那退款时间呢"):
         await client.chat.completions.create(
             model="yingda", messages=said("别的话题", "好的", text), extra_body={"session_id": "s1"}, user="u1"
         )
-    turns = await app.state.container.conversations.last("default", "s1", 5)
+    turns = await container.conversations.last("default", "s1", 5)
     assert [turn.question for turn in turns] == ["退货运费谁承担", "那退款时间呢"]
     assert "退货运费" in turns[1].standalone
 
@@ -216,9 +188,9 @@ async def test_parts_of_text_are_joined_and_other_parameters_change_nothing(clie
 
 
 async def test_a_client_that_leaves_cancels_the_work(
-    app: FastAPI, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
+    container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await app.state.container.tenant("default")).retriever
+    retriever = (await container.tenant("default")).retriever
     searching, cancelled = asyncio.Event(), asyncio.Event()
 
     async def search(*_: Any, **__: Any) -> None:
