@@ -47,6 +47,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, Filter, Retrieval, Vector
+from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
@@ -170,6 +171,13 @@ async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, option
         rows = read_rows(arguments.injection, **_OWN_DOCUMENTS, gold_text=str)
         data = own_documents("injection", rows, options)
         report["injection"] = injection_report(rows, await evaluation.run_own_documents(data))
+    if arguments.counterfactual:
+        rows = read_rows(arguments.counterfactual, **_OWN_DOCUMENTS, answer=str, fake_answer=str)
+        report["counterfactual"] = counterfactual_report(rows)
+    if arguments.corruptions:
+        samples = load_set(arguments.corruptions, None, options)
+        results, *_ = await evaluation.run_set(samples)
+        report["corruptions"] = corruption_report(results, [chunk.text for chunk in samples.chunks])
     return report
 
 
@@ -215,9 +223,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--baselines", action="store_true", help="同时给出 BM25、向量与普通 RRF 的指标")
     parser.add_argument("--rejection", type=Path, metavar="FILE", help="每题只对它自己的文档，看该拒答时是否拒答")
     parser.add_argument("--injection", type=Path, metavar="FILE", help="文档里藏有指令，看回答是否中招")
+    parser.add_argument("--counterfactual", type=Path, metavar="FILE", help="文档与常识不符，看校验是否只认文档")
+    parser.add_argument("--corruptions", type=Path, metavar="DIR", help="改坏该评测集的回答，看校验能否发现")
     options = parser.parse_args(arguments)
-    if not (options.set or options.rejection or options.injection):
-        parser.error("请给出 --set、--rejection 或 --injection")
+    if not any((options.set, options.rejection, options.injection, options.counterfactual, options.corruptions)):
+        parser.error("请给出 --set、--rejection、--injection、--counterfactual 或 --corruptions")
     if not options.set and (options.out_of_domain or options.run or options.baselines):
         parser.error("--out-of-domain、--run 和 --baselines 要与 --set 一起用")
     for path in (options.run, options.json):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -24,7 +23,10 @@ _EITHER_WAY = re.compile(r"[,，。;；!！?？:：\s()（）、]")
 _CONCEPTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (re.compile(one), re.compile(other))
     for one, other in (
-        (r"免费|包邮|免运费|免邮|免收", r"收费|付费|自费|有偿|另付"),
+        (
+            r"免费|包邮|免邮|免(?:收|除|付)?[\u4e00-\u9fff]{0,4}费",
+            r"收费|付费|自费|有偿|(?<!免)(?:收取?|支?付|另收)[\u4e00-\u9fff]{0,4}费",
+        ),
         (r"打开|开启|启用|开通|接通", r"关闭|停用|禁用|关掉|断开"),
         (r"成功", r"失败"),
         (r"有效|生效", r"无效|失效|作废"),
@@ -93,7 +95,8 @@ def contradicts(claim: Polarised, said: Polarised) -> bool:
 
 
 def _unmatched(one: Polarised, other: Polarised, there: dict[int, int]) -> bool:
-    """Whether a negation of `one` has no counterpart beside the words that stand behind it in `other`."""
+    """Whether a negation of `one` has no counterpart of its own beside the words that stand behind it in `other`."""
+    free = list(other.negations)
     for at in one.negations:
         behind = one.text[at : at + REACH + 1]
         cut = _EITHER_WAY.search(behind)
@@ -101,10 +104,10 @@ def _unmatched(one: Polarised, other: Polarised, there: dict[int, int]) -> bool:
         mapped = next((there[index] for index in ahead if index in there), None)
         if mapped is None:
             continue
-        count = bisect_right(other.negations, mapped + 1) - bisect_left(other.negations, mapped - REACH)
-        own = bisect_right(one.negations, at + 1) - bisect_left(one.negations, at - REACH)
-        if count % 2 != own % 2 and count == 0:
+        near = [negation for negation in free if mapped - REACH <= negation <= mapped + 1]
+        if not near:
             return True
+        free.remove(min(near, key=lambda negation: abs(negation - mapped)))
     return False
 
 

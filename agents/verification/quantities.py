@@ -71,7 +71,7 @@ _TIME = re.compile(
 )
 _PERCENT = re.compile(r"百分之([零〇一二两三四五六七八九十百点\d.]+)")
 _NUMERAL = re.compile(r"[零〇一二两三四五六七八九十百千万亿]+")
-_FOLLOWED = re.compile(rf"个?半?(?:{'|'.join(_UNITS)}|点)")
+_FOLLOWED = re.compile(rf"\s*个?半?(?:{'|'.join(_UNITS)}|点)")
 _HALF = re.compile(r"半(?=个?(?:小时|钟头|天|月|年))|(?P<whole>\d+)个?半(?=(?:个?(?:小时|钟头|月)|天|年))")
 _SPAN = re.compile(r"\s*(?:~|-|–|—|到|至|或|、|/)\s*")
 

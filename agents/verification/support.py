@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -40,6 +40,9 @@ MIN_FOREIGN_WORDS = 4
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}(?:[、)）．]|\.(?!\d))|[（(]\d{1,2}[)）]|[-*•·](?!\d))\s*")
+
+
+Cut = Callable[[str], list[str]]
 
 
 class Support(Enum):
@@ -153,7 +156,7 @@ class SupportChecker:
 
     def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
         """cited: fragments that the model names for the sentence; any that were not given are ignored."""
-        claim = Statement(fold(_ITEM.sub("", sentence)).strip())
+        claim = _statement(sentence)
         if claim.empty:
             return Finding(Support.NEUTRAL)
         given = tuple(dict.fromkeys(number for number in cited if number in self._evidence))
@@ -176,17 +179,27 @@ class SupportChecker:
         """The fragments that hold a sentence up, as a whole or part by part; none when a part stands alone."""
         if cited and self._translated(claim, candidates):
             return tuple(candidates)
-        found: dict[int, None] = {}
-        statements = parts(sentence) or [sentence]
-        for part in statements:
-            statement = Statement(fold(_ITEM.sub("", part)).strip())
-            if statement.empty:
-                continue
-            holders = self._holders(statement, candidates) or self._clause_by_clause(part, statement, candidates)
-            if not holders:
-                return ()
-            found |= dict.fromkeys(holders if cited else holders[:1])
+        holders = self._holders(claim, candidates)
+        if holders:
+            return tuple(number for number in candidates if number in holders) if cited else holders[:1]
+        found = self._by_parts(sentence, claim, candidates, (parts, clauses))
         return tuple(number for number in candidates if number in found)
+
+    def _by_parts(self, text: str, claim: Statement, candidates: Sequence[int], cuts: Sequence[Cut]) -> tuple[int, ...]:
+        """Fragments that each say some part; none when one sentence is near enough to have been contradicted."""
+        if not cuts or self._best(claim, candidates) >= CLOSE:
+            return ()
+        pieces = cuts[0](text)
+        if len(pieces) < 2:
+            return self._by_parts(text, claim, candidates, cuts[1:])
+        found: dict[int, None] = {}
+        for piece in pieces:
+            statement = _statement(piece)
+            holders = self._holders(statement, candidates)[:1] or self._by_parts(piece, statement, candidates, cuts[1:])
+            if not holders and not statement.empty:
+                return ()
+            found |= dict.fromkeys(holders)
+        return tuple(found)
 
     def _holders(self, claim: Statement, candidates: Sequence[int]) -> tuple[int, ...]:
         """Fragments with a span that says it, best first."""
@@ -197,20 +210,6 @@ class SupportChecker:
             if coverage is not None:
                 scored.append((-coverage, number))
         return tuple(number for _, number in sorted(scored))
-
-    def _clause_by_clause(self, part: str, claim: Statement, candidates: Sequence[int]) -> tuple[int, ...]:
-        """Fragments that each say some clause; none when one sentence is near enough to have been contradicted."""
-        pieces = clauses(part)
-        if len(pieces) < 2 or self._best(claim, candidates) >= CLOSE:
-            return ()
-        found: dict[int, None] = {}
-        for piece in pieces:
-            statement = Statement(fold(piece))
-            holders = self._holders(statement, candidates)
-            if not holders and not statement.empty:
-                return ()
-            found |= dict.fromkeys(holders[:1])
-        return tuple(found)
 
     def _best(self, claim: Statement, candidates: Sequence[int]) -> float:
         """Highest coverage that one sentence reaches."""
@@ -279,6 +278,10 @@ class SupportChecker:
         texts = [self._evidence[number].whole for number in candidates]
         codes = frozenset(name for name in claim.latin if any(character.isdigit() for character in name))
         return self._numbers_known(claim, texts) and codes <= frozenset().union(*(text.latin for text in texts))
+
+
+def _statement(text: str) -> Statement:
+    return Statement(fold(_ITEM.sub("", text)).strip())
 
 
 def _first(pair: tuple[float, Statement]) -> float:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.knowledge import Searcher
 from agents.llm.quotable import safe_text
 from agents.prompting import fill, template
 from agents.rewriter import keeps_facts
@@ -21,6 +21,9 @@ from agents.types import Question, Usage
 from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_object
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
+
+if TYPE_CHECKING:
+    from agents.knowledge import Searcher  # which may make use of this module
 
 MAX_REWRITE_CHARS = 120
 MAX_PASSAGE_CHARS = 240

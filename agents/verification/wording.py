@@ -9,7 +9,7 @@ PARALLEL = 0.75
 """Share of a claim that has to stand in a sentence unchanged before what differs counts as put in its place."""
 
 FLANK = 2
-"""Characters that stay on either side of what was swapped."""
+"""Characters that stay on either side of what was swapped, unless the text begins or ends there."""
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _FUNCTION = re.compile(
@@ -43,7 +43,14 @@ def swapped(claim: str, said: str, known: str) -> bool:
     opcodes = SequenceMatcher(None, said, claim, autojunk=False).get_opcodes()
     if sum(end - start for tag, _, _, start, end in opcodes if tag == "equal") < PARALLEL * len(claim):
         return False
-    firm = [True, *(tag == "equal" and end - start >= FLANK for tag, _, _, start, end in opcodes), True]
+    firm = [
+        True,
+        *(
+            tag == "equal" and (end - start >= FLANK or start == 0 or end == len(claim))
+            for tag, _, _, start, end in opcodes
+        ),
+        True,
+    ]
     return any(
         tag == "replace" and firm[at] and firm[at + 2] and _foreign(said[old_start:old_end], claim[start:end], known)
         for at, (tag, old_start, old_end, start, end) in enumerate(opcodes)

@@ -1,0 +1,193 @@
+"""Measures the router on labelled messages, against the knowledge bases that its tenant would have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from agents.router import Router, RouterParts
+from agents.routing.anchors import shipped_anchors
+from agents.routing.evidence import BaseCloseness
+from agents.routing.head import fit_head
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route
+from agents.types import Question
+from knowledge.chunking import ChunkOptions
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.dataset import load_set
+from knowledge.evaluation.rows import read_rows
+from knowledge.evaluation.runner import build_index
+from knowledge.ingest import Ingestor
+from knowledge.spelling import Speller
+from knowledge.text import Analyzer
+from knowledge.types import Chunk
+
+CLASS_OF = {
+    Intent.KNOWLEDGE_QA: "in_domain",
+    Intent.BUSINESS_QUERY: "in_domain",
+    Intent.TICKET: "in_domain",
+    Intent.HIGH_STAKES: "complaint",
+    Intent.HUMAN_REQUEST: "human_handoff",
+    Intent.CHITCHAT: "chitchat",
+    Intent.IRRELEVANT: "out_of_scope",
+    Intent.OUT_OF_SCOPE: "out_of_scope",
+    Intent.NONSENSE: "out_of_scope",
+}
+"""Intent -> the label of sets that know one label a message; the intent heard first counts."""
+OFF_TOPIC_GROUP = "off_topic"
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A message with its route and seconds: of the embedding, and of all else."""
+
+    row: Mapping[str, Any]
+    route: Route
+    embedding: float
+    routing: float
+
+
+async def routing_report(
+    path: Path,
+    folders: Sequence[Path],
+    embedder: Embedder,
+    options: ChunkOptions,
+    progress: Callable[[int], object],
+) -> dict[str, Any]:
+    """Figures of a file whose rows have a `label`, or `intents` and perhaps `entities`. Raises InvalidConfiguration."""
+    rows = read_rows(path, id=str, text=str)
+    multiple = bool(rows) and "intents" in rows[0]
+    rows = read_rows(path, id=str, text=str, **{"intents": list} if multiple else {"label": str})
+    if not rows:
+        raise InvalidConfiguration(f"{path} 里没有消息")
+    chunks = _chunks(folders, options)
+    analyzer = Analyzer()
+    index = await build_index(chunks, embedder, analyzer)
+    try:
+        head = await fit_head(embedder, shipped_anchors())
+        router = Router(RouterParts(embedder, head, BaseCloseness(index, head.unrelated)))
+        speller = await _speller(analyzer, embedder, chunks)
+        await router.route(Question(rows[0]["text"], vector=await embedder.query(rows[0]["text"])))  # measures the base
+        routed = [await _routed(row, speller, router, embedder, progress) for row in rows]
+    finally:
+        await index.close()
+    return (_intents_report(routed) if multiple else _label_report(routed)) | _running_report(routed)
+
+
+async def _routed(
+    row: Mapping[str, Any], speller: Speller, router: Router, embedder: Embedder, progress: Callable[[int], object]
+) -> Routed:
+    start = perf_counter()
+    text = speller.correct(row["text"]).text
+    corrected = perf_counter()
+    vector = await embedder.query(text)
+    embedded = perf_counter()
+    route = await router.route(Question(text, vector=vector))
+    end = perf_counter()
+    progress(1)
+    return Routed(row, route, embedded - corrected, corrected - start + end - embedded)
+
+
+def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
+    """Of all bases as one; ids are unique within a base only."""
+    return [
+        replace(chunk, id=f"{number}/{chunk.id}")
+        for number, folder in enumerate(folders)
+        for chunk in load_set(folder, options=options).chunks
+    ]
+
+
+async def _speller(analyzer: Analyzer, embedder: Embedder, chunks: Sequence[Chunk]) -> Speller:
+    documents = await Ingestor(embedder, analyzer).tokenise(chunks)
+    return Speller(analyzer, Counter(term for document in documents for term in set(document)))
+
+
+def _label_report(routed: Sequence[Routed]) -> dict[str, Any]:
+    pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
+    per_class = {label: _scores(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
+    return {"macro_f1": _mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
+
+
+def _intents_report(routed: Sequence[Routed]) -> dict[str, Any]:
+    """A route is wrong when nothing that was asked for is in it; what it has beside that is an over-fire."""
+    pairs = [(_groups(item.row["intents"]), _groups(item.route.intents)) for item in routed]
+    entities = [(_wanted(item.row), _found(item.route)) for item in routed]
+    labels = sorted({label for gold, _ in pairs for label in gold})
+    off_topic = [item for item, (gold, found) in zip(routed, pairs, strict=True) if gold == found == {OFF_TOPIC_GROUP}]
+    return {
+        "per_class": {label: _scores(pairs, label) for label in labels},
+        "entity": _counts(
+            sum((gold & found).total() for gold, found in entities),
+            sum((found - gold).total() for gold, found in entities),
+            sum((gold - found).total() for gold, found in entities),
+        ),
+        "wrong_routes": [item.row["id"] for item, (gold, found) in zip(routed, pairs, strict=True) if not gold & found],
+        "over_fires": sum(bool(gold & found and found - gold) for gold, found in pairs),
+        "missed_intents": sum(bool(gold & found and gold - found) for gold, found in pairs),
+        "off_topic_kind_accuracy": _mean(item.route.primary in item.row["intents"] for item in off_topic),
+    }
+
+
+def _running_report(routed: Sequence[Routed]) -> dict[str, Any]:
+    embedding, routing = ([getattr(item, name) * 1000 for item in routed] for name in ("embedding", "routing"))
+    return {
+        "messages": len(routed),
+        "tiers": _shares(item.route.trace.tier for item in routed),
+        "bands": _shares(item.route.trace.band for item in routed),
+        "llm_wanted": _mean(item.route.trace.band is Band.LOW for item in routed),
+        "latency_ms": _percentiles(routing),
+        "embedding_ms": _percentiles(embedding),
+        "overhead_over_embedding": round(float(np.median(routing) / np.median(embedding)), 4),
+    }
+
+
+def _groups(intents: Iterable[str]) -> set[str]:
+    return {OFF_TOPIC_GROUP if intent in OFF_TOPIC else str(intent) for intent in intents}
+
+
+def _wanted(row: Mapping[str, Any]) -> Counter[tuple[str, str]]:
+    return Counter((entity["kind"], _plain(entity["text"])) for entity in row.get("entities", ()))
+
+
+def _found(route: Route) -> Counter[tuple[str, str]]:
+    return Counter((entity.kind, _plain(entity.text)) for entity in route.trace.entities)
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split())
+
+
+def _scores(pairs: Sequence[tuple[set[str], set[str]]], label: str) -> dict[str, float | int]:
+    right = sum(label in gold and label in found for gold, found in pairs)
+    return _counts(
+        right, sum(label in found for _, found in pairs) - right, sum(label in gold for gold, _ in pairs) - right
+    )
+
+
+def _counts(right: int, wrong: int, missed: int) -> dict[str, float | int]:
+    return {
+        "precision": round(right / max(right + wrong, 1), 4),
+        "recall": round(right / max(right + missed, 1), 4),
+        "f1": round(2 * right / max(2 * right + wrong + missed, 1), 4),
+        "support": right + missed,
+    }
+
+
+def _shares(values: Iterable[str]) -> dict[str, float]:
+    counts = Counter(map(str, values))
+    return {name: round(count / counts.total(), 4) for name, count in counts.most_common()}
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return round(float(np.mean(listed)), 4) if listed else 0.0
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    return {name: round(float(np.percentile(values, rank)), 3) for name, rank in (("p50", 50), ("p95", 95))}
