@@ -57,11 +57,23 @@ _ORDERED = re.compile(r"[“\"]([^”\"]*[A-Z]{2,}\d[A-Z0-9]{4,}[^”\"]*)[”\"
 _CANNOT = "[无依据]"
 
 
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """A request and the way back."""
+
+    step: Step
+    body: dict[str, Any]
+    text: str
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
 class ScriptedLLM:
     """`async with ScriptedLLM(Behaviour.ANSWER) as llm:` serves at `llm.base_url` until the end of the block.
 
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
-    Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt.
+    Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. `asked` is
+    set by a request, `left` when a connection is closed.
     """
 
     def __init__(
@@ -78,6 +90,7 @@ class ScriptedLLM:
         self.taken: Counter[str] = Counter()
         self.base_url = ""
         self.finish = "stop"
+        self.asked, self.left = asyncio.Event(), asyncio.Event()
         self._first, self._between, self._stall = first_token_delay, token_delay, stall
         self._random = None if seed is None else random.Random(seed)
         self._obeys = obeys or {}
@@ -122,6 +135,7 @@ class ScriptedLLM:
             with suppress(ConnectionError, asyncio.IncompleteReadError):  # clients leave as they like
                 while not writer.is_closing():
                     await self._serve(reader, writer)
+            self.left.set()
         except asyncio.CancelledError:
             pass  # only close() cancels; a cancelled handler would be reported as an error of the server
         finally:
@@ -134,16 +148,17 @@ class ScriptedLLM:
         body = await reader.readexactly(int(length.group(1))) if length else b""
         method, path, _ = head.split(" ", 2)
         if method == "POST" and path.endswith("/chat/completions"):
-            await self._complete(json.loads(body), writer)
+            await self._complete(json.loads(body), reader, writer)
         elif method == "GET" and path.endswith("/models"):
             await _send(writer, 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
         else:
             await _send(writer, 404, {"error": {"message": f"no {method} {path}"}})
 
-    async def _complete(self, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+    async def _complete(self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         step = self._next()
         self.bodies.append(body)
         self.taken["say" if isinstance(step, Say) else step.value] += 1
+        self.asked.set()
         if step in _ERRORS:
             await _send(writer, _ERRORS[step], {"error": {"message": f"scripted {step}", "type": step}})
         elif step is Behaviour.GARBAGE_BODY:
@@ -152,10 +167,10 @@ class ScriptedLLM:
             writer.transport.abort()
         else:
             if step is Behaviour.STALL_FIRST:
-                await asyncio.sleep(self._stall)
+                await self._stalled(reader)
             text = step.text if isinstance(step, Say) else self._text(step, body)
             answer = self._stream if body.get("stream") else self._whole
-            await answer(step, text, body, writer)
+            await answer(_Exchange(step, body, text, reader, writer))
 
     def _next(self) -> Step:
         if self._random is not None:
@@ -183,54 +198,58 @@ class ScriptedLLM:
             case _:
                 return honest
 
-    async def _whole(self, step: Step, text: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(self._first)
-        if step is Behaviour.STALL_MIDWAY:
-            await asyncio.sleep(self._stall)
-        if step in (Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM):
-            writer.write(
-                b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"choices": ['
-            )
-            await writer.drain()
-            writer.close()
-            return
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": self.finish}
-        await _send(
-            writer, 200, _completion(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, text)}
-        )
+    async def _stalled(self, reader: asyncio.StreamReader) -> None:
+        """Silence, unless the client gives up; what it sends meanwhile is not looked at."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._stall):
+                await reader.read()
+                raise ConnectionResetError
 
-    async def _stream(self, step: Step, text: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+    async def _whole(self, to: _Exchange) -> None:
         await asyncio.sleep(self._first)
-        async for event in self._events(step, text, body):
+        if to.step is Behaviour.STALL_MIDWAY:
+            await self._stalled(to.reader)
+        if to.step in (Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM):
+            to.writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+            await to.writer.drain()
+            to.writer.close()
+            return
+        choice = {"index": 0, "message": {"role": "assistant", "content": to.text}, "finish_reason": self.finish}
+        answer = _completion(to.body, "chat.completion") | {"choices": [choice], "usage": _usage(to)}
+        await _send(to.writer, 200, answer)
+
+    async def _stream(self, to: _Exchange) -> None:
+        to.writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await asyncio.sleep(self._first)
+        async for event in self._events(to):
             if event is None:
-                await writer.drain()
-                writer.transport.abort()
+                await to.writer.drain()
+                to.writer.transport.abort()
                 return
             data = f"data: {event}\n\n".encode()
-            writer.write(b"%x\r\n%b\r\n" % (len(data), data))
-            await writer.drain()
-        writer.write(b"0\r\n\r\n")
-        await writer.drain()
+            to.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+            await to.writer.drain()
+        to.writer.write(b"0\r\n\r\n")
+        await to.writer.drain()
 
-    async def _events(self, step: Step, text: str, body: dict[str, Any]) -> AsyncIterator[str | None]:
+    async def _events(self, to: _Exchange) -> AsyncIterator[str | None]:
         """The data of every event; None drops the connection."""
-        pieces = re.findall(r"[\s\S]{1,2}", text)
-        head = _completion(body, "chat.completion.chunk")
+        pieces = re.findall(r"[\s\S]{1,2}", to.text)
+        head = _completion(to.body, "chat.completion.chunk")
         for number, piece in enumerate([*pieces, ""]):
             if number == max(1, len(pieces) // 2):
-                if step is Behaviour.STALL_MIDWAY:
-                    await asyncio.sleep(self._stall)
-                elif step is Behaviour.DROP_MIDWAY:
+                if to.step is Behaviour.STALL_MIDWAY:
+                    await self._stalled(to.reader)
+                elif to.step is Behaviour.DROP_MIDWAY:
                     yield None
-                elif step is Behaviour.GARBAGE_STREAM:
+                elif to.step is Behaviour.GARBAGE_STREAM:
                     yield "{not json at all"
             if piece:
                 await asyncio.sleep(self._between if number else 0.0)
                 yield json.dumps(head | {"choices": [_delta({"content": piece})]}, ensure_ascii=False)
         yield json.dumps(head | {"choices": [_delta({}, self.finish)]})
-        if (body.get("stream_options") or {}).get("include_usage"):
-            yield json.dumps(head | {"choices": [], "usage": _usage(body, text)})
+        if (to.body.get("stream_options") or {}).get("include_usage"):
+            yield json.dumps(head | {"choices": [], "usage": _usage(to)})
         yield "[DONE]"
 
 
@@ -253,10 +272,10 @@ def _delta(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "finish_reason": finish}
 
 
-def _usage(body: dict[str, Any], text: str) -> dict[str, int]:
+def _usage(to: _Exchange) -> dict[str, int]:
     """One token a character: easy to check."""
-    prompt = sum(len(str(message["content"])) for message in body["messages"])
-    return {"prompt_tokens": prompt, "completion_tokens": len(text), "total_tokens": prompt + len(text)}
+    prompt = sum(len(str(message["content"])) for message in to.body["messages"])
+    return {"prompt_tokens": prompt, "completion_tokens": len(to.text), "total_tokens": prompt + len(to.text)}
 
 
 async def _send(writer: asyncio.StreamWriter, status: int, body: Any) -> None:

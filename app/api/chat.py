@@ -56,5 +56,6 @@ def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
         user_id=clean(body.user_id),
         channel=clean(body.channel),
         trace_id=request_id_of(request),
+        page=body.page.page() if body.page else None,
         new_session=body.session_id is None,
     )

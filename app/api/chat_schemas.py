@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from app.api.page_schemas import PageIn
+
 MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
 
@@ -20,6 +22,7 @@ class ChatRequest(BaseModel):
     session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
     user_id: str = Field("", max_length=128, description="业务侧的用户编号")
     channel: str = Field("", max_length=64, description="来源渠道")
+    page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
 
 
 class SourceOut(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.llm.base import Citation, Piece, Request, Text, Withdrawn
 from agents.llm.model import ChatModel, ModelOptions
-from scripts.scripted_llm import ScriptedLLM, Step
+from scripts.scripted_llm import Behaviour, ScriptedLLM, Step
 from tests.agents.support import candidate, retrieval
 
 QUESTION = "退款多久到账"
@@ -17,10 +17,16 @@ WARRANTY = "路由器整机保修三年。人为损坏不在保修范围内。"
 
 
 @asynccontextmanager
-async def scripted(*script: Step, silence: float = 0.5, retries: int = 0, **options: Any) -> AsyncIterator[Scripted]:
-    """A scripted server and a model that asks it; options: of ScriptedLLM."""
+async def scripted(
+    *script: Step, silence: float | None = None, retries: int = 0, **options: Any
+) -> AsyncIterator[Scripted]:
+    """A scripted server and a model that asks it, with little patience for a stall; options: of ScriptedLLM."""
+    if silence is None:
+        silence = 0.3 if {Behaviour.STALL_FIRST, Behaviour.STALL_MIDWAY} & set(script) else 20.0
     async with ScriptedLLM(*script, **options) as server:
-        model = ChatModel(ModelOptions(server.base_url, "key", "scripted", silence=silence, total=5.0, retries=retries))
+        model = ChatModel(
+            ModelOptions(server.base_url, "key", "scripted", silence=silence, total=60.0, retries=retries)
+        )
         try:
             yield Scripted(server, model)
         finally:

@@ -14,7 +14,9 @@ RULED = "退货 运费"
 
 async def rewritten(text: str, script: Step, *history: Turn, page: Page | None = None) -> tuple[Rewrite, ScriptedLLM]:
     async with scripted(script) as llm:
-        rewrite = await ModelRewriter(llm.model, 0.3).rewrite(text, history or (BEFORE,), page)
+        rewrite = await ModelRewriter(llm.model, 0.3 if script is Behaviour.STALL_FIRST else 20).rewrite(
+            text, history or (BEFORE,), page
+        )
         return rewrite, llm.server
 
 

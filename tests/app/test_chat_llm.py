@@ -1,0 +1,164 @@
+"""The chat over HTTP with a model behind it: the scripted server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from app.main import create_app
+from app.settings import Settings
+from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
+from tests.app.test_chat import RETURNS, chat, events
+
+QUESTION = "退款在验货后几个工作日内原路退回"
+ARRIVES = "退款在验货后 1～5 个工作日内原路退回。"
+FAULTS = sorted(set(Behaviour) - {Behaviour.ANSWER, Behaviour.CANNOT})
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, *script: Step, **options: Any) -> AsyncIterator[tuple[httpx.AsyncClient, ScriptedLLM]]:
+    """A client of the application, and the model that it asks."""
+    async with ScriptedLLM(*script) as llm:
+        settings = Settings(
+            data_dir=tmp_path,
+            embedder="hash",
+            vector_store="memory",
+            samples_enabled=False,
+            llm_base_url=llm.base_url,
+            llm_api_key=SecretStr("key"),
+            llm_first_token_timeout=20,
+            llm_retries=0,
+            rewrite_timeout=20,
+        ).model_copy(update=options)
+        app = create_app(settings)
+        async with app.router.lifespan_context(app):
+            await app.state.container.ingestion.add("default", [("退货.md", RETURNS.encode())])
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                yield client, llm
+
+
+async def test_the_answer_is_the_models_and_its_sources_are_ours(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say(f"{ARRIVES}[1]")) as (client, llm):
+        body = await chat(client, QUESTION)
+        assert (body["reply"], body["outcome"]) == (f"{ARRIVES}[1]", "answered")
+        assert body["data"]["sources"][0]["snippet"] == ARRIVES
+        assert body["data"]["degraded"] == []
+        assert llm.requests == 1
+
+
+async def test_tokens_come_one_by_one_and_end_in_the_same_reply(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say(f"{ARRIVES}[1]")) as (client, _):
+        received = events((await client.post("/api/v1/chat/stream", json={"message": QUESTION})).text)
+        tokens = [data["text"] for kind, data in received if kind == "token"]
+        assert received[0][0] == "meta"
+        assert len(tokens) > 5
+        assert "".join(tokens) == received[-1][1]["reply"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_every_fault_ends_in_a_grounded_answer(tmp_path: Path, fault: Behaviour) -> None:
+    outage = fault not in (Behaviour.UNKNOWN_CITATION, Behaviour.INVENT, Behaviour.OBEY)
+    patience = {"llm_first_token_timeout": 0.3} if "stall" in fault else {}
+    async with opened(tmp_path, fault, **patience) as (client, _):
+        received = events((await client.post("/api/v1/chat/stream", json={"message": QUESTION})).text)
+        done = received[-1][1]
+        assert (received[-1][0], done["outcome"]) == ("done", "answered")
+        assert ARRIVES in done["reply"]
+        assert done["data"]["sources"]
+        assert done["data"]["degraded"] == (["llm"] if outage else [])
+        assert not any(lie in done["reply"] for lie in ("[97]", "QX-77421", "9876.5", "ZX12AB34"))
+        replaced = [place for place, (kind, _) in enumerate(received) if kind == "replace"]
+        assert len(replaced) <= 1
+        spoken = "".join(data["text"] for kind, data in received[replaced[0] if replaced else 0 :] if "text" in data)
+        assert spoken == done["reply"]
+
+
+async def test_that_the_model_cannot_answer_is_typed(tmp_path: Path) -> None:
+    async with opened(tmp_path, Behaviour.CANNOT) as (client, _):
+        body = await chat(client, QUESTION)
+        assert (body["outcome"], body["data"]["sources"]) == ("cannot_answer", [])
+
+
+async def test_without_evidence_no_model_is_asked(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (client, llm):
+        assert (await chat(client, "xylophone zebra quantum"))["outcome"] == "no_evidence"
+        assert (await chat(client, "你好"))["outcome"] == "answered"
+        assert llm.requests == 0
+
+
+async def test_a_follow_up_costs_a_rewrite_and_an_answer_and_nothing_else_costs_two(tmp_path: Path) -> None:
+    script = (Say(f"{ARRIVES}[1]"), Say("退款在验货后几个工作日内原路退回，信用卡的呢"), Behaviour.ANSWER)
+    async with opened(tmp_path, *script) as (client, llm):
+        await chat(client, QUESTION, session_id="s")
+        assert llm.requests == 1
+        await chat(client, "那信用卡的退款呢", session_id="s")
+        assert llm.requests == 3
+        assert [body.get("stream", False) for body in llm.bodies] == [True, False, True]
+        assert "信用卡的呢" in llm.prompt and "顾客的原话：那信用卡的退款呢" in llm.prompt
+
+
+async def test_at_worst_a_turn_costs_three_calls(tmp_path: Path) -> None:
+    async with opened(tmp_path, Behaviour.BROKEN, llm_retries=1) as (client, llm):
+        await chat(client, QUESTION, session_id="s")
+        before = llm.requests
+        body = await chat(client, "那信用卡的退款呢", session_id="s")
+        assert llm.requests - before == 3
+        assert body["data"]["degraded"] == ["rewrite", "llm"]
+
+
+async def test_rewriting_can_be_turned_off(tmp_path: Path) -> None:
+    async with opened(tmp_path, Behaviour.ANSWER, rewrite_enabled=False) as (client, llm):
+        await chat(client, QUESTION, session_id="s")
+        await chat(client, "那信用卡的退款呢", session_id="s")
+        assert all(body["stream"] for body in llm.bodies)
+
+
+async def test_a_small_model_elsewhere_stands_in(tmp_path: Path) -> None:
+    async with ScriptedLLM(Say(f"{ARRIVES}[1]")) as small:
+        options = {"small_llm_base_url": small.base_url, "small_llm_model": "small", "llm_retries": 3}
+        async with opened(tmp_path, Behaviour.BROKEN, **options) as (client, llm):
+            body = await chat(client, QUESTION)
+            assert (body["reply"], body["data"]["degraded"]) == (f"{ARRIVES}[1]", ["llm"])
+            assert (llm.requests, small.requests, small.bodies[-1]["model"]) == (1, 1, "small")
+
+
+async def test_the_page_is_answered_from_and_cited_as_source_nought(tmp_path: Path) -> None:
+    page = {"title": "YS-W5", "url": "https://a.example.com", "json_ld": {"@type": "Product", "price": 899}}
+    says = Say(f"{ARRIVES}[1]这款的 price 是 899[0]。")
+    async with opened(tmp_path, says) as (client, llm):
+        body = await chat(client, QUESTION, page=page)
+        assert [source["index"] for source in body["data"]["sources"]] == [0, 1]
+        assert body["data"]["sources"][0]["title"] == "YS-W5"
+        assert "price：899" in llm.prompt
+
+
+@pytest.mark.parametrize("page", [{"title": "长" * 501}, {"headings": ["甲"] * 101}, {"text": 5}, "首页"])
+async def test_a_page_that_is_none_is_an_error(tmp_path: Path, page: Any) -> None:
+    async with opened(tmp_path) as (client, _):
+        response = await client.post("/api/v1/chat", json={"message": QUESTION, "page": page})
+        assert response.status_code == 422
+
+
+async def test_a_page_alone_is_no_evidence(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (client, llm):
+        body = await chat(client, "xylophone zebra quantum", page={"text": "xylophone zebra quantum 1 yuan"})
+        assert body["outcome"] == "no_evidence"
+        assert llm.requests == 0
+
+
+async def test_a_customer_who_leaves_ends_the_models_work(tmp_path: Path) -> None:
+    async with opened(tmp_path, Behaviour.STALL_MIDWAY, llm_first_token_timeout=60) as (client, llm):
+        asking = asyncio.create_task(client.post("/api/v1/chat/stream", json={"message": QUESTION}))
+        await llm.asked.wait()
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await asyncio.wait_for(llm.left.wait(), 5)
