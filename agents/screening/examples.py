@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-FILLED = 3
+FILLED = 2
 """Times that an attack with a `{question}` is used, each time with another question."""
 _SLOT = "{question}"
 

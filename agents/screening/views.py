@@ -21,12 +21,11 @@ _LOOKALIKE = str.maketrans("аеорсухіѕјԁһкмнтвαοερικνυ",
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,]?){10,}")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|&#(?:x([0-9a-fA-F]{2,6})|(\d{2,7}));")
-_READABLE = re.compile(r"[\w\s.,;:!?，。；：！？、'\"“”()（）-]*", re.ASCII | re.UNICODE if False else 0)
 _WORDS = re.compile(r"[a-z]{2,}(?: [a-z]+)+|[\u4e00-\u9fff]{4,}", re.IGNORECASE)
 
 
 def views(text: str) -> list[str]:
-    """The folded text first, then each further form that differs from it. Between 1 and 4 strings."""
+    """The folded text first, then each further form that differs from it: between 1 and 4 strings."""
     folded = fold(clean(text))
     forms = [folded, _undisguised(folded)]
     forms += [fold(clean(payload)) for payload in decoded(text)]

@@ -1,0 +1,58 @@
+"""What screening says of a message, and what it goes by."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a message is not taken: its form, a family of attacks with a certain signature, or the classifier."""
+
+    EMPTY = "empty"
+    TOO_LONG = "too_long"
+    REPETITION = "repetition"
+    OVERRIDE = "override"
+    EXTRACTION = "extraction"
+    PERSONA = "persona"
+    STEERING = "steering"
+    PAYLOAD = "payload"
+    TRANSCRIPT = "transcript"
+    SUSPICIOUS = "suspicious"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A sign of an attack: all parts are found in a message, in any order.
+
+    `certain` when no customer writes it: it rejects alone, without any model. The others are evidence that the
+    classifier weighs with everything else, for customers too write 不用管上面的问题了 and 别再跟我说抱歉.
+    """
+
+    name: str
+    reason: Reason
+    certain: bool
+    parts: tuple[re.Pattern[str], ...]
+
+    def found(self, text: str) -> bool:
+        return all(part.search(text) for part in self.parts)
+
+
+def signature(name: str, reason: Reason, certain: bool, *parts: str) -> Signature:
+    """A signature from its patterns' sources."""
+    return Signature(name, reason, certain, tuple(re.compile(part) for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`reason` is None for a message that passes.
+
+    `probability` of an attack, in [0, 1], where attacks and other messages are equally likely beforehand; 1.0 with a
+    certain signature. `signatures`: names of those found, certain and not. `embedded`: the embedding had its say.
+    """
+
+    reason: Reason | None
+    probability: float
+    signatures: tuple[str, ...] = ()
+    embedded: bool = False
