@@ -54,6 +54,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/chat.py", description="在终端里对话")
     parser.add_argument("question", nargs="*", help="只问这一句；不给则逐句对话，空行或 Ctrl-D 结束")
     parser.add_argument("--url", help="已在运行的服务的地址；不给则由本进程回答")
+    parser.add_argument("--key", help="该服务的密钥；不给则用 API_KEY")
     parser.add_argument("--session", default=None, help="接着某个会话编号继续")
     parser.add_argument("--trace", action="store_true", help="显示每一步：改写、召回、融合、重排、门槛、耗时")
     return parser.parse_args(arguments)
@@ -71,7 +72,9 @@ async def _local(options: argparse.Namespace) -> int:
 
 
 async def _remote(options: argparse.Namespace) -> int:
-    async with httpx.AsyncClient(base_url=options.url.rstrip("/"), timeout=120) as client:
+    key = options.key or load_settings().api_key.get_secret_value()
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(base_url=options.url.rstrip("/"), headers=headers, timeout=120) as client:
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
             return _from_server(client, text, session, trace=options.trace)

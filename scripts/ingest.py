@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.files import FoundFile, find_files
@@ -23,6 +24,7 @@ from app.knowledge_ops.ingestion import FileOutcome, FileReport
 from app.knowledge_ops.progress import IngestionBar
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
+from scripts.arguments import tenant
 
 _LABELS = {
     FileOutcome.CREATED: "新增",
@@ -56,7 +58,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找")
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
-    parser.add_argument("--tenant", default="default", help="租户，默认 default")
+    parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="租户，默认 default")
     parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
     return parser.parse_args(arguments)
 

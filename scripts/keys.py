@@ -14,13 +14,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.keys import digest_of, new_key
-from app.auth.principal import DEFAULT_TENANT, Role, tenant_id
+from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
 from app.db.keys import KeyRepository, KeyRow
 from app.db.migrate import upgrade
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import clean
+from scripts.arguments import tenant
 
 MAX_NAME_CHARS = 100
 
@@ -40,7 +41,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     create = commands.add_parser("create", help="创建密钥；密钥只显示这一次")
     create.add_argument("--role", required=True, choices=list(Role), help="admin 管理，agent 人工客服，client 顾客端")
-    create.add_argument("--tenant", default=DEFAULT_TENANT, type=_tenant, help="密钥所属的租户，默认 default")
+    create.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="密钥所属的租户，默认 default")
     create.add_argument("--name", required=True, type=_name, help="给人看的用途说明，例如 官网")
     listing = commands.add_parser("list", help="列出密钥，不含密钥本身")
     listing.add_argument("--tenant", default=None, help="只列这个租户的")
@@ -93,13 +94,6 @@ async def _revoke(keys: KeyRepository, key_id: str) -> int:
     if not any(row.revoked_at is None for row in await keys.all()):
         print("没有有效的密钥了：没有设置 API_KEY 时，服务会拒绝所有请求，直到再创建一个", file=sys.stderr)
     return 0
-
-
-def _tenant(text: str) -> str:
-    try:
-        return tenant_id(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _name(text: str) -> str:

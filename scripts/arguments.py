@@ -1,0 +1,15 @@
+"""Arguments that several scripts take."""
+
+from __future__ import annotations
+
+import argparse
+
+from app.auth.principal import tenant_id
+
+
+def tenant(text: str) -> str:
+    """The id of a tenant, for `type=`."""
+    try:
+        return tenant_id(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
