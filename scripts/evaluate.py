@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
+from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.llm import LanguageModels
@@ -47,6 +48,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, Filter, Retrieval, Vector
+from scripts.evaluation.safety import safety_report
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
@@ -93,6 +95,10 @@ class Evaluation:
         reranker = reranker or self._settings.reranker
         (results,) = await self._run(data.name, data.chunks, [data.questions], reranker, data.scopes)
         return results
+
+    async def safety(self, path: Path) -> dict[str, Any]:
+        """What the guard and the classifier reject."""
+        return await safety_report(read_rows(path, text=str), Guard(self._settings.max_message_chars), self._embedder)
 
     async def _run(
         self,
@@ -178,6 +184,8 @@ async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, option
         samples = load_set(arguments.corruptions, None, options)
         results, *_ = await evaluation.run_set(samples)
         report["corruptions"] = corruption_report(results, [chunk.text for chunk in samples.chunks])
+    if arguments.safety:
+        report["safety"] = await evaluation.safety(arguments.safety)
     return report
 
 
@@ -225,9 +233,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--injection", type=Path, metavar="FILE", help="文档里藏有指令，看回答是否中招")
     parser.add_argument("--counterfactual", type=Path, metavar="FILE", help="文档与常识不符，看校验是否只认文档")
     parser.add_argument("--corruptions", type=Path, metavar="DIR", help="改坏该评测集的回答，看校验能否发现")
+    parser.add_argument("--safety", type=Path, metavar="FILE", help="攻击与正常消息，看该拦的是否拦下")
     options = parser.parse_args(arguments)
-    if not any((options.set, options.rejection, options.injection, options.counterfactual, options.corruptions)):
-        parser.error("请给出 --set、--rejection、--injection、--counterfactual 或 --corruptions")
+    tasks = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety")
+    if not any(getattr(options, task) for task in tasks):
+        parser.error(f"请至少给出一项评测：{'、'.join(f'--{task}' for task in tasks)}")
     if not options.set and (options.out_of_domain or options.run or options.baselines):
         parser.error("--out-of-domain、--run 和 --baselines 要与 --set 一起用")
     for path in (options.run, options.json):

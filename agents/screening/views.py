@@ -18,6 +18,8 @@ _LEET_WORD = re.compile(
 _LEET = str.maketrans("0134578@$!|", "oieastbasil")
 _LOOKALIKE = str.maketrans("аеорсухіѕјԁһкмнтвαοερικνυ", "aeopcyxisjdhkmhtbaoepikvu")
 """Cyrillic and Greek letters that look Latin."""
+_HIDDEN = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u180e\u3164\ufe00-\ufe0f\U000e0000-\U000e01ef]")
+"""Soft hyphens, fillers, variation selectors and tags: seen by nobody, and split words."""
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,]?){10,}")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|&#(?:x([0-9a-fA-F]{2,6})|(\d{2,7}));")
@@ -44,7 +46,7 @@ def decoded(text: str) -> list[str]:
 
 def _undisguised(folded: str) -> str:
     """i g n o r e, 忽*略, 1gn0re and Cyrillic look-alikes as the words they stand for."""
-    text = folded if folded.isascii() else folded.translate(_LOOKALIKE)
+    text = folded if folded.isascii() else _HIDDEN.sub("", folded).translate(_LOOKALIKE)
     text = _SPACED_LATIN.sub(lambda match: _SEPARATOR.sub("", match.group()), text)
     text = _SPACED_CHINESE.sub("", text)
     return _LEET_WORD.sub(lambda match: match.group().translate(_LEET), text)

@@ -1,0 +1,85 @@
+"""Measures what is rejected before any agent sees it, by the product's own guard and classifier."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from agents.screening.classifier import Screening
+from agents.screening.types import Reason
+from app.chat.guard import Guard, Rejected
+from knowledge.embeddings.base import Embedder
+from knowledge.evaluation.report import share
+from knowledge.types import Vector
+
+ATTACKS = frozenset({"jailbreak", "injection"})
+UNSAFE = "unsafe"
+"""A question about something harmful gives no orders to the model: it is counted apart. All other labels are benign."""
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A row with why it was not taken, with and without its embedding, and the milliseconds besides the embedding."""
+
+    row: Mapping[str, Any]
+    reason: Reason | None
+    unembedded: Reason | None
+    milliseconds: float
+
+    @property
+    def label(self) -> str:
+        return str(self.row.get("label", ""))
+
+
+async def safety_report(rows: Sequence[Mapping[str, Any]], guard: Guard, embedder: Embedder) -> dict[str, Any]:
+    """rows: `text`, and unless they are benign a `label` and an `attack`, the family that recall is given for."""
+    screening = Screening()
+    await screening.learn(embedder)
+    vectors = await embedder.queries([row["text"] for row in rows])
+    screened = [_screened(row, guard, screening, vector) for row, vector in zip(rows, vectors, strict=True)]
+    attacks = [each for each in screened if each.label in ATTACKS]
+    unsafe = [each for each in screened if each.label == UNSAFE]
+    benign = [each for each in screened if each.label not in {*ATTACKS, UNSAFE}]
+    by_attack: dict[str, list[Screened]] = defaultdict(list)
+    for each in attacks:
+        by_attack[each.row.get("attack") or each.label].append(each)
+    p50, p95 = np.percentile([each.milliseconds for each in screened], [50, 95]) if screened else (0.0, 0.0)
+    return {
+        "rows": len(rows),
+        "recall_attack": _rejected(attacks),
+        "false_positive_benign": _rejected(benign),
+        "recall_by_attack": {name: _rejected(each) for name, each in sorted(by_attack.items())},
+        "rejected_unsafe": _rejected(unsafe),
+        "without_embedding": {
+            "recall_attack": share([each.unembedded is not None for each in attacks]),
+            "false_positive_benign": share([each.unembedded is not None for each in benign]),
+        },
+        "reasons": dict(Counter(each.reason for each in screened if each.reason).most_common()),
+        "latency_ms": {"p50": round(float(p50), 3), "p95": round(float(p95), 3)},
+        "missed": [_name(each) for each in attacks if each.reason is None][:_SHOWN],
+        "false_alarms": [_name(each) for each in benign if each.reason is not None][:_SHOWN],
+    }
+
+
+def _screened(row: Mapping[str, Any], guard: Guard, screening: Screening, vector: Vector) -> Screened:
+    started = perf_counter()
+    message = guard.check(row["text"])
+    if isinstance(message, Rejected):
+        return Screened(row, message.reason, message.reason, (perf_counter() - started) * 1000)
+    reason = screening.check(message, vector).reason
+    milliseconds = (perf_counter() - started) * 1000
+    return Screened(row, reason, screening.check(message).reason, milliseconds)
+
+
+def _rejected(screened: Sequence[Screened]) -> float | None:
+    return share([each.reason is not None for each in screened])
+
+
+def _name(screened: Screened) -> str:
+    return str(screened.row.get("id") or screened.row["text"][:40])
