@@ -10,10 +10,11 @@ from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
 from app.api.deps import TenantId, Wiring
-from app.api.error_handlers import request_id_of
+from app.api.error_handlers import log_error, request_id_of
 from app.chat.session import Message, new_id
 from app.chat.stream import HEADERS, MEDIA_TYPE, server_sent
 from app.chat.types import ChatEvent, TurnDone
+from app.errors import describe
 from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/chat", tags=["对话"])
@@ -41,11 +42,15 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TenantId, wir
 
 
 async def _noted(events: AsyncIterator[ChatEvent], request: Request) -> AsyncIterator[ChatEvent]:
-    """Leaves the outcome for the access log."""
-    async for event in events:
-        if isinstance(event, TurnDone):
-            request.state.outcome = event.answer.outcome.value
-        yield event
+    """Leaves the outcome for the access log, and an error, which has no status any more, for the error log."""
+    try:
+        async for event in events:
+            if isinstance(event, TurnDone):
+                request.state.outcome = event.answer.outcome.value
+            yield event
+    except Exception as error:
+        log_error(error, describe(error))
+        raise
 
 
 def _message(body: ChatRequest, request: Request, tenant: str) -> Message:

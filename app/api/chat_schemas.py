@@ -12,7 +12,7 @@ MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
 
 
-SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]{1,128}$")]
+SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 
 
 class ChatRequest(BaseModel):
@@ -21,7 +21,7 @@ class ChatRequest(BaseModel):
     message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息")
     session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
     user_id: str = Field("", max_length=128, description="业务侧的用户编号")
-    channel: str = Field("", max_length=64, description="来源渠道")
+    channel: str = Field("", max_length=32, description="来源渠道")
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
 
 

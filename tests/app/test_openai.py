@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from loguru import logger
 from openai import AsyncOpenAI
 
 from app.container import Container
@@ -117,6 +118,7 @@ async def test_a_wrong_key_is_an_authentication_error(server: Served) -> None:
         ({"messages": [{"role": "system", "content": "好"}]}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages"),
         ({"messages": said("好"), "extra_body": {"session_id": "有 空格"}}, "session_id"),
+        ({"messages": said("好"), "extra_body": {"session_id": "x" * 65}}, "session_id"),
     ],
 )
 async def test_a_request_that_is_none_is_a_bad_request(client: AsyncOpenAI, fields: Any, param: str) -> None:
@@ -206,3 +208,27 @@ async def test_a_client_that_leaves_cancels_the_work(
     await asyncio.wait_for(searching.wait(), 5)
     await stream.close()
     await asyncio.wait_for(cancelled.wait(), 5)
+
+
+async def test_an_error_within_a_stream_is_logged(
+    server: Served, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tenant(_: str) -> None:
+        raise IndexUnavailable("disk")
+
+    monkeypatch.setattr(container, "tenant", tenant)
+    lines: list[str] = []
+    sink = logger.add(lines.append, level="ERROR", format="{message}")
+    try:
+        for path, body in (
+            ("/api/v1/chat/stream", {"message": "好"}),
+            (
+                "/v1/chat/completions",
+                {"model": "yingda", "stream": True, "messages": [{"role": "user", "content": "好"}]},
+            ),
+        ):
+            async with httpx.AsyncClient(base_url=server.address, headers={"X-API-Key": KEY}) as http:
+                await http.post(path, json=body)
+    finally:
+        logger.remove(sink)
+    assert [line.splitlines()[0] for line in lines] == ["request failed", "request failed"]
