@@ -237,7 +237,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     tasks = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety")
     if not any(getattr(options, task) for task in tasks):
-        parser.error(f"请至少给出一项评测：{'、'.join(f'--{task}' for task in tasks)}")
+        parser.error(f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一")
     if not options.set and (options.out_of_domain or options.run or options.baselines):
         parser.error("--out-of-domain、--run 和 --baselines 要与 --set 一起用")
     for path in (options.run, options.json):
