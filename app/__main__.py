@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import sys
 from contextlib import suppress
@@ -52,12 +53,20 @@ class Server(uvicorn.Server):
 
     async def _greet(self) -> None:
         await self._container.ready.wait()
+        _spare_the_collector()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}，接口文档 {address}/docs）")
         key = " -H 'Authorization: Bearer 您的密钥'" if self._has_key else ""
         example = f"""curl -s {address}/api/v1/chat{key} -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
         print(f"试一试：{example}", flush=True)
+
+
+def _spare_the_collector() -> None:
+    """Dictionaries and indexes stay for good: looking through them again and again cost a cached turn 200 µs."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 def main() -> int:

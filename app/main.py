@@ -8,7 +8,18 @@ from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
-from app.api import chat, conversations, documents, health, openai, profile, search
+from app.api import (
+    chat,
+    conversations,
+    documents,
+    gaps,
+    health,
+    openai,
+    performance,
+    profile,
+    prometheus,
+    search,
+)
 from app.api.error_handlers import install_error_handlers
 from app.api.middleware import RequestContextMiddleware
 from app.container import open_container
@@ -35,6 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(title=TITLE, lifespan=lifespan)
     app.add_middleware(RequestContextMiddleware)
     install_error_handlers(app)
-    for resource in (chat, openai, conversations, search, documents, profile, health):
+    resources = chat, openai, conversations, search, documents, gaps, performance, profile, health, prometheus
+    for resource in resources:
         app.include_router(resource.router)
     return app

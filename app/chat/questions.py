@@ -27,6 +27,11 @@ def normalised(text: str) -> str:
     return _CLOSING.sub("", text) or text
 
 
+def same_question(one: str, other: str) -> bool:
+    """Whether two messages ask the same."""
+    return normalised(one) == normalised(other)
+
+
 def self_contained(text: str) -> bool:
     """Whether a message means the same whatever was said before, by its words alone; in doubt it does not."""
     if _LEANING.search(text):

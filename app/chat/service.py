@@ -78,8 +78,11 @@ class ChatService:
                             yield event
 
     async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, Served]:
-        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own."""
-        alone = self_contained(text) or not await self._sessions.started(message)
+        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own.
+
+        这个怎么用 leans on what was said, or on the page.
+        """
+        alone = self_contained(text) or not (message.page or await self._sessions.started(message))
         if alone and not personal_data(text):
             question = Question(text, page=message.page)
             served = await self._hot_cache.serve(

@@ -1,0 +1,77 @@
+"""Metrics in Prometheus' text format, from a registry of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from app.chat.hot_cache import CacheStats
+from app.metrics import BUCKETS_MS, Durations, Metrics, TenantMetrics
+
+Tenants = Iterable[tuple[str, TenantMetrics]]
+
+
+def exposition(metrics: Metrics, cache: Callable[[str], CacheStats], only: str | None) -> bytes:
+    """All metrics; only: of this tenant, None for every tenant's."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], cache))
+    return generate_latest(registry)
+
+
+class _Families(Collector):
+    def __init__(self, tenants: Tenants, cache: Callable[[str], CacheStats]) -> None:
+        self._tenants = list(tenants)
+        self._cache = cache
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._histogram("yingda_turn_seconds", "Whole turns", lambda own: own.total)
+        yield self._histogram("yingda_first_token_seconds", "Until the first token", lambda own: own.first_token)
+        stages = HistogramMetricFamily("yingda_stage_seconds", "Stages of a turn", labels=["tenant", "stage"])
+        turns = CounterMetricFamily("yingda_turns", "Finished turns", labels=["tenant", "outcome"])
+        for tenant, own in self._tenants:
+            for stage, durations in own.stages.items():
+                _add(stages, [tenant, stage], durations)
+            for outcome, count in own.outcomes.items():
+                turns.add_metric([tenant, outcome], count)
+        yield stages
+        yield turns
+        yield self._counter("yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded)
+        yield self._counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
+        yield self._counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._saved(t))
+        yield self._counter("yingda_cache_misses", "Answers computed", lambda t, m: self._cache(t).misses)
+        yield self._counter("yingda_llm_calls", "Requests to language models", lambda t, m: m.llm.calls)
+        yield self._counter("yingda_llm_prompt_tokens", "Tokens sent", lambda t, m: m.llm.prompt_tokens)
+        yield self._counter("yingda_llm_completion_tokens", "Tokens received", lambda t, m: m.llm.completion_tokens)
+        in_flight = GaugeMetricFamily("yingda_turns_in_flight", "Turns being answered", labels=["tenant"])
+        for tenant, own in self._tenants:
+            in_flight.add_metric([tenant], own.in_flight)
+        yield in_flight
+
+    def _saved(self, tenant: str) -> int:
+        stats = self._cache(tenant)
+        return stats.hits + stats.shared
+
+    def _counter(self, name: str, help_text: str, value: Callable[[str, TenantMetrics], int]) -> Metric:
+        family = CounterMetricFamily(name, help_text, labels=["tenant"])
+        for tenant, own in self._tenants:
+            family.add_metric([tenant], value(tenant, own))
+        return family
+
+    def _histogram(self, name: str, help_text: str, durations: Callable[[TenantMetrics], Durations]) -> Metric:
+        family = HistogramMetricFamily(name, help_text, labels=["tenant"])
+        for tenant, own in self._tenants:
+            _add(family, [tenant], durations(own))
+        return family
+
+
+def _add(family: HistogramMetricFamily, labels: list[str], durations: Durations) -> None:
+    bounds = [*(str(milliseconds / 1000) for milliseconds in BUCKETS_MS), "+Inf"]
+    total, buckets = 0, []
+    for bound, count in zip(bounds, durations.buckets, strict=True):
+        total += count
+        buckets.append((bound, float(total)))
+    family.add_metric(labels, buckets, durations.total_ms / 1000)
