@@ -8,16 +8,21 @@ from difflib import SequenceMatcher
 
 REACH = 3
 """Characters between a negation and the word that both sentences have: 不支持退货, 不能退货."""
+AFTER = 6
+"""Characters between that word and a negation that ends its clause: 需要的材料：无。"""
 
 _NO_NEGATION = (
     r"不仅|不但|不过|不论|不管|不同(?!意)|不断|不少(?!于)|不久|不止|不锈|不良|不如|不满(?!\d)|差不多|无论|无线|"
     r"无理由|无忧|无障碍|无限|无缝|无痕|无人机|非常|除非|未来|未成年|特别|分别|别的|别人|级别|类别|识别|区别|性别|个别|"
-    r"鉴别|没收|莫名|免得|以免|拒收|要不|是不是|能不能|可不可以|会不会|有没有|是否|能否|可否|有无"
+    r"鉴别|没收(?!到)|莫名|免得|以免|拒收|要不|是不是|能不能|可不可以|会不会|有没有|是否|能否|可否|有无"
 )
 _NEGATION = re.compile(
     rf"(?P<other>{_NO_NEGATION})|不得不|不能不|无不|非[^,。;]{{1,8}}不可|"
     r"(?P<negation>没有|没|未曾|尚未|并未|未|无需|无须|无法|无权|无|并非|非|请勿|切勿|勿|严禁|禁止|谢绝|避免|"
     r"不需要|不需|不必|不用|不得|不许|不准|不予|不再|不可以|不可|不能够|不能|不会|不|别)"
+)
+_ANSWER = re.compile(
+    r"(?:(?P<no>不(?:是|能|行|会|可以|支持|需要|用|必|包括)?|没有?|无需|无法|否)|是的?|对|能|行|会|可以|支持|需要|有|包括)(?:的|了)?[,。!;]"
 )
 _EITHER_WAY = re.compile(r"[,，。;；!！?？:：\s()（）、]")
 _CONCEPTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
@@ -66,6 +71,12 @@ class Polarised:
     negations: tuple[int, ...]
     concepts: frozenset[tuple[int, bool]]
     """Concepts that it affirms (True) or denies."""
+    answers: bool | None
+    """Whether it begins with a yes or with a no: 可以，在订单页修改。"""
+
+    def ends_at(self, at: int) -> bool:
+        """Whether a clause ends there."""
+        return at >= len(self.text) or _EITHER_WAY.match(self.text, at) is not None
 
     @classmethod
     def of(cls, folded: str) -> Polarised:
@@ -76,7 +87,7 @@ class Polarised:
             text += folded[start : match.start()]
             negations.append(len(text))
             start = match.end()
-        return cls(text + folded[start:], tuple(negations), frozenset(_concepts(folded)))
+        return cls(text + folded[start:], tuple(negations), frozenset(_concepts(folded)), _answers(folded))
 
 
 def contradicts(claim: Polarised, said: Polarised) -> bool:
@@ -88,8 +99,14 @@ def contradicts(claim: Polarised, said: Polarised) -> bool:
     for concept, sign in claim.concepts:
         if (concept, not sign) in said.concepts and (concept, sign) not in said.concepts:
             return True
-    blocks = SequenceMatcher(None, claim.text, said.text, autojunk=False).get_matching_blocks()
-    there = {block.a + step: block.b + step for block in blocks if block.size > 1 for step in range(block.size)}
+    if claim.answers is not None and said.answers is not None and claim.answers != said.answers:
+        return True
+    matcher = SequenceMatcher(None, claim.text, said.text, autojunk=False)
+    for tag, start, end, other_start, other_end in matcher.get_opcodes():
+        if tag == "replace" and _opposite(claim.text[start:end], said.text[other_start:other_end]):
+            return True
+    blocks = matcher.get_matching_blocks()
+    there = {block.a + step: block.b + step for block in blocks for step in range(block.size)}
     back = {other: own for own, other in there.items()}
     return _unmatched(claim, said, there) or _unmatched(said, claim, back)
 
@@ -102,13 +119,29 @@ def _unmatched(one: Polarised, other: Polarised, there: dict[int, int]) -> bool:
         cut = _EITHER_WAY.search(behind)
         ahead = range(at, at + (cut.start() if cut else len(behind)))
         mapped = next((there[index] for index in ahead if index in there), None)
+        if mapped is None and not ahead and at - 1 in there:  # the clause ends with it: 控制设备：不可以；
+            mapped = there[at - 1] + 1
         if mapped is None:
             continue
         near = [negation for negation in free if mapped - REACH <= negation <= mapped + 1]
+        near = near or [
+            negation for negation in free if mapped < negation <= mapped + AFTER and other.ends_at(negation)
+        ]
         if not near:
             return True
         free.remove(min(near, key=lambda negation: abs(negation - mapped)))
     return False
+
+
+def _opposite(one: str, other: str) -> bool:
+    """Whether one word stands in the place of its opposite."""
+    pairs = (pair for concept in _CONCEPTS for pair in (concept, concept[::-1]))
+    return any(first.fullmatch(one) and second.fullmatch(other) for first, second in pairs)
+
+
+def _answers(folded: str) -> bool | None:
+    match = _ANSWER.match(folded)
+    return None if match is None else match["no"] is None
 
 
 def _concepts(folded: str) -> set[tuple[int, bool]]:

@@ -30,8 +30,8 @@ SHORT_PAIRS, MIN_SHORT_COVERAGE = 3, 0.6
 """A claim of so few pairs is a bare answer: 广州恒大 is not held up by 广州."""
 CLOSE = 0.75
 """Coverage from which one sentence is what the claim was made of: what differs there is wrong, not said elsewhere."""
-NEAREST = 0.7
-"""Spans with less than this share of the best one's coverage speak of something else."""
+NEAREST, NEAREST_CLOSE = 0.7, 0.85
+"""Spans with less than this share of the best one's coverage speak of something else; the second once one is close."""
 MAX_WINDOW = 3
 """Neighbouring sentences that a claim may sum up."""
 MIN_FOREIGN = 0.5
@@ -121,6 +121,8 @@ class _Evidence:
     named: Statement
     quotes: tuple[str, ...]
     sentences: tuple[Statement, ...]
+    rows: tuple[bool, ...]
+    """Which sentences are rows of a table: they speak of different things, so no claim sums them up."""
 
     @cached_property
     def whole(self) -> Statement:
@@ -137,6 +139,7 @@ class _Evidence:
             Statement("\n".join(sentence.text for sentence in self.sentences[at : at + size]))
             for size in range(2, MAX_WINDOW + 1)
             for at in range(len(self.sentences) - size + 1)
+            if not any(self.rows[at : at + size])
         )
 
     @cached_property
@@ -213,13 +216,14 @@ class SupportChecker:
 
     def _best(self, claim: Statement, candidates: Sequence[int]) -> float:
         """Highest coverage that one sentence reaches."""
-        spans = (said for number in candidates for said in self._evidence[number].sentences)
-        return max((claim.coverage(said.words) for said in spans), default=0.0)
+        evidence = [self._evidence[number] for number in candidates]
+        spans = ((span, item) for item in evidence for span in item.sentences)
+        return max((self._covered(claim, span, item) for span, item in spans), default=0.0)
 
     def _said_by(self, claim: Statement, evidence: _Evidence, best: float) -> float | None:
         """Coverage of the span of a fragment that says it. best: that of the nearest sentence of all fragments."""
         short = len(claim.pairs) <= SHORT_PAIRS
-        floor = max(MIN_SHORT_COVERAGE if short else MIN_COVERAGE, NEAREST * best)
+        floor = max(MIN_SHORT_COVERAGE if short else MIN_COVERAGE, (NEAREST_CLOSE if best >= CLOSE else NEAREST) * best)
         spans = evidence.sentences if best >= CLOSE else (*evidence.sentences, *evidence.windows)
         for coverage, span in sorted(((self._covered(claim, span, evidence), span) for span in spans), key=_first):
             if coverage < floor:
@@ -290,8 +294,10 @@ def _first(pair: tuple[float, Statement]) -> float:
 
 @lru_cache(maxsize=1024)
 def _evidence(text: str, named: str) -> _Evidence:
-    quotes = [sentence.text.strip() for sentence in quotable_sentences(text)[0]]
-    return _Evidence(Statement(fold(named)), tuple(quotes), tuple(Statement(fold(quote)) for quote in quotes))
+    sentences = quotable_sentences(text)[0]
+    quotes = tuple(sentence.text.strip() for sentence in sentences)
+    said = tuple(Statement(fold(quote)) for quote in quotes)
+    return _Evidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
 
 
 def _named(chunk: Chunk) -> str:
