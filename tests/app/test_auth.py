@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from loguru import logger
@@ -81,9 +81,10 @@ async def key_of(container: Container, tenant: str, role: Role) -> dict[str, str
 def routes() -> list[tuple[str, APIRoute]]:
     """Method and route of all endpoints, those that the documentation hides included."""
     modules = [importlib.import_module(f"app.api.{module.name}") for module in pkgutil.iter_modules(app.api.__path__)]
-    found = [route for module in modules if hasattr(module, "router") for route in module.router.routes]
+    routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter)]
+    found = [route for router in routers for route in router.routes]
     assert all(isinstance(route, APIRoute) for route in found)
-    return [(method, route) for route in found for method in route.methods]
+    return [(method, route) for route in found if isinstance(route, APIRoute) for method in route.methods]
 
 
 def guards(dependant: Dependant) -> Iterator[Any]:
