@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from agents.llm.units import quotable_sentences
 from knowledge.text import fold
@@ -97,9 +97,18 @@ class SupportChecker:
     """
 
     def __init__(self, chunks: Mapping[int, Chunk], question: str, *, english: bool = False) -> None:
+        self._chunks = chunks
+        self._question = question
         self._english = english
-        self._evidence = {number: _evidence(chunk.text, _named(chunk)) for number, chunk in chunks.items()}
-        self._asked = _evidence("", fold(question))
+
+    @cached_property
+    def _evidence(self) -> dict[int, _Evidence]:
+        """Made at the first check: by then the first tokens are on their way."""
+        return {number: _evidence(chunk.text, _named(chunk)) for number, chunk in self._chunks.items()}
+
+    @cached_property
+    def _asked(self) -> _Evidence:
+        return _evidence("", fold(self._question))
 
     def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
         """cited: fragments that the model names for the sentence; any that were not given are ignored."""
