@@ -1,0 +1,182 @@
+"""Many turns against a model that misbehaves at random: `python scripts/soak.py [--turns 1000] [--json OUT]`.
+
+The real application on the sample documents, in a folder of its own, with the scripted model behind it. Every turn has
+to end in a typed outcome and to be kept; the exit code is 1 when one does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import httpx
+from pydantic import SecretStr
+from tqdm import tqdm
+
+from agents.types import Outcome
+from app.auth.principal import DEFAULT_TENANT
+from app.container import Container
+from app.logging import configure_logging
+from app.main import create_app
+from app.samples import FOLDER
+from app.settings import Settings, load_settings
+from scripts.scripted_llm import Behaviour, ScriptedLLM
+
+CONCURRENCY = 8
+SILENCE = 0.3
+"""Seconds until a stall counts as an outage: short, so that a thousand turns take minutes."""
+_OTHERS = ("你好", "转人工", "谢谢", "？？？", "今天天气怎么样", "")
+_FOLLOW_UPS = ("那运费呢", "它多少钱", "第二个呢", "那保修多久呢")
+_LIES = ("[97]", "9876.5", "QX-77421")
+"""What the scripted model makes up."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """What happened. `wrong` holds a line for every turn that did not end as it should."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
+    replaced: int = 0
+    wrong: list[str] = field(default_factory=list)
+    kept: dict[str, list[str]] = field(default_factory=dict)
+
+    def report(self, llm: ScriptedLLM, turns: int, lost: int) -> dict[str, Any]:
+        return {
+            "turns": turns,
+            "statuses": dict(self.statuses),
+            "outcomes": dict(self.outcomes),
+            "degraded": dict(self.degraded),
+            "replaced": self.replaced,
+            "lost": lost,
+            "wrong": self.wrong,
+            "llm_requests": llm.requests,
+            "llm_behaviours": dict(llm.taken),
+        }
+
+
+class Soak:
+    """One customer after the other, several at once; every third session goes on with a follow-up."""
+
+    def __init__(self, client: httpx.AsyncClient, seed: int) -> None:
+        self.findings = Findings()
+        self._client = client
+        self._random = random.Random(seed)
+        lines = (FOLDER.parent / "eval.jsonl").read_text("utf-8").splitlines()
+        self._questions: list[str] = [json.loads(line)["text"] for line in lines]
+
+    async def turn(self, number: int) -> None:
+        """One message, as JSON or as a stream."""
+        session = f"soak-{number // 3}"
+        body: dict[str, Any] = {"message": self._message(number), "session_id": session}
+        if number % 5 == 0:
+            body["page"] = {"title": "YS-W5 智能手表 - 云笙商城", "text": "活动价 899 元。"}
+        if number % 2:
+            response = await self._client.post("/api/v1/chat", json=body)
+            self._ended(session, body, response, response.json())
+        else:
+            response = await self._client.post("/api/v1/chat/stream", json=body)
+            frames = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
+            events = [json.loads(frame) for frame in frames]
+            self.findings.replaced += sum(event["type"] == "replace" for event in events)
+            self._ended(session, body, response, events[-1] if events else {})
+
+    def _message(self, number: int) -> str:
+        if number % 3 == 1:
+            return self._random.choice(_FOLLOW_UPS)
+        return self._random.choice(_OTHERS if number % 10 == 0 else self._questions)
+
+    def _ended(self, session: str, body: dict[str, Any], response: httpx.Response, done: dict[str, Any]) -> None:
+        found = self.findings
+        found.statuses[response.status_code] += 1
+        outcome, reply = done.get("outcome"), done.get("reply", "")
+        if response.status_code != 200 or outcome not in set(Outcome) or not reply:
+            found.wrong.append(
+                f"{body['message']!r}: {response.status_code} {json.dumps(done, ensure_ascii=False)[:200]}"
+            )
+            return
+        found.outcomes[outcome] += 1
+        found.degraded.update(done["data"]["degraded"])
+        if any(lie in reply for lie in _LIES):
+            found.wrong.append(f"{body['message']!r}: {reply}")
+        if outcome != Outcome.REJECTED:
+            found.kept.setdefault(session, []).append(done["message_id"])
+
+    async def lost(self, container: Container) -> int:
+        """Turns that were answered and are not in the database."""
+        lost = 0
+        for session, ids in self.findings.kept.items():
+            rows = await container.conversations.last(DEFAULT_TENANT, session, 100)
+            lost += len(set(ids) - {row.id for row in rows})
+        return lost
+
+
+async def soak(turns: int, seed: int, folder: Path) -> dict[str, Any]:
+    """Runs all turns and reports."""
+    async with ScriptedLLM(*Behaviour, seed=seed) as llm, _application(llm, folder) as (client, container):
+        run, numbers = Soak(client, seed), iter(range(turns))
+        with tqdm(total=turns, desc="对话", unit="轮", file=sys.stderr) as bar:
+
+            async def customer() -> None:
+                for number in numbers:
+                    await run.turn(number)
+                    bar.update()
+
+            await asyncio.gather(*(customer() for _ in range(CONCURRENCY)))
+        return run.findings.report(llm, turns, await run.lost(container))
+
+
+@asynccontextmanager
+async def _application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Container]]:
+    settings: Settings = load_settings().model_copy(
+        update={
+            "data_dir": folder,
+            "database_url": "",
+            "api_key": SecretStr(""),
+            "llm_base_url": llm.base_url,
+            "llm_api_key": SecretStr("scripted"),
+            "llm_first_token_timeout": SILENCE,
+            "rewrite_timeout": SILENCE,
+        }
+    )
+    app = create_app(settings)
+    async with app.router.lifespan_context(app):
+        container: Container = app.state.container
+        await container.ready.wait()
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://soak", timeout=120) as client:
+            yield client, container
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 1 when a turn ended wrong or was lost."""
+    parser = argparse.ArgumentParser(prog="scripts/soak.py", description="大模型随机出故障时连续对话")
+    parser.add_argument("--turns", type=int, default=1000, help="轮数")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
+    options = parser.parse_args(arguments)
+    configure_logging("ERROR")
+    with tempfile.TemporaryDirectory() as folder:
+        report = asyncio.run(soak(options.turns, options.seed, Path(folder)))
+    text = json.dumps(report, ensure_ascii=False, indent=2)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", "utf-8")
+    return int(bool(report["wrong"] or report["lost"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
