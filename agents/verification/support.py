@@ -132,6 +132,14 @@ class _Evidence:
     def texts(self) -> frozenset[str]:
         return frozenset(sentence.text for sentence in self.sentences)
 
+    def mixes_rows(self, claim: Statement, span: Statement) -> bool:
+        """Whether a claim about one row of a table has words of another row only: 信用卡 with the 即时 of 余额."""
+        rows = [sentence for sentence, row in zip(self.sentences, self.rows, strict=True) if row]
+        if span not in rows:
+            return False
+        strange = claim.pairs - span.words - self.named.pairs
+        return any(strange & row.pairs for row in rows)
+
     @cached_property
     def windows(self) -> tuple[Statement, ...]:
         """Neighbouring sentences, two and three at a time."""
@@ -263,6 +271,7 @@ class SupportChecker:
             self._numbers_known(claim, (span, evidence.named))
             and self._names_known(claim, (span, evidence.named), evidence)
             and not contradicts(claim.polarised, span.polarised)
+            and not evidence.mixes_rows(claim, span)
             and not swapped(claim.text, span.text, evidence.whole.text + self._asked.text)
         )
 

@@ -58,5 +58,5 @@ def swapped(claim: str, said: str, known: str) -> bool:
 
 
 def _foreign(old: str, new: str, known: str) -> bool:
-    pairs = pairs_of(new) if len(new) > 1 else frozenset()
-    return bool(pairs) and bool(pairs_of(old)) and not set(new) & set(old) and not any(pair in known for pair in pairs)
+    pairs = [pair for pair in pairs_of(new) if len(pair) == 2]
+    return bool(pairs and pairs_of(old)) and not set(new) & set(old) and not any(pair in known for pair in pairs)
