@@ -6,11 +6,17 @@ The library that loads them is the real one; only the weights are small.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 HIDDEN = 32
 _CHARACTERS = [chr(code) for code in range(0x4E00, 0x9FA6)]
 _ASCII = "abcdefghijklmnopqrstuvwxyz0123456789"
-_SMALL = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+_SMALL: dict[str, Any] = {
+    "hidden_size": HIDDEN,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+}
 
 
 def write_embedder(folder: Path, seed: int = 0) -> Path:
@@ -21,16 +27,18 @@ def write_embedder(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_ASCII, *(f"##{sign}" for sign in _ASCII)]
     vocabulary += [*_CHARACTERS, *"，。？！：-"]
-    model = BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=512, **_SMALL))
+    model = BertModel(
+        BertConfig(vocab_size=len(vocabulary), max_position_embeddings=512, intermediate_size=64, **_SMALL)
+    )
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "LayerNorm" not in name:
                 weight.zero_()
         words = model.embeddings.word_embeddings.weight
         words[5:] = torch.randn(len(vocabulary) - 5, HIDDEN)
-        for layer in model.encoder.layer[:1]:  # equal attention to all tokens, handed on as it is
-            layer.attention.self.value.weight.copy_(torch.eye(HIDDEN))
-            layer.attention.output.dense.weight.copy_(torch.eye(HIDDEN))
+        attention: Any = model.encoder.layer[0].attention  # equal to all tokens, which are handed on as they are
+        attention.self.value.weight.copy_(torch.eye(HIDDEN))
+        attention.output.dense.weight.copy_(torch.eye(HIDDEN))
     folder.mkdir(parents=True, exist_ok=True)
     BertTokenizer(vocab={token: row for row, token in enumerate(vocabulary)}).save_pretrained(folder)
     model.save_pretrained(folder)
@@ -45,10 +53,14 @@ def write_reranker(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     pieces = [*special, "▁", *_ASCII, *_CHARACTERS, *"，。？！：-", "<mask>"]
-    config = XLMRobertaConfig(
-        vocab_size=len(pieces), max_position_embeddings=514, type_vocab_size=1, num_labels=1,
-        initializer_range=0.5, **_SMALL,
-    )  # fmt: skip
+    shape = _SMALL | {
+        "intermediate_size": 64,
+        "max_position_embeddings": 514,
+        "type_vocab_size": 1,
+        "num_labels": 1,
+        "initializer_range": 0.5,
+    }
+    config = XLMRobertaConfig(vocab_size=len(pieces), **shape)
     folder.mkdir(parents=True, exist_ok=True)
     XLMRobertaTokenizer(vocab=[(piece, 0.0 if piece in special else -1.0) for piece in pieces]).save_pretrained(folder)
     XLMRobertaForSequenceClassification(config).save_pretrained(folder)
