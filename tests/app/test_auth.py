@@ -84,7 +84,7 @@ def routes() -> list[tuple[str, APIRoute]]:
     routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter)]
     found = [route for router in routers for route in router.routes]
     assert all(isinstance(route, APIRoute) for route in found)
-    return [(method, route) for route in found if isinstance(route, APIRoute) for method in route.methods]
+    return [(method, route) for route in found if isinstance(route, APIRoute) for method in route.methods or ()]
 
 
 def guards(dependant: Dependant) -> Iterator[Any]:
