@@ -1,0 +1,102 @@
+"""Measures speed and memory of the product: `python scripts/benchmark.py retrieval --set DIR`, scale, http, ttft, ...
+
+Every ratio is taken within one run. Each subcommand takes `[--json OUT]`; `charts OUT...` draws what they wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from app.settings import load_settings
+from knowledge.errors import KnowledgeError
+from scripts.benchmarks import charts, http, models, retrieval, scale
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0 with a report, 1 when something could not be read, run or written."""
+    options = _parse(arguments)
+    try:
+        text = json.dumps(_run(options), ensure_ascii=False, indent=2)
+        print(text)
+        if options.json:
+            options.json.write_text(text + "\n", "utf-8")
+    except (KnowledgeError, OSError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _run(options: argparse.Namespace) -> dict[str, Any]:
+    settings = load_settings()
+    match options.command:
+        case "retrieval":
+            return asyncio.run(retrieval.run(options.set, options.questions, options.peers, settings))
+        case "scale":
+            return scale.run(options.chunks, options.questions, settings)
+        case "http":
+            return http.http(settings, options.set, options.rounds)
+        case "ttft":
+            return http.ttft(settings, options.set, options.turns)
+        case "models":
+            return asyncio.run(models.run(options.rounds, tiny=options.tiny))
+        case "charts":
+            return charts.draw(options.reports, options.out)
+    raise AssertionError(options.command)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/benchmark.py", description="测速度与内存；比值都在同一次运行里取")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="命令")
+    command = _command(commands, "retrieval", "一个评测集上，检索各步的耗时")
+    command.add_argument("--set", type=Path, required=True, metavar="DIR", help="评测集文件夹")
+    command.add_argument("--peers", action="store_true", help="同时测 LangChain、LlamaIndex 与 bm25s（装了才测）")
+    _number(command, "--questions", retrieval.QUESTIONS, "问几句")
+    command = _command(commands, "scale", "合成的大知识库；召回率不到 0.95 的耗时不算数")
+    command.add_argument("--chunks", type=_positive, nargs="+", required=True, metavar="N", help="片段数，可以给几个")
+    _number(command, "--questions", scale.QUESTIONS, "问几句")
+    command = _command(commands, "http", "命中缓存与不命中时每秒的请求数，旁边是空的 FastAPI 接口")
+    command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
+    _number(command, "--rounds", http.ROUNDS, "轮数")
+    command = _command(commands, "ttft", "首个 token 的时间，减去大模型自己的延迟与问题的向量")
+    command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
+    _number(command, "--turns", http.ALONE, "问几句")
+    command = _command(commands, "models", "BGE 大模型在这台机器上有多快（随机权重，速度与权重无关）")
+    command.add_argument("--tiny", action="store_true", help="缩小的模型，只看流程通不通")
+    _number(command, "--rounds", models.ROUNDS, "每项测几次")
+    command = _command(commands, "charts", "把各命令写下的报告画成图")
+    command.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="--json 写下的文件")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="图放到这里")
+    options = parser.parse_args(arguments)
+    if options.json and not options.json.resolve().parent.is_dir():  # not after minutes of work
+        parser.error(f"没有文件夹 {options.json.resolve().parent}")
+    return options
+
+
+def _command(commands: Any, name: str, description: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=description, description=description)
+    parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
+    return parser
+
+
+def _number(parser: argparse.ArgumentParser, name: str, default: int, description: str) -> None:
+    parser.add_argument(name, type=_positive, default=default, metavar="N", help=f"{description}（默认 {default}）")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("至少为 1")
+    return number
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,39 @@
+"""What the product's requests are compared with: one FastAPI route with pydantic in and out, and nothing behind it."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+
+class Ask(BaseModel):
+    message: str
+    session_id: str | None = None
+
+
+class Reply(BaseModel):
+    reply: str
+    session_id: str
+
+
+app = FastAPI()
+
+
+@app.post("/api/v1/chat")
+async def chat(body: Ask) -> Reply:
+    return Reply(reply=body.message, session_id=body.session_id or "new")
+
+
+def main() -> None:
+    """Serves on a free port, which it prints; the same server and the same quiet log as the product's."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+        server.run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()

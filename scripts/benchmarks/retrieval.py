@@ -1,0 +1,69 @@
+"""`retrieval`: the product's own retriever over an evaluation set, stage by stage.
+
+Over the index in memory, which searches as every local index of up to EXACT_ROWS chunks does: exactly.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from app.db.embedding_cache import SqliteEmbeddingCache
+from app.knowledge_ops.assembly import embeddings_path
+from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
+from app.settings import Settings
+from knowledge.embeddings.registry import get_embedder
+from knowledge.evaluation.dataset import load_set
+from knowledge.evaluation.runner import build_retriever
+from knowledge.rerankers.registry import get_reranker
+from knowledge.text import Analyzer
+from knowledge.types import Filter
+from scripts.benchmarks import peers as others
+from scripts.benchmarks.timing import measure_search, rss_mb
+
+QUESTIONS = 400
+FILTERED_SHARE = 0.1
+
+
+async def run(folder: Path, questions: int, peers: bool, settings: Settings) -> dict[str, Any]:
+    """Times of `questions` questions of the set; peers: other libraries too, over the same vectors."""
+    data = load_set(folder, options=chunk_options(settings))
+    texts = [question.text for question in data.answerable[:questions]]
+    filters = _filters({chunk.document.id for chunk in data.chunks}, len(texts))
+    analyzer = Analyzer()
+    with (
+        closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
+        closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
+        tqdm(total=len(data.chunks), desc=f"{data.name} 向量", unit="段", file=sys.stderr) as embedded,
+    ):
+        await embedder.warm_up()
+        before = rss_mb()
+        async with build_retriever(
+            data.chunks,
+            embedder,
+            analyzer,
+            get_reranker(settings.reranker, reranker_options(settings)),
+            retrieval_options(settings),
+            embedded.update,
+        ) as retriever:
+            timed = await measure_search(retriever, embedder, texts, filters=filters)
+            memory = {"rss_mb_before_index": before, "rss_mb": rss_mb()}
+            ids = [chunk.id for chunk in data.chunks]
+            matrix = retriever.index.snapshot().vectors(ids)
+            measured = await others.measure(data.chunks, matrix, embedder, texts) if peers else None
+        report = {"set": data.name, "chunks": len(data.chunks), "questions": len(texts), "embedder": embedder.name}
+        report |= {**timed, **memory}
+        return report if measured is None else report | {"peers": measured}
+
+
+def _filters(documents: set[str], count: int) -> Sequence[Filter]:
+    """A tenth of the documents for each question, at random; no two alike, so that no cache serves them."""
+    generator, every = random.Random(7), sorted(documents)
+    size = max(1, round(len(every) * FILTERED_SHARE))
+    return [Filter(document_ids=frozenset(generator.sample(every, size))) for _ in range(count)]

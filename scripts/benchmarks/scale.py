@@ -1,0 +1,122 @@
+"""`scale`: the product's own store and retriever over synthetic bases; a latency counts only with its recall."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from app.retrieval import embedder_options, retrieval_options
+from app.settings import Settings
+from knowledge.calibration.model import Calibration
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.embeddings.registry import get_embedder
+from knowledge.index import Index, Snapshot
+from knowledge.retriever import Retriever
+from knowledge.stores.registry import get_index
+from knowledge.text import Analyzer
+from knowledge.types import IndexChange, IndexedChunk
+from scripts.benchmarks.synthetic import DIMENSION, Synthetic, synthetic
+from scripts.benchmarks.timing import measure_search, ratio, rss_mb, since
+
+QUESTIONS = 300
+RECALL_AT = 25
+LOWEST_RECALL = 0.95
+CHANGED = 20
+"""Chunks that one document's change adds and removes."""
+
+
+class _Space(HashEmbedder):
+    """Names the vector space of the synthetic vectors to the store."""
+
+    name = "synthetic"
+    dimension = DIMENSION
+
+
+def run(sizes: Sequence[int], questions: int, settings: Settings) -> dict[str, Any]:
+    """One report a size. Several sizes get a process each, so that each one's memory is its own."""
+    if len(sizes) == 1:
+        return {"scale": [asyncio.run(_one(sizes[0], questions, settings))]}
+    reports: list[Any] = []
+    with TemporaryDirectory() as folder:
+        for size in sizes:
+            path = Path(folder, "report.json")
+            script = Path(__file__).resolve().parents[1] / "benchmark.py"
+            options = ["--chunks", str(size), "--questions", str(questions), "--json", str(path)]
+            subprocess.run([sys.executable, str(script), "scale", *options], check=True, stdout=subprocess.DEVNULL)
+            reports += json.loads(path.read_text("utf-8"))["scale"]
+    return {"scale": reports} | _growth(reports)
+
+
+def _growth(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Memory that 10,000 more chunks cost, between the smallest and the largest base."""
+    low, high = reports[0], reports[-1]
+    if low["chunks"] == high["chunks"]:
+        return {}
+    growth = (high["rss_mb"] - low["rss_mb"]) / (high["chunks"] - low["chunks"])
+    return {"rss_mb_per_10000_chunks": round(growth * 10_000, 1)}
+
+
+async def _one(size: int, questions: int, settings: Settings) -> dict[str, Any]:
+    analyzer = Analyzer()
+    with (
+        TemporaryDirectory() as folder,
+        closing(get_embedder(settings.embedder, options=embedder_options(settings))) as embedder,
+        closing(_Space()) as space,
+    ):
+        await embedder.warm_up()
+        base = synthetic(size, questions, analyzer)
+        index = get_index(settings.vector_store, Path(folder), "benchmark", space)
+        try:
+            started = perf_counter()
+            await index.apply(base.change)
+            built = since(started) / 1000
+            changed = await _change_one_document(index, base)
+            questions_of, vectors, filters = base.questions, base.vectors, base.filters
+            del base  # the product does not keep the change either
+            retriever = _retriever(index, embedder, analyzer, settings)
+            recall = await _recall(index.snapshot(), vectors)
+            timed = await measure_search(retriever, embedder, questions_of, vectors, filters)
+            report: dict[str, Any] = {"chunks": size, "store": settings.vector_store, "embedder": embedder.name}
+            report |= {f"recall@{RECALL_AT}": recall, "counts": recall >= LOWEST_RECALL, **timed}
+            return report | {"build_s": round(built, 2), "change_s": changed, "rss_mb": rss_mb()}
+        finally:
+            await index.close()
+
+
+def _retriever(index: Index, embedder: Embedder, analyzer: Analyzer, settings: Settings) -> Retriever:
+    """Calibrated by hand: no question here has an answer, and the gate costs the same whatever it decides."""
+    retriever = Retriever(index, embedder, analyzer, options=retrieval_options(settings))
+    kind = retriever.reranker.kind
+    retriever.calibrations[kind] = Calibration(kind, 0.5, 0.7, 0.9)
+    return retriever
+
+
+async def _change_one_document(index: Index, base: Synthetic) -> float:
+    """Seconds until a change of a few chunks answers."""
+    old = base.change.added[:CHANGED]
+    new = tuple(IndexedChunk(item.chunk, item.vector, item.terms) for item in old)
+    started = perf_counter()
+    await index.apply(IndexChange(2, new, frozenset(item.chunk.id for item in old)))
+    return round(since(started) / 1000, 2)
+
+
+async def _recall(snapshot: Snapshot, vectors: np.ndarray) -> float:
+    """Share of the exact nearest neighbours that dense recall finds, over all questions."""
+    ids = sorted(snapshot.ids())
+    matrix, found = snapshot.vectors(ids), 0
+    count = min(RECALL_AT, len(ids))
+    for vector in vectors:
+        exact = {ids[row] for row in np.argpartition(-(matrix @ vector), count - 1)[:count]}
+        found += len(exact & {hit.chunk_id for hit in await snapshot.dense(vector, count)})
+    return ratio(found, count * len(vectors))
