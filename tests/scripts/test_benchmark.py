@@ -1,0 +1,138 @@
+"""What the benchmarks report, over bases of a few chunks; how quick anything is, is not tested."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knowledge.text import Analyzer
+from scripts import benchmark
+from scripts.benchmark import main
+from scripts.benchmarks import http, peers
+from scripts.benchmarks.synthetic import synthetic
+from tests.knowledge.evaluation.files import CORPUS, QUERIES, corpus_set
+
+TIMES = {"embedding_ms", "overhead_ms", "overhead_over_embedding", "stages_ms"}
+FILTERED = {"filtered_overhead_ms", "filtered_over_embedding"}
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("EMBEDDER", "hash")
+    for name in ("BARE_REQUESTS", "CACHED_REQUESTS"):
+        monkeypatch.setattr(http, name, 40)
+    for name in ("UNCACHED_REQUESTS", "ALONE", "CACHED_QUESTIONS"):
+        monkeypatch.setattr(http, name, 4)
+
+
+def report_of(capsys: pytest.CaptureFixture[str], *arguments: Any) -> dict[str, Any]:
+    assert main([str(argument) for argument in arguments]) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
+
+
+def test_retrieval_reports_every_stage_and_what_a_filter_costs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "report.json"
+    report = report_of(capsys, "retrieval", "--set", corpus_set(tmp_path / "set"), "--json", written)
+    assert report.keys() >= TIMES | FILTERED | {"rss_mb"}
+    assert (report["set"], report["chunks"], report["questions"]) == ("set", len(CORPUS), len(QUERIES))
+    assert report["stages_ms"].keys() == {"vector", "bm25", "fuse", "rerank", "gate"}
+    assert all(0 < time["p50"] <= time["p95"] for time in (report["overhead_ms"], report["embedding_ms"]))
+    assert "peers" not in report
+    assert json.loads(written.read_text("utf-8")) == report
+
+
+@pytest.mark.skipif(bool(importlib.util.find_spec("bm25s")), reason="needs a machine without the peers")
+def test_peers_that_are_not_installed_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "retrieval", "--set", corpus_set(tmp_path / "set"), "--peers")["peers"]
+    assert report.keys() == peers.PEERS.keys()
+    assert report["bm25s"] == {"skipped": "没有安装 bm25s"}
+
+
+def test_a_synthetic_base_is_the_same_every_time_and_clustered() -> None:
+    first, again = (synthetic(120, 6, Analyzer()) for _ in range(2))
+    np.testing.assert_array_equal(first.vectors, again.vectors)
+    for one, other in zip(first.change.added, again.change.added, strict=True):
+        assert one.chunk == other.chunk
+        np.testing.assert_array_equal(one.terms, other.terms)
+    matrix = np.stack([item.vector for item in first.change.added])
+    np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-5)
+    same, others = matrix[0] @ matrix[2::2].T, matrix[0] @ matrix[1::2].T  # two clusters, in turn
+    assert same.min() > others.max()
+    assert max(int(item.terms.max()) for item in first.change.added) < len(first.change.new_terms)
+
+
+def test_scale_reports_each_size_with_its_recall_and_the_growth(capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "scale", "--chunks", 60, 120, "--questions", 5)
+    assert [row["chunks"] for row in report["scale"]] == [60, 120]
+    for row in report["scale"]:
+        assert row.keys() >= TIMES | FILTERED | {"build_s", "change_s", "rss_mb"}
+        assert (row["recall@25"], row["counts"], row["store"]) == (1.0, True, "chroma")
+    assert isinstance(report["rss_mb_per_10000_chunks"], float)
+
+
+def test_http_counts_every_turn_and_keeps_cached_ones_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "http", "--set", corpus_set(tmp_path / "set"), "--rounds", 1)
+    ratios = {"cached_over_bare", "uncached_over_embedding"}
+    assert report.keys() >= ratios | {"bare_rps", "cached_rps", "uncached_rps", "rss_mb"}
+    assert report["turns_persisted"] == report["turns"] >= 2 * 4 + 4 + 40 + 4
+    assert all(report[name] > 0 for name in ratios)
+
+
+def test_ttft_takes_only_turns_that_a_language_model_answered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = report_of(capsys, "ttft", "--set", corpus_set(tmp_path / "set"), "--turns", 4)
+    assert 0 < report["turns_with_llm"] <= report["turns"] == 4
+    assert report["first_token_ms"]["p50"] >= report["llm_delay_ms"]
+    assert report.keys() >= {"ttft_added_ms", "bare_ms", "ttft_added_over_bare"}
+
+
+def test_models_go_through_the_providers_and_say_what_to_expect(capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "models", "--tiny", "--rounds", 2)
+    assert report.keys() >= {"bge_query_ms", "bge_passages_per_second", "rerank_ms", "rss_mb_both"}
+    assert "在这台机器上" in report["expect"]
+
+
+def test_charts_are_drawn_of_what_was_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    times = {"p50": 1.0, "p95": 2.0}
+    stages = {"chunks": 3, "stages_ms": {"vector": times}, "overhead_ms": times, "overhead_over_embedding": 0.1}
+    sized = {"chunks": 3, "counts": True, "overhead_over_embedding": 0.1, "filtered_over_embedding": 0.2}
+    rps = {"bare_rps": 3.0, "cached_rps": 2.0, "uncached_rps": 1.0, "cached_over_bare": 0.6, "concurrency": 32}
+    reports = {"a": stages | {"peers": {"x": stages, "y": {"skipped": "-"}}}, "b": {"scale": [sized]}, "c": rps}
+    for name, report in reports.items():
+        tmp_path.joinpath(name).write_text(json.dumps(report), "utf-8")
+    written = report_of(capsys, "charts", *(tmp_path / name for name in reports), "--out", tmp_path / "out")["written"]
+    assert len(written) == 4
+    assert all("<svg" in tmp_path.joinpath("out", name).read_text("utf-8") for name in written)
+
+
+def test_a_set_that_is_not_there_ends_with_a_message(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["retrieval", "--set", "无此"]) == 1
+    assert "没有文件夹" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["scale"], ["scale", "--chunks", "0"], ["retrieval"], ["http", "--json", "无此/a.json"]], ids=str
+)
+def test_arguments_that_cannot_work_are_refused_before_any_work(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+
+
+def test_it_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
+    command = [sys.executable, benchmark.__file__, "retrieval", "--set", "无此"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr.strip()) == (1, "没有文件夹 无此")
