@@ -7,14 +7,19 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.registry import GeneratorOptions, get_generator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
-from agents.types import Outcome
+from agents.types import Answer, Outcome
 from knowledge.errors import InvalidConfiguration
 from tests.agents.support import ANALYZER, FixedSearcher, ask, finish
 
 
-def roster() -> Roster:
+def roster(profile: TenantProfile | None = None) -> Roster:
     generator = ExtractiveGenerator(ANALYZER.tokens, 3)
-    return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, TenantProfile())))
+    return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, profile or TenantProfile())))
+
+
+async def said(text: str, profile: TenantProfile) -> Answer:
+    agent = roster(profile).choose(ask(text))
+    return await finish([event async for event in agent.run(ask(text))])
 
 
 @pytest.mark.parametrize(
@@ -47,6 +52,20 @@ def test_every_question_goes_to_its_agent(text: str, agent: str) -> None:
 async def test_small_talk_is_answered_without_sources(text: str, outcome: Outcome) -> None:
     answer = await finish([event async for event in roster().choose(ask(text)).run(ask(text))])
     assert (answer.outcome, answer.sources, answer.confidence) == (outcome, (), 0.0)
+
+
+async def test_a_greeting_is_the_tenants_own() -> None:
+    profile = TenantProfile(name="小笙", suggested_questions=("怎么退货", "保修多久"))
+    greeting = await said("你好", profile)
+    assert (greeting.reply, greeting.suggestions) == ("您好，我是小笙，请问有什么可以帮您？", ("怎么退货", "保修多久"))
+    assert "我是小笙" in (await said("你是谁", profile)).reply
+    welcome = TenantProfile(name="小笙", welcome_message="欢迎光临云笙商城！")
+    assert (await said("你好", welcome)).reply == "欢迎光临云笙商城！"
+    assert (await said("谢谢", welcome)).suggestions == ()
+
+
+async def test_the_fallback_script_is_the_tenants_own() -> None:
+    assert (await said("退款多久到账", TenantProfile(fallback_script="没查到。"))).reply == "没查到。"
 
 
 async def test_a_request_for_a_person_is_a_handoff_that_promises_nothing() -> None:
