@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agents.llm.base import PAGE, Checked, Citation, Piece, Text, Unanswered, Withdrawn
 from agents.llm.citations import Mark
-from agents.llm.support import Support, SupportChecker
+from agents.verification.support import Support, SupportChecker
 
 _END = re.compile(r"[。！？!?]+|\n")
 _CLOSING = re.compile(r"[”’」』\"')）】》]+")

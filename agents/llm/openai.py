@@ -13,11 +13,12 @@ from agents.llm.citations import MarkScanner, without_marks
 from agents.llm.grounding import GroundedReply
 from agents.llm.model import ChatMessage, ChatModel, Cut
 from agents.llm.quotable import safe_text
-from agents.llm.support import SupportChecker
 from agents.llm.units import quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompting import fill, instructions
 from agents.types import Turn, Usage
+from agents.verification.names import dictionary_names
+from agents.verification.support import SupportChecker
 from knowledge.types import Chunk
 
 MAX_HISTORY_CHARS = 300
@@ -37,6 +38,7 @@ class OpenAIGenerator:
         self._language = profile.reply_language
         self._max_sources = max_sources
         self._max_chunk_chars = max_chunk_chars
+        dictionary_names()  # half a second that no customer should wait for
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""

@@ -64,7 +64,7 @@ def chinese_names(folded: str) -> frozenset[str]:
     """
     import jieba
 
-    known = _dictionary_names()
+    known = dictionary_names()
     found = {joined(match) for match in _DOTTED.findall(folded)} | {joined(match) for match in _TITLE.findall(folded)}
     for run in _HAN.findall(without_function_words(_DOTTED.sub(" ", folded))):
         tokens = list(jieba.dt.cut(run, HMM=False))
@@ -80,8 +80,8 @@ def _keeps_numbers(code: str) -> bool:
 
 
 @cache
-def _dictionary_names() -> frozenset[str]:
-    """Names of jieba's dictionary, 85,000 of them; reading them takes half a second, once."""
+def dictionary_names() -> frozenset[str]:
+    """Names of jieba's dictionary, 85,000 of them. Reading them takes half a second, once: call it at the start."""
     import jieba
 
     names = set()

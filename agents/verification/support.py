@@ -102,6 +102,11 @@ class Statement:
     def empty(self) -> bool:
         return not (self.pairs or self.latin or self.numbers.said)
 
+    @property
+    def bare(self) -> bool:
+        """A number or date and nothing else."""
+        return not (self.pairs or self.latin)
+
     @cached_property
     def foreign(self) -> bool:
         found = words(self.text)
@@ -161,9 +166,14 @@ class SupportChecker:
     """
 
     def __init__(self, chunks: Mapping[int, Chunk], question: str, *, english: bool = False) -> None:
+        self._chunks = chunks
         self._english = english
-        self._evidence = {number: _evidence(chunk.text, _named(chunk)) for number, chunk in chunks.items()}
         self._asked = Statement(fold(question))
+
+    @cached_property
+    def _evidence(self) -> dict[int, _Evidence]:
+        """Made at the first check: by then the first tokens are on their way."""
+        return {number: _evidence(chunk.text, _named(chunk)) for number, chunk in self._chunks.items()}
 
     def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
         """cited: fragments that the model names for the sentence; any that were not given are ignored."""
@@ -230,13 +240,15 @@ class SupportChecker:
 
     def _said_by(self, claim: Statement, evidence: _Evidence, best: float) -> float | None:
         """Coverage of the span of a fragment that says it. best: that of the nearest sentence of all fragments."""
-        short = len(claim.pairs) <= SHORT_PAIRS
-        floor = max(MIN_SHORT_COVERAGE if short else MIN_COVERAGE, (NEAREST_CLOSE if best >= CLOSE else NEAREST) * best)
+        floor = max(
+            MIN_COVERAGE if len(claim.pairs) > SHORT_PAIRS else MIN_SHORT_COVERAGE,
+            (NEAREST_CLOSE if best >= CLOSE else NEAREST) * best,
+        )
         spans = evidence.sentences if best >= CLOSE else (*evidence.sentences, *evidence.windows)
         for coverage, span in sorted(((self._covered(claim, span, evidence), span) for span in spans), key=_first):
             if coverage < floor:
                 return None
-            if self._agrees(claim, span, evidence) and (not short or self._on_topic(claim, span, evidence)):
+            if self._agrees(claim, span, evidence) and (not claim.bare or self._on_topic(claim, span, evidence)):
                 return coverage
         return None
 
@@ -248,7 +260,7 @@ class SupportChecker:
 
     def _outweighed(self, claim: Statement) -> bool:
         """A bare number or date, where the fragments give another one of its kind nearer to the question or oftener."""
-        if claim.pairs or len(claim.numbers.said) != 1:
+        if len(claim.numbers.said) != 1:
             return False
         (answer,) = claim.numbers.said
         weights: Counter[Quantity] = Counter()

@@ -28,10 +28,11 @@ def without_function_words(folded: str) -> str:
 
 
 def pairs_of(folded: str) -> frozenset[str]:
-    """Pairs of neighbouring Chinese characters, words of function left out; a lone character stands for itself."""
+    """Pairs of neighbouring Chinese characters, words of function left out; a text of one character is that one."""
     runs = _HAN.findall(without_function_words(folded))
-    pairs = frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
-    return pairs or frozenset(runs)
+    if len(folded.strip()) == 1:
+        return frozenset(runs)
+    return frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
 
 
 def swapped(claim: str, said: str, known: str) -> bool:
@@ -58,5 +59,10 @@ def swapped(claim: str, said: str, known: str) -> bool:
 
 
 def _foreign(old: str, new: str, known: str) -> bool:
-    pairs = [pair for pair in pairs_of(new) if len(pair) == 2]
-    return bool(pairs and pairs_of(old)) and not set(new) & set(old) and not any(pair in known for pair in pairs)
+    pairs = pairs_of(new)
+    return (
+        len(new) > 1
+        and bool(pairs and pairs_of(old))
+        and not set(new) & set(old)
+        and not any(pair in known for pair in pairs)
+    )

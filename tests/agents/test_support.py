@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.llm.base import PAGE
-from agents.llm.support import Finding, Support, SupportChecker
+from agents.verification.support import Finding, Support, SupportChecker
 from tests.agents.support import candidate
 
 RETURNS = """自签收次日零点起 7 天内，符合下列完好标准的商品可以无理由退货。
