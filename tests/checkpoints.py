@@ -27,9 +27,7 @@ def write_embedder(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_ASCII, *(f"##{sign}" for sign in _ASCII)]
     vocabulary += [*_CHARACTERS, *"，。？！：-"]
-    model = BertModel(
-        BertConfig(vocab_size=len(vocabulary), max_position_embeddings=512, intermediate_size=64, **_SMALL)
-    )
+    model = BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=512, **_SMALL))
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "LayerNorm" not in name:
@@ -54,7 +52,6 @@ def write_reranker(folder: Path, seed: int = 0) -> Path:
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     pieces = [*special, "▁", *_ASCII, *_CHARACTERS, *"，。？！：-", "<mask>"]
     shape = _SMALL | {
-        "intermediate_size": 64,
         "max_position_embeddings": 514,
         "type_vocab_size": 1,
         "num_labels": 1,
