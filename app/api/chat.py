@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
-from app.api.deps import TenantId, Wiring
+from app.api.deps import TenantId, Wiring, current_container
 from app.api.error_handlers import log_error, request_id_of
 from app.chat.session import Message, new_id
 from app.chat.stream import HEADERS, MEDIA_TYPE, server_sent
@@ -25,9 +25,9 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("", response_model=ChatResponse)
-async def chat(body: ChatRequest, request: Request, tenant: TenantId, wiring: Wiring) -> Response:
+async def chat(body: ChatRequest, request: Request, tenant: TenantId) -> Response:
     """Answers one message."""
-    done = await wiring.chat.answer(_message(body, request, tenant))
+    done = await current_container(request).chat.answer(_message(body, request, tenant))
     request.state.outcome = done.answer.outcome.value
     return Response(done.body, media_type="application/json")
 

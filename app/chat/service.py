@@ -82,7 +82,8 @@ class ChatService:
 
         这个怎么用 leans on what was said, or on the page.
         """
-        alone = self_contained(text) or not (message.page or await self._sessions.started(message))
+        bare = message.new_session and not message.history and message.page is None
+        alone = bare or self_contained(text) or not (message.page or await self._sessions.started(message))
         if alone and not personal_data(text):
             question = Question(text, page=message.page)
             served = await self._hot_cache.serve(

@@ -6,8 +6,6 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -53,11 +51,9 @@ class Sessions:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    @asynccontextmanager
-    async def turn(self, message: Message) -> AsyncIterator[None]:
-        """Holds the session while a turn is answered."""
-        async with self._locks.setdefault((message.tenant, message.session_id), asyncio.Lock()):
-            yield
+    def turn(self, message: Message) -> asyncio.Lock:
+        """To be held while a turn is answered."""
+        return self._locks.setdefault((message.tenant, message.session_id), asyncio.Lock())
 
     async def started(self, message: Message) -> bool:
         """Whether something was said before."""
