@@ -124,7 +124,8 @@ class Embedder(ABC):
         times = Counter(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         step = progress or (lambda _: None)
-        step(sum(times[key] for key in found))
+        if found:
+            step(sum(times[key] for key in found))
         async for done in self._encoded(missing, kind):
             found.update(done)
             step(sum(times[key] for key in done))
