@@ -15,7 +15,8 @@ _MEASURE = re.compile(r"\d+(?:\.\d+)?(?:[a-z]{1,4})?(?:[-/]\d+(?:\.\d+)?[a-z]{0,
 """60w/100w and 5v-20v: numbers, left to those who compare numbers."""
 _WORD = re.compile(r"(?<![a-z0-9])[a-z]{2,}(?![a-z0-9])")
 _UNIT_WORD = frozenset(re.findall(r"\w+", "app ok mm cm km kg mah db gb mb tb kb hz ghz mhz mbps pa wh kwh rmb"))
-_DOTTED = re.compile(r"[\u4e00-\u9fff]{1,8}(?:[·•・][\u4e00-\u9fff]{1,8})+")
+_DOTTED = re.compile(r"(?=([\u4e00-\u9fff]{1,2}[·•・][\u4e00-\u9fff]{1,2}))[\u4e00-\u9fff]{1,2}[·•・]")
+"""Two characters on either side: where 由史蒂文·斯皮尔伯格执导 begins and ends is not known."""
 _TITLE = re.compile(r"《([^《》]{1,40})》")
 MAX_NAME = 4
 _SURNAMES = frozenset(

@@ -62,6 +62,8 @@ _CONCEPTS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     )
 )
 
+_CONCEPT = re.compile("|".join(pattern.pattern for pair in _CONCEPTS for pattern in pair))
+
 
 @dataclass(frozen=True, slots=True)
 class Polarised:
@@ -71,6 +73,8 @@ class Polarised:
     negations: tuple[int, ...]
     concepts: frozenset[tuple[int, bool]]
     """Concepts that it affirms (True) or denies."""
+    turned: frozenset[int]
+    """Where in `text` a concept stands that was negated: 超过 of 不超过."""
     answers: bool | None
     """Whether it begins with a yes or with a no: 可以，在订单页修改。"""
 
@@ -80,14 +84,16 @@ class Polarised:
 
     @classmethod
     def of(cls, folded: str) -> Polarised:
-        text, negations, start = "", [], 0
-        for match in _NEGATION.finditer(folded):
-            if match["negation"] is None:
-                continue
+        found = [match for match in _NEGATION.finditer(folded) if match["negation"]]
+        text, start = "", 0
+        negations: list[int] = []
+        turned: list[int] = []
+        for match in found:
             text += folded[start : match.start()]
-            negations.append(len(text))
             start = match.end()
-        return cls(text + folded[start:], tuple(negations), frozenset(_concepts(folded)), _answers(folded))
+            (negations if _CONCEPT.match(folded, start) is None else turned).append(len(text))
+        concepts = _concepts(folded, frozenset(match.end() for match in found))
+        return cls(text + folded[start:], tuple(negations), concepts, frozenset(turned), _answers(folded))
 
 
 def contradicts(claim: Polarised, said: Polarised) -> bool:
@@ -103,6 +109,8 @@ def contradicts(claim: Polarised, said: Polarised) -> bool:
         return True
     matcher = SequenceMatcher(None, claim.text, said.text, autojunk=False)
     for tag, start, end, other_start, other_end in matcher.get_opcodes():
+        if start in claim.turned or other_start in said.turned:
+            continue
         if tag == "replace" and _opposite(claim.text[start:end], said.text[other_start:other_end]):
             return True
     blocks = matcher.get_matching_blocks()
@@ -144,14 +152,11 @@ def _answers(folded: str) -> bool | None:
     return None if match is None else match["no"] is None
 
 
-def _concepts(folded: str) -> set[tuple[int, bool]]:
-    """Concepts with their sign; a negation right before the word turns it round."""
-    found = set()
-    for number, patterns in enumerate(_CONCEPTS):
-        for sign, pattern in zip((True, False), patterns, strict=True):
-            for match in pattern.finditer(folded):
-                negated = re.search(
-                    r"(?:不|没有?|未|无需|无须|不用|不会|不能|非)(?:可以|再|被)?$", folded[: match.start()]
-                )
-                found.add((number, sign is (negated is None)))
-    return found
+def _concepts(folded: str, negated: frozenset[int]) -> frozenset[tuple[int, bool]]:
+    """Concepts with their sign, turned round where a negation ends."""
+    return frozenset(
+        (number, sign is (match.start() not in negated))
+        for number, patterns in enumerate(_CONCEPTS)
+        for sign, pattern in zip((True, False), patterns, strict=True)
+        for match in pattern.finditer(folded)
+    )

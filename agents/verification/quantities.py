@@ -163,7 +163,7 @@ def _time(match: re.Match[str]) -> Quantity:
 def _arabic(match: re.Match[str]) -> str:
     """Numerals that count something; 一般, 十分 and 万一 stay words, and so does the 一 of 一个."""
     numeral, rest = match.group(), match.string[match.end() :]
-    before = match.string[match.start() - 1 : match.start()]
+    before = match.string[: match.start()].rstrip()[-1:]
     followed = _FOLLOWED.match(rest)
     if numeral in _MYRIADS and before.isdigit():
         return numeral
