@@ -119,6 +119,7 @@ class KnowledgeAgent:
             retrieval.idf,
             asked=question.text,
             history=question.history,
+            summary=question.summary,
             page=page,
         )
 

@@ -71,7 +71,8 @@ class Usage:
 class Question:
     """What the customer asks now.
 
-    `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first;
+    `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first, and
+    `summary` says what was talked about before it;
     `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
     `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
     """
@@ -79,6 +80,7 @@ class Question:
     text: str
     rewrite: str | None = None
     history: tuple[Turn, ...] = ()
+    summary: str = ""
     vector: Vector | None = None
     page: Page | None = None
     degraded: tuple[str, ...] = ()

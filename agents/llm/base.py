@@ -19,7 +19,7 @@ class Request:
 
     `fragments` passed the gate, best first; `page` is what the customer looks at, as a fragment of its own. `terms`
     and `idf` describe the question, as the retriever saw it. `question` stands alone; `asked` is how the customer
-    put it, where that differs. `history` is oldest first.
+    put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
     """
 
     question: str
@@ -28,6 +28,7 @@ class Request:
     idf: tuple[float, ...] = ()
     asked: str = ""
     history: tuple[Turn, ...] = ()
+    summary: str = ""
     page: Chunk | None = None
 
     def chunk(self, fragment: int) -> Chunk:

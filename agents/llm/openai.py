@@ -76,6 +76,7 @@ class OpenAIGenerator:
             fragments="\n\n".join(labelled),
             question=_line(request.question),
             asked=_line(request.asked) if request.asked != request.question else "",
+            summary=_line(request.summary),
         )
         system = {"role": "system", "content": self._instructions}
         return [system, *_history(request.history), {"role": "user", "content": prompt}]

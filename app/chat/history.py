@@ -10,6 +10,9 @@ from agents.types import Question, Turn
 from app.chat.session import Message
 from app.db.conversations import ConversationRepository, TurnRow
 
+SUMMARISED, SUMMARISED_CHARS = 12, 40
+"""Questions of the summary, and characters of each: it rolls on with the conversation and costs a model 500 at most."""
+
 
 class History:
     """rewriter: None leaves follow-ups as they are; turns: how many earlier ones are looked at, 0 for none."""
@@ -24,7 +27,8 @@ class History:
         if self._turns == 0:
             return Question(text, page=message.page)
         turns = await self._before(message)
-        question = Question(text, history=turns, page=message.page)
+        summary = await self._summary(message) if len(turns) == self._turns else ""
+        question = Question(text, history=turns, summary=summary, page=message.page)
         if self._rewriter is None:
             return question
         rewrite = await self._rewriter.rewrite(text, turns, message.page)
@@ -35,6 +39,16 @@ class History:
             return _understood(message.history[-self._turns :])
         rows = await self._conversations.last(message.tenant, message.session_id, self._turns)
         return tuple(_turn(row) for row in rows)
+
+    async def _summary(self, message: Message) -> str:
+        """What was asked before the turns that are looked at, each question cut, the latest ones kept."""
+        if message.history:
+            asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
+        else:
+            asked = await self._conversations.questions_before(
+                message.tenant, message.session_id, self._turns, SUMMARISED
+            )
+        return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
 
 
 def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:

@@ -79,6 +79,18 @@ class ConversationRepository:
         async with self._database.read() as connection:
             return [TurnRow(*row) for row in await connection.execute(query)][::-1]
 
+    async def questions_before(self, tenant: str, session_id: str, skipped: int, count: int) -> list[str]:
+        """What was asked before the last `skipped` turns, as it was understood: `count` questions, the oldest first."""
+        query = (
+            select(Turn.standalone)
+            .where(Turn.tenant_id == tenant, Turn.session_id == session_id)
+            .order_by(Turn.number.desc())
+            .offset(skipped)
+            .limit(count)
+        )
+        async with self._database.read() as connection:
+            return list((await connection.execute(query)).scalars())[::-1]
+
 
 def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
     """Adds turns at the end of their conversations, in this order; conversations that are not there are opened.

@@ -94,6 +94,15 @@ async def test_without_evidence_no_model_is_asked(tmp_path: Path) -> None:
         assert llm.requests == 0
 
 
+async def test_the_model_is_told_what_was_talked_about_before_the_turns_it_sees(tmp_path: Path) -> None:
+    async with opened(tmp_path, history_turns=1, hot_cache_max_size=0) as (client, llm):
+        for question in ("退货怎么申请", "发票怎么开具", QUESTION, f"{QUESTION}，那运费呢"):
+            await chat(client, question, session_id="s")
+        prompt = llm.bodies[-1]["messages"][-1]["content"]
+        assert "退货怎么申请；发票怎么开具" in prompt
+        assert QUESTION in llm.bodies[-1]["messages"][1]["content"]
+
+
 async def test_a_follow_up_costs_a_rewrite_and_an_answer_and_nothing_else_costs_two(tmp_path: Path) -> None:
     script = (Say(f"{ARRIVES}[1]"), Say("退款在验货后几个工作日内原路退回，信用卡的呢"), Behaviour.ANSWER)
     async with opened(tmp_path, *script) as (client, llm):
