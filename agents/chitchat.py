@@ -41,11 +41,13 @@ _RULES: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ),
     )
 )
+_SHORT = "哈哈，闲聊我不太在行，不过商品、订单、售后这些问题可以随时问我。"
+"""To small talk that no rule knows, which a router sends here."""
 _UNCLEAR = "抱歉，我没有看懂您的意思，请用一句话描述您的问题。"
 
 
 class ChitchatAgent:
-    """Takes messages that are small talk as a whole, and those without a single word."""
+    """Accepts messages that are small talk as a whole, and those without a word; answers any that is sent here."""
 
     name = "chitchat"
 
@@ -53,14 +55,11 @@ class ChitchatAgent:
         self._profile = profile
 
     def accepts(self, question: Question) -> bool:
-        return _match(question.text) is not None
+        return small_talk(question.text) is not None
 
     async def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
         """See `Agent.run`."""
-        matched = _match(question.text)
-        if matched is None:
-            raise ValueError("run() wants a question that accepts() took")
-        intent, reply = matched
+        intent, reply = small_talk(question.text) or ("chitchat", _SHORT)
         greets = intent == "greeting"
         if greets and self._profile.welcome_message:
             reply = self._profile.welcome_message
@@ -81,7 +80,8 @@ class ChitchatAgent:
         )
 
 
-def _match(text: str) -> tuple[str, str] | None:
+def small_talk(text: str) -> tuple[str, str] | None:
+    """Kind and reply of a message that is small talk as a whole, or that has no word; None of any other."""
     words = re.sub(r"[^\w\s]|_", "", fold(text)).strip()
     if not words:
         return "nonsense", _UNCLEAR

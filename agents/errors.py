@@ -1,9 +1,10 @@
 """Errors of the agents, named by what the caller can do about them.
 
 AgentError
-└── GenerationError            the answer could not be written
-    ├── GenerationUnavailable  retryable: the generator is out of reach now
-    └── GenerationRejected     permanent: the generator refuses this request
+├── GenerationError            the answer could not be written
+│   ├── GenerationUnavailable  retryable: the generator is out of reach now
+│   └── GenerationRejected     permanent: the generator refuses this request
+└── BusinessUnavailable        retryable: the business database is out of reach now
 """
 
 from __future__ import annotations
@@ -27,3 +28,7 @@ class GenerationUnavailable(GenerationError):
 
 class GenerationRejected(GenerationError):
     """The generator refuses this request: wrong key, wrong model, blocked content."""
+
+
+class BusinessUnavailable(AgentError):
+    """The tenant's business database is out of reach now."""

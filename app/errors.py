@@ -89,6 +89,7 @@ STATUS: dict[type[Exception], int] = {
     agent_errors.GenerationError: 502,
     agent_errors.GenerationUnavailable: 503,
     agent_errors.GenerationRejected: 502,
+    agent_errors.BusinessUnavailable: 503,
     knowledge_errors.KnowledgeError: 500,
     knowledge_errors.InvalidDocument: 422,
     knowledge_errors.UnsupportedType: 415,
@@ -120,6 +121,7 @@ _MESSAGES: dict[type[Exception], str] = {
     knowledge_errors.Unavailable: "检索" + _TRY_AGAIN,
     agent_errors.GenerationError: "生成回答时出了问题，请稍后再试。",
     agent_errors.GenerationUnavailable: "生成" + _TRY_AGAIN,
+    agent_errors.BusinessUnavailable: "业务查询" + _TRY_AGAIN,
 }
 """What people are told of errors whose own message is for the log; that of AppError and InvalidDocument is for them."""
 

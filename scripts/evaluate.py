@@ -48,6 +48,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, Filter, Retrieval, Vector
+from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
@@ -100,6 +101,11 @@ class Evaluation:
         """What the guard and the classifier reject."""
         return await safety_report(read_rows(path, text=str), Guard(self._settings.max_message_chars), self._embedder)
 
+    async def routing(self, path: Path, folders: Sequence[Path], options: ChunkOptions) -> dict[str, Any]:
+        """Where the router sends labelled messages of a tenant with these knowledge bases."""
+        with tqdm(desc="路由", unit="条", file=sys.stderr) as routed:
+            return await routing_report(path, folders, self._embedder, options, routed.update)
+
     async def _run(
         self,
         name: str,
@@ -109,6 +115,7 @@ class Evaluation:
         scopes: Sequence[Filter] = (),
     ) -> list[list[Result]]:
         with (
+            closing(get_reranker(reranker, reranker_options(self._settings))) as scorer,
             tqdm(total=len(chunks), desc=f"{name} 向量", unit="段", file=sys.stderr) as embedded,
             tqdm(total=sum(map(len, groups)), desc=f"{name} 提问", unit="问", file=sys.stderr) as asked,
         ):
@@ -116,7 +123,7 @@ class Evaluation:
                 chunks,
                 self._embedder,
                 self._analyzer,
-                get_reranker(reranker, reranker_options(self._settings)),
+                scorer,
                 retrieval_options(self._settings),
                 embedded.update,
             ) as retriever:
@@ -186,6 +193,8 @@ async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, option
         report["corruptions"] = corruption_report(results, [chunk.text for chunk in samples.chunks])
     if arguments.safety:
         report["safety"] = await evaluation.safety(arguments.safety)
+    if arguments.routing:
+        report["routing"] = await evaluation.routing(arguments.routing, arguments.kb, options)
     return report
 
 
@@ -234,12 +243,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--counterfactual", type=Path, metavar="FILE", help="文档与常识不符，看校验是否只认文档")
     parser.add_argument("--corruptions", type=Path, metavar="DIR", help="改坏该评测集的回答，看校验能否发现")
     parser.add_argument("--safety", type=Path, metavar="FILE", help="攻击与正常消息，看该拦的是否拦下")
+    parser.add_argument("--routing", type=Path, metavar="FILE", help="标注了意图的消息，看路由是否正确")
+    parser.add_argument("--kb", type=Path, metavar="DIR", action="append", default=[], help="路由时的知识库，可重复")
     options = parser.parse_args(arguments)
-    tasks = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety")
+    tasks = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing")
     if not any(getattr(options, task) for task in tasks):
         parser.error(f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一")
     if not options.set and (options.out_of_domain or options.run or options.baselines):
         parser.error("--out-of-domain、--run 和 --baselines 要与 --set 一起用")
+    if bool(options.routing) != bool(options.kb):
+        parser.error("--routing 和 --kb 要一起用")
     for path in (options.run, options.json):
         if path and not path.resolve().parent.is_dir():  # not after minutes of work
             parser.error(f"没有文件夹 {path.resolve().parent}")

@@ -80,7 +80,20 @@ async def build_retriever(
     options: RetrievalOptions | None = None,
     progress: Progress | None = None,
 ) -> AsyncIterator[Retriever]:
-    """A calibrated retriever over an index in memory that holds these chunks, tokenised as ingestion does it."""
+    """A calibrated retriever over an index in memory that holds these chunks."""
+    index = await build_index(chunks, embedder, analyzer, progress)
+    try:
+        retriever = Retriever(index, embedder, analyzer, reranker, options)
+        await Calibrator(retriever).refresh()
+        yield retriever
+    finally:
+        await index.close()
+
+
+async def build_index(
+    chunks: Sequence[Chunk], embedder: Embedder, analyzer: Analyzer, progress: Progress | None = None
+) -> MemoryIndex:
+    """An index in memory that holds these chunks, tokenised as ingestion does it. Close it at the end."""
     vectors = await embedder.passages([chunk.indexed_text for chunk in chunks], progress)
     documents = await Ingestor(embedder, analyzer).tokenise(chunks)
     vocabulary: dict[str, int] = {}
@@ -88,13 +101,8 @@ async def build_retriever(
     rows = zip(chunks, vectors, terms, strict=True)
     indexed = tuple(IndexedChunk(chunk, vector, np.array(ids, np.int32)) for chunk, vector, ids in rows)
     index = MemoryIndex()
-    try:
-        await index.apply(IndexChange(1, indexed, new_terms=tuple(vocabulary)))
-        retriever = Retriever(index, embedder, analyzer, reranker, options)
-        await Calibrator(retriever).refresh()
-        yield retriever
-    finally:
-        await index.close()
+    await index.apply(IndexChange(1, indexed, new_terms=tuple(vocabulary)))
+    return index
 
 
 async def run_questions(

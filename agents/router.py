@@ -1,0 +1,147 @@
+"""Where a message goes: rules, entities, a linear head, and a language model where these are undecided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Protocol
+
+from agents.errors import BusinessUnavailable
+from agents.routing.classifier import Classifier
+from agents.routing.decision import Decision, Thresholds, decide, weigh
+from agents.routing.entities import EntityExtractor, Mentions, shipped_extractor
+from agents.routing.evidence import KnowledgeEvidence
+from agents.routing.head import Head
+from agents.routing.rules import explicit
+from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Route, Tier, Trace
+from agents.types import Question
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.types import Vector
+
+PERSON_GATE = "person"
+"""The gate that forces human_request: whoever writes 人工客服 is offered one, whatever else is asked."""
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+"""Embedders put the languages apart: an English question is far from everything in a Chinese base."""
+
+
+class BusinessResolver(Protocol):
+    """Knows the tenant's business database."""
+
+    async def resolve(self, entities: Sequence[Entity]) -> Sequence[Entity]:
+        """Those that name something in it, whoever asks. Raises BusinessUnavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouterParts:
+    """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors."""
+
+    embedder: Embedder
+    head: Head
+    evidence: KnowledgeEvidence | None = None
+    resolver: BusinessResolver | None = None
+    classifier: Classifier | None = None
+    extractor: EntityExtractor = field(default_factory=shipped_extractor)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+
+
+class Router:
+    """Stateless; serves many questions at once."""
+
+    def __init__(self, parts: RouterParts) -> None:
+        self._parts = parts
+
+    async def route(self, question: Question) -> Route:
+        """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
+        text = question.standalone
+        mentions = self._parts.extractor.extract(text)
+        if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
+            return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
+        entities, known, degraded = await self._resolved(mentions)
+        suggested = self._suggested(entities)
+        if mentions.alone and suggested:
+            intents = _ordered({*suggested, Intent.BUSINESS_QUERY} if known else suggested)
+            return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
+        route = await self._by_head(question, entities, suggested, known)
+        return replace(route, degraded=degraded + route.degraded)
+
+    async def _by_head(
+        self, question: Question, entities: tuple[Entity, ...], suggested: frozenset[Intent], known: bool
+    ) -> Route:
+        head, thresholds = self._parts.head, self._parts.thresholds
+        text = question.standalone
+        vector = await self._vector(question)
+        gates = head.gates(text)
+        forced = {Intent.BUSINESS_QUERY} if known else set[Intent]()
+        if PERSON_GATE in gates:
+            forced.add(Intent.HUMAN_REQUEST)
+        evidence = self._parts.evidence
+        closeness = None
+        if evidence and vector is not None and _CHINESE.search(text):
+            closeness = await evidence.closeness(vector)
+        scores = weigh(head.scores(vector, gates), closeness, suggested)
+        decision = decide(scores, forced, thresholds)
+        if vector is None:  # gates alone cannot tell what is off-topic, and the gate of retrieval refuses what is
+            on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
+            decision = Decision(decide(on_topic, forced, thresholds).intents, Band.LOW)
+        trace = Trace(
+            Tier.HEAD,
+            decision.band,
+            _verdict(decision.intents),
+            entities,
+            scores,
+            thresholds.wanted,
+            closeness,
+            gates,
+            _ordered(forced),
+        )
+        route = Route(decision.intents, trace, () if vector is not None else ("embedding",))
+        return await self._asked(text, route) if decision.band is Band.LOW else route
+
+    async def _asked(self, text: str, route: Route) -> Route:
+        """The model's intents and the forced ones; the evidence's where there is no model or no reply to use."""
+        if self._parts.classifier is None:
+            return route
+        reply = await self._parts.classifier.classify(text)
+        if reply.intents is None:
+            return replace(route, degraded=(*route.degraded, "router_llm"), usage=reply.usage)
+        forced = route.trace.forced
+        intents = _ordered({*forced, *reply.intents.difference(OFF_TOPIC)} if forced else reply.intents)
+        trace = replace(route.trace, tier=Tier.LLM, verdict=_verdict(intents))
+        return replace(route, intents=intents, trace=trace, usage=reply.usage)
+
+    async def _resolved(self, mentions: Mentions) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
+        """All entities that count, whether the business database knows one, and what was out of order."""
+        kinds, resolver = self._parts.extractor.kinds, self._parts.resolver
+        asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
+        if resolver is None or not asked:
+            return mentions.certain, False, ()
+        try:
+            known = set(await resolver.resolve(asked))
+        except BusinessUnavailable:
+            return mentions.certain, False, ("business",)
+        confirmed = tuple(entity for entity in mentions.candidates if entity in known)
+        return (*mentions.certain, *confirmed), bool(known), ()
+
+    async def _vector(self, question: Question) -> Vector | None:
+        """The turn's embedding, or that of the rewrite where there is one; None while the embedder is out of reach."""
+        if question.vector is None or question.rewrite is None:
+            return question.vector
+        try:
+            return await self._parts.embedder.query(question.rewrite)
+        except EmbeddingUnavailable:
+            return None
+
+    def _suggested(self, entities: Sequence[Entity]) -> frozenset[Intent]:
+        kinds = self._parts.extractor.kinds
+        return frozenset(intent for entity in entities if (intent := kinds[entity.kind].suggests))
+
+
+def _ordered(intents: Collection[Intent]) -> tuple[Intent, ...]:
+    return tuple(intent for intent in PRECEDENCE if intent in intents)
+
+
+def _verdict(intents: Sequence[Intent]) -> str:
+    return "+".join(intents)

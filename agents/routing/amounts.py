@@ -1,0 +1,42 @@
+"""Amounts of money as comparisons: 200 元以上 -> >=200, 不到三百块 -> <300, 100-300元 -> 100..300."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
+_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?[万千百]?|[零一二两三四五六七八九十百千万]+")
+_COMPARISONS = (
+    (re.compile(r"不低于|不少于|至少|满|以上|起"), ">="),
+    (re.compile(r"不超过|不高于|最多|以下|以内|之内"), "<="),
+    (re.compile(r"超过|大于|高于|多于"), ">"),
+    (re.compile(r"不到|不足|低于|少于|小于"), "<"),
+    (re.compile(r"左右|上下"), "~"),
+)
+
+
+def amount(text: str) -> str:
+    """A number with its comparison, or two numbers joined by `..`."""
+    numbers = [_plain(match.group()) for match in _NUMBER.finditer(text)]
+    if len(numbers) > 1:
+        return "..".join(numbers)
+    sign = next((sign for pattern, sign in _COMPARISONS if pattern.search(text)), "")
+    return sign + numbers[0]
+
+
+def _plain(number: str) -> str:
+    """Digits of a number written in either way: 1,200 -> 1200, 1.5万 -> 15000, 两百五十 -> 250."""
+    if number[0].isdigit():
+        scale = _UNITS.get(number[-1], 1)
+        return f"{(Decimal(number.rstrip('万千百').replace(',', '')) * scale).normalize():f}"
+    total = section = digit = 0
+    for character in number:
+        if (unit := _UNITS.get(character)) is None:
+            digit = _DIGITS[character]
+        elif unit == _UNITS["万"]:
+            total, section, digit = total + (section + digit) * unit, 0, 0
+        else:
+            section, digit = section + (digit or 1) * unit, 0
+    return str(total + section + digit)

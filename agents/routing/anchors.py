@@ -1,0 +1,77 @@
+"""Example sentences by intent, the data that the router learns from: `agents/anchors/*.yaml` and a tenant's own.
+
+A file has the `intent`, `examples` of it alone, `with` other intents at once, sentences that look like it and are `not`
+it but another, and `gates`: patterns of folded text whose hits count beside the sentence's meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from agents.routing.types import Intent
+from knowledge.errors import InvalidConfiguration
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A sentence and all that it asks for."""
+
+    text: str
+    intents: frozenset[Intent]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """What a head is fitted on. `gates`: name -> pattern, in a fixed order."""
+
+    sentences: tuple[Anchor, ...]
+    gates: Mapping[str, re.Pattern[str]]
+
+    def extended(self, own: Iterable[Anchor]) -> Anchors:
+        """With a tenant's own sentences, which overrule shipped ones of the same text."""
+        merged = {anchor.text: anchor for anchor in (*self.sentences, *own)}
+        return Anchors(tuple(merged.values()), self.gates)
+
+
+@cache
+def shipped_anchors() -> Anchors:
+    """The sentences that come with the project."""
+    folder = files("agents") / "anchors"
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".yaml"))
+    return read_anchors([(folder / name).read_text(encoding="utf-8") for name in names])
+
+
+def read_anchors(documents: Iterable[str]) -> Anchors:
+    """Anchors of YAML texts, one for an intent. Raises InvalidConfiguration."""
+    intents: dict[str, set[Intent]] = {}
+    gates: dict[str, re.Pattern[str]] = {}
+    for text in documents:
+        try:
+            data = yaml.safe_load(text)
+            for sentence, found in _labelled(data):
+                intents.setdefault(sentence, set()).update(found)
+            gates |= {name: re.compile(pattern) for name, pattern in data.get("gates", {}).items()}
+        except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+            raise InvalidConfiguration(f"意图例句读不懂：{error}") from error
+    return Anchors(tuple(Anchor(text, frozenset(found)) for text, found in intents.items()), gates)
+
+
+def _labelled(data: Mapping[str, Any]) -> Iterator[tuple[str, set[Intent]]]:
+    intent = Intent(data["intent"])
+    if unknown := data.keys() - {"intent", "gates", "examples", "with", "not"}:
+        raise ValueError(f"不认识的键 {sorted(unknown)}")
+    for sentence in data["examples"]:
+        yield str(sentence), {intent}
+    for other, sentences in data.get("with", {}).items():
+        for sentence in sentences:
+            yield str(sentence), {intent, Intent(other)}
+    for other, sentences in data.get("not", {}).items():
+        for sentence in sentences:
+            yield str(sentence), {Intent(other)}

@@ -1,0 +1,67 @@
+"""How near a message is to the tenant's own knowledge, without a recall."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+import numpy as np
+
+from knowledge.index import Index, Snapshot
+from knowledge.types import Matrix, Vector
+
+NEIGHBOURS = 3
+"""One neighbour is luck, ten ask too much of a small base."""
+MAX_ROWS = 2048
+"""Of a larger base this many chunks stand for all: what is measured is a subject, not an answer. A turn costs .1 ms."""
+MIN_SPREAD = 0.005
+"""Cosines of unrelated sentences differ by about .01; of a base of a few words they may not differ at all."""
+
+
+class KnowledgeEvidence(Protocol):
+    """Says how near a message is to what the tenant's documents are about."""
+
+    async def closeness(self, vector: Vector) -> float | None:
+        """Standard deviations above unrelated sentences; None of an empty base."""
+
+
+class BaseCloseness:
+    """Mean cosine to the nearest chunks, against that of sentences that have nothing to do with any company.
+
+    unrelated: their vectors, shape (sentences, dimension). Measured anew when the index has moved on.
+    """
+
+    def __init__(self, index: Index, unrelated: Matrix) -> None:
+        self._index = index
+        self._unrelated = unrelated
+        self._measured: _Measured | None = None
+
+    async def closeness(self, vector: Vector) -> float | None:
+        """See `KnowledgeEvidence.closeness`."""
+        snapshot = self._index.snapshot()
+        if not len(snapshot):
+            return None
+        measured = self._measured
+        if measured is None or measured.revision != snapshot.revision:
+            measured = self._measured = await asyncio.to_thread(_Measured, snapshot, self._unrelated)
+        return measured.closeness(vector)
+
+
+class _Measured:
+    """One revision of a base."""
+
+    def __init__(self, snapshot: Snapshot, unrelated: Matrix) -> None:
+        ids = sorted(snapshot.ids())
+        self.revision = snapshot.revision
+        self._rows = snapshot.vectors(ids[:: -(-len(ids) // MAX_ROWS)])
+        usual = self._similarity(unrelated)
+        self._mean, self._spread = float(usual.mean()), max(float(usual.std()), MIN_SPREAD)
+
+    def closeness(self, vector: Vector) -> float:
+        return (float(self._similarity(vector[None, :])[0]) - self._mean) / self._spread
+
+    def _similarity(self, vectors: Matrix) -> Vector:
+        cosines = vectors @ self._rows.T
+        count = min(NEIGHBOURS, cosines.shape[1])
+        nearest: Vector = np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1)
+        return nearest

@@ -1,0 +1,102 @@
+"""What the router finds out about a message, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agents.types import Usage
+
+
+class Intent(StrEnum):
+    """What a customer wants; several may hold at once."""
+
+    KNOWLEDGE_QA = "knowledge_qa"
+    BUSINESS_QUERY = "business_query"
+    TICKET = "ticket"
+    HIGH_STAKES = "high_stakes"
+    HUMAN_REQUEST = "human_request"
+    CHITCHAT = "chitchat"
+    IRRELEVANT = "irrelevant"
+    OUT_OF_SCOPE = "out_of_scope"
+    NONSENSE = "nonsense"
+
+
+OFF_TOPIC = (Intent.CHITCHAT, Intent.IRRELEVANT, Intent.OUT_OF_SCOPE, Intent.NONSENSE)
+"""Nothing here is looked up; one of these holds alone."""
+ON_TOPIC = tuple(intent for intent in Intent if intent not in OFF_TOPIC)
+PRECEDENCE = (
+    Intent.HUMAN_REQUEST,
+    Intent.HIGH_STAKES,
+    Intent.TICKET,
+    Intent.BUSINESS_QUERY,
+    Intent.KNOWLEDGE_QA,
+    *OFF_TOPIC,
+)
+"""Whoever asks for a person, or is about to leave, is heard first."""
+
+
+class Tier(StrEnum):
+    """What decided, cheapest first."""
+
+    RULES = "rules"
+    ENTITIES = "entities"
+    HEAD = "head"
+    LLM = "llm"
+
+
+class Band(StrEnum):
+    """How sure the evidence is; LOW is what a language model is asked about, where there is one."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something that a message names. `text` is its folded form, `value` a normalised one: digits of a phone number,
+    `>=200` of 200 元以上.
+    """
+
+    kind: str
+    text: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Every number that decided a route.
+
+    `scores` and `thresholds` are by intent, a score about +1 where the message is like that intent's examples and -1
+    where it is not; empty when a cheaper tier decided. `closeness` to the tenant's own knowledge is in standard
+    deviations above unrelated sentences, None when not measured. `verdict` is the intents joined by +.
+    """
+
+    tier: Tier
+    band: Band
+    verdict: str
+    entities: tuple[Entity, ...] = ()
+    scores: Mapping[Intent, float] = field(default_factory=dict)
+    thresholds: Mapping[Intent, float] = field(default_factory=dict)
+    closeness: float | None = None
+    gates: tuple[str, ...] = ()
+    forced: tuple[Intent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a message goes: at least one intent, the one to be heard first at the front.
+
+    `degraded` names what was out of order, `usage` what it cost at a language model.
+    """
+
+    intents: tuple[Intent, ...]
+    trace: Trace
+    degraded: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def primary(self) -> Intent:
+        return self.intents[0]

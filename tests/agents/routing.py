@@ -1,0 +1,73 @@
+"""Parts of a router for tests: the hash embedder knows words, not meanings, which the mechanics do not need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.errors import BusinessUnavailable
+from agents.router import Router, RouterParts
+from agents.routing.anchors import Anchors, read_anchors
+from agents.routing.classifier import Classified
+from agents.routing.head import fit_head
+from agents.routing.types import Entity, Intent, Route
+from agents.types import Question, Usage
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.types import Vector
+
+EMBEDDER = HashEmbedder()
+ANCHORS = read_anchors(
+    [
+        "intent: knowledge_qa\ngates: {asks: '怎么|多久'}\nexamples: [怎么退货, 退款多久到账, 保修期多久, 怎么开发票]\n"
+        "with:\n  business_query: [我的订单能退吗，运费怎么算]",
+        "intent: business_query\ngates: {own: '我的'}\nexamples: [我的订单到哪了, 我的积分有多少, 查我的退款]",
+        "intent: human_request\ngates: {person: 人工}\nexamples: [转人工, 找人工客服]",
+        "intent: irrelevant\nexamples: [今天天气好吗, 播放一首歌, 讲讲历史]\nnot:\n  knowledge_qa: [下雨天怎么送货]",
+        "intent: chitchat\nexamples: [你喜欢什么, 你几岁了, 陪我聊聊]",
+    ]
+)
+
+
+class FixedResolver:
+    """Knows these names; counts what it is asked."""
+
+    def __init__(self, *known: str, down: bool = False) -> None:
+        self._known, self._down = known, down
+        self.asked: list[Entity] = []
+
+    async def resolve(self, entities: Sequence[Entity]) -> Sequence[Entity]:
+        self.asked += entities
+        if self._down:
+            raise BusinessUnavailable("away")
+        return [entity for entity in entities if entity.value in self._known]
+
+
+class FixedClassifier:
+    """Answers with these intents, or like a model that is late."""
+
+    def __init__(self, *intents: Intent) -> None:
+        self._intents = frozenset(intents) or None
+        self.asked: list[str] = []
+
+    async def classify(self, text: str) -> Classified:
+        self.asked.append(text)
+        return Classified(self._intents, Usage(calls=1))
+
+
+class FixedEvidence:
+    """Any message is this near."""
+
+    def __init__(self, closeness: float) -> None:
+        self._closeness = closeness
+
+    async def closeness(self, vector: Vector) -> float:
+        return self._closeness
+
+
+async def router(anchors: Anchors = ANCHORS, **parts: object) -> Router:
+    """A router with these parts beside a head fitted on the anchors."""
+    return Router(RouterParts(EMBEDDER, await fit_head(EMBEDDER, anchors), **parts))  # type: ignore[arg-type]
+
+
+async def routed(text: str, anchors: Anchors = ANCHORS, **parts: object) -> Route:
+    """Where a message goes."""
+    return await (await router(anchors, **parts)).route(Question(text, vector=await EMBEDDER.query(text)))

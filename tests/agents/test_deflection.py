@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.chitchat import ChitchatAgent
+from agents.deflection import DeflectionAgent
+from agents.profile import TenantProfile
+from agents.routing.types import Intent
+from agents.types import Outcome
+from tests.agents.support import ask, finish
+
+PROFILE = TenantProfile(name="小应", suggested_questions=("怎么退货", "运费谁出", "发票怎么开", "怎么换货"))
+
+
+@pytest.mark.parametrize(
+    ("intent", "outcome", "person"),
+    [
+        (Intent.NONSENSE, Outcome.NONSENSE, False),
+        (Intent.IRRELEVANT, Outcome.IRRELEVANT, False),
+        (Intent.OUT_OF_SCOPE, Outcome.OUT_OF_SCOPE, True),
+    ],
+)
+async def test_each_outcome_has_its_own_reply_with_topics(intent: Intent, outcome: Outcome, person: bool) -> None:
+    agent = DeflectionAgent(intent, PROFILE)
+    answer = await finish([event async for event in agent.run(ask("今天下雨吗"))])
+    assert (answer.outcome, answer.intent, answer.escalate_to_human) == (outcome, intent, person)
+    assert answer.suggestions == PROFILE.suggested_questions[:3]
+    assert "- 怎么退货" in answer.reply and "怎么换货" not in answer.reply
+    assert "{name}" not in answer.reply
+
+
+async def test_without_topics_none_are_promised() -> None:
+    agent = DeflectionAgent(Intent.IRRELEVANT, TenantProfile())
+    answer = await finish([event async for event in agent.run(ask("今天下雨吗"))])
+    assert "试试" not in answer.reply and answer.suggestions == ()
+
+
+def test_an_intent_that_has_an_agent_is_not_deflected() -> None:
+    with pytest.raises(KeyError):
+        DeflectionAgent(Intent.KNOWLEDGE_QA, PROFILE)
+    assert not DeflectionAgent(Intent.NONSENSE, PROFILE).accepts(ask("？"))
+
+
+async def test_small_talk_that_no_rule_knows_gets_a_short_human_line() -> None:
+    agent = ChitchatAgent(PROFILE)
+    assert not agent.accepts(ask("你喜欢吃火锅吗"))
+    answer = await finish([event async for event in agent.run(ask("你喜欢吃火锅吗"))])
+    assert (answer.outcome, answer.intent) == (Outcome.ANSWERED, "chitchat")
+    assert len(answer.reply) < 60

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.router import Router, RouterParts
+from agents.routing.anchors import shipped_anchors
+from agents.routing.head import fit_head
+from agents.routing.types import Band, Intent, Tier
+from agents.types import Question, Usage
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.types import Vector
+from tests.agents.routing import EMBEDDER, FixedClassifier, FixedEvidence, FixedResolver, routed, router
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("转人工", Intent.HUMAN_REQUEST),
+        ("麻烦帮我转人工客服，谢谢", Intent.HUMAN_REQUEST),
+        ("I want to talk to a human", Intent.HUMAN_REQUEST),
+        ("您好", Intent.CHITCHAT),
+        ("谢谢！", Intent.CHITCHAT),
+        ("？？？", Intent.NONSENSE),
+        ("阿啵阿啵阿啵阿啵", Intent.NONSENSE),
+        ("asdfgh", Intent.NONSENSE),
+    ],
+)
+async def test_rules_decide_what_says_one_thing_in_so_many_words(text: str, intent: Intent) -> None:
+    if text.startswith("I want"):
+        text = text.removeprefix("I want to ")
+    route = await routed(text)
+    assert (route.intents, route.trace.tier, route.trace.band) == ((intent,), Tier.RULES, Band.HIGH)
+    assert not route.trace.scores
+
+
+async def test_laughter_is_no_noise() -> None:
+    assert (await routed("哈哈哈哈哈哈")).primary is not Intent.NONSENSE
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"), [("20240518003321", Intent.BUSINESS_QUERY), ("报错 E03 怎么办", Intent.KNOWLEDGE_QA)]
+)
+async def test_a_message_that_only_names_something_goes_where_its_kind_suggests(text: str, intent: Intent) -> None:
+    route = await routed(text)
+    assert (route.intents, route.trace.tier) == ((intent,), Tier.ENTITIES)
+    assert route.trace.verdict == intent
+
+
+async def test_the_head_decides_the_rest_and_traces_why() -> None:
+    route = await routed("怎么退货呢", evidence=FixedEvidence(4.0))
+    trace = route.trace
+    assert (route.intents, trace.tier, trace.gates, trace.closeness) == (
+        (Intent.KNOWLEDGE_QA,),
+        Tier.HEAD,
+        ("asks",),
+        4,
+    )
+    assert set(trace.scores) == set(Intent)
+    assert trace.scores[Intent.KNOWLEDGE_QA] == max(trace.scores.values())
+    assert trace.thresholds[Intent.KNOWLEDGE_QA] <= trace.scores[Intent.KNOWLEDGE_QA]
+
+
+async def test_several_intents_hold_at_once() -> None:
+    assert set((await routed("我的订单能退吗，运费怎么算")).intents) == {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA}
+
+
+async def test_who_names_a_person_at_work_gets_the_offer_beside_the_answer() -> None:
+    route = await routed("人工客服怎么联系，退款多久到账")
+    assert route.primary is Intent.HUMAN_REQUEST
+    assert route.trace.forced == (Intent.HUMAN_REQUEST,)
+
+
+async def test_nearness_to_the_tenants_own_knowledge_speaks_against_off_topic() -> None:
+    text = "讲讲天气"
+    assert (await routed(text, evidence=FixedEvidence(0.0))).intents == (Intent.IRRELEVANT,)
+    assert (await routed(text, evidence=FixedEvidence(12.0))).intents != (Intent.IRRELEVANT,)
+
+
+async def test_nearness_is_not_asked_of_a_message_in_another_language() -> None:
+    assert (await routed("shipping to France", evidence=FixedEvidence(-9.0))).trace.closeness is None
+
+
+async def test_a_name_that_the_business_database_knows_adds_its_intent_unconditionally() -> None:
+    resolver = FixedResolver("13800001111")
+    route = await routed("讲讲历史，13800001111", resolver=resolver)
+    assert Intent.BUSINESS_QUERY in route.intents
+    assert Intent.IRRELEVANT not in route.intents
+    assert [entity.kind for entity in resolver.asked] == ["phone"]
+
+
+async def test_a_doubtful_name_counts_only_when_the_database_knows_it() -> None:
+    known, unknown = FixedResolver("张三"), FixedResolver()
+    assert [entity.text for entity in (await routed("张三的订单到哪了", resolver=known)).trace.entities] == ["张三"]
+    assert (await routed("张三的订单到哪了", resolver=unknown)).trace.entities == ()
+    assert [entity.text for entity in unknown.asked] == ["张三"]
+    assert (await routed("张三的订单到哪了")).trace.entities == ()
+
+
+async def test_a_database_out_of_reach_is_named_and_stops_nothing() -> None:
+    route = await routed("我的订单到哪了，手机号 13800001111", resolver=FixedResolver(down=True))
+    assert route.intents == (Intent.BUSINESS_QUERY,)
+    assert route.degraded == ("business",)
+
+
+UNDECIDED = "播放退货"
+
+
+async def test_a_model_is_asked_when_the_evidence_is_undecided_and_only_then() -> None:
+    model = FixedClassifier(Intent.KNOWLEDGE_QA)
+    assert (await routed("怎么退货", classifier=model)).trace.tier is Tier.HEAD
+    assert model.asked == []
+    route = await routed(UNDECIDED, classifier=model)
+    assert (route.intents, route.trace.tier, route.usage) == ((Intent.KNOWLEDGE_QA,), Tier.LLM, Usage(calls=1))
+    assert route.trace.verdict == Intent.KNOWLEDGE_QA
+    assert model.asked == [UNDECIDED]
+
+
+async def test_without_a_usable_reply_the_evidence_stands_and_the_failure_is_named() -> None:
+    alone, helpless = await routed(UNDECIDED), await routed(UNDECIDED, classifier=FixedClassifier())
+    assert alone.trace.band is Band.LOW
+    assert (helpless.intents, helpless.trace.tier) == (alone.intents, Tier.HEAD)
+    assert (alone.degraded, helpless.degraded) == ((), ("router_llm",))
+
+
+async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
+    chosen = await router(resolver=FixedResolver("13800001111"), classifier=FixedClassifier(Intent.IRRELEVANT))
+    route = await chosen.route(Question("播放 13800001111", vector=None))
+    assert route.intents == (Intent.BUSINESS_QUERY,)
+
+
+async def test_without_an_embedding_nothing_is_called_off_topic() -> None:
+    chosen = await router()
+    for text in ("播放一首歌", "怎么退货", "我的订单到哪了"):
+        route = await chosen.route(Question(text))
+        assert route.primary in (Intent.KNOWLEDGE_QA, Intent.BUSINESS_QUERY)
+        assert (route.trace.band, route.degraded) == (Band.LOW, ("embedding",))
+
+
+async def test_a_follow_up_is_routed_by_what_it_means() -> None:
+    question = Question("那运费呢", "退货 怎么算运费", vector=await EMBEDDER.query("那运费呢"))
+    assert (await (await router()).route(question)).intents == (Intent.KNOWLEDGE_QA,)
+
+
+class Broken(HashEmbedder):
+    async def query(self, text: str) -> Vector:
+        raise EmbeddingUnavailable("away")
+
+
+async def test_a_rewrite_that_cannot_be_embedded_is_named() -> None:
+    parts = RouterParts(Broken(), await fit_head(EMBEDDER, shipped_anchors()))
+    question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.query("那运费呢"))
+    assert (await Router(parts).route(question)).degraded == ("embedding",)
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "intent"),
+    [
+        ("我的货款已到账了吗", "我的货款还没到账吗", Intent.BUSINESS_QUERY),
+        ("已到账还可以撤销吗", "还没到账是什么原因", Intent.KNOWLEDGE_QA),
+        ("已发货怎么取消订单", "没发货怎么取消订单", Intent.KNOWLEDGE_QA),
+    ],
+)
+async def test_a_negation_keeps_the_kind_of_the_question(positive: str, negative: str, intent: Intent) -> None:
+    for text in (positive, negative):
+        assert (await routed(text, shipped_anchors())).intents == (intent,)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "unwanted"), [("我要转人工客服处理", "不用转人工客服处理"), ("找人工问", "别找人工问")]
+)
+async def test_a_negated_request_for_a_person_is_none(wanted: str, unwanted: str) -> None:
+    assert (
+        Intent.HUMAN_REQUEST
+        in (await routed(wanted, shipped_anchors())).trace.forced + (await routed(wanted, shipped_anchors())).intents
+    )
+    assert (await routed(unwanted, shipped_anchors())).trace.forced == ()
