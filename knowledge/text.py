@@ -102,6 +102,19 @@ class Analyzer:
             tokens.extend(added * len(term.findall(folded)))
         return tokens
 
+    def frequency(self, word: str) -> int:
+        """How often the dictionary has met a word; 0 of an unknown one. The tenant's own words are in it."""
+        count: int = self._tokenizer.FREQ.get(word) or 0
+        return count
+
+    def log_probability(self, text: str) -> float:
+        """Natural logarithm of the most probable way to read Chinese text as words of the dictionary; 0.0 of none."""
+        if not text:
+            return 0.0
+        route: dict[int, tuple[float, int]] = {}
+        self._tokenizer.calc(text, self._tokenizer.get_DAG(text), route)
+        return route[0][0]
+
     def _terms(self, folded: str) -> list[str]:
         tokens: list[str] = []
         position = 0

