@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -19,7 +19,7 @@ from agents.verification.claims import clauses, parts
 from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantities, Quantity, is_known, quantities, same_kind
-from agents.verification.wording import pairs_of, swapped
+from agents.verification.wording import pairs_of, parallel, swapped
 from knowledge.text import fold
 from knowledge.types import Chunk
 
@@ -32,6 +32,8 @@ CLOSE = 0.75
 """Coverage from which one sentence is what the claim was made of: what differs there is wrong, not said elsewhere."""
 NEAREST, NEAREST_CLOSE = 0.7, 0.85
 """Spans with less than this share of the best one's coverage speak of something else; the second once one is close."""
+ECHO = 0.85
+"""Share of a claim's characters, in order, from which it repeats a sentence."""
 MAX_WINDOW = 3
 """Neighbouring sentences that a claim may sum up."""
 MIN_FOREIGN = 0.5
@@ -225,9 +227,10 @@ class SupportChecker:
     def _holders(self, claim: Statement, candidates: Sequence[int]) -> tuple[int, ...]:
         """Fragments with a span that says it, best first."""
         best = self._best(claim, candidates)
+        echoes = {span for number in candidates for span in self._echoes(claim, self._evidence[number], best)}
         scored = []
         for number in candidates:
-            coverage = self._said_by(claim, self._evidence[number], best)
+            coverage = self._said_by(claim, self._evidence[number], best, echoes)
             if coverage is not None:
                 scored.append((-coverage, number))
         return tuple(number for _, number in sorted(scored))
@@ -238,13 +241,23 @@ class SupportChecker:
         spans = ((span, item) for item in evidence for span in item.sentences)
         return max((self._covered(claim, span, item) for span, item in spans), default=0.0)
 
-    def _said_by(self, claim: Statement, evidence: _Evidence, best: float) -> float | None:
+    def _echoes(self, claim: Statement, evidence: _Evidence, best: float) -> list[Statement]:
+        """Sentences that a claim repeats all but word by word: no other may speak for it then."""
+        if best < CLOSE:
+            return []
+        near = (span for span in evidence.sentences if self._covered(claim, span, evidence) >= CLOSE)
+        return [span for span in near if parallel(claim.text, span.text) >= ECHO]
+
+    def _said_by(
+        self, claim: Statement, evidence: _Evidence, best: float, echoes: Collection[Statement]
+    ) -> float | None:
         """Coverage of the span of a fragment that says it. best: that of the nearest sentence of all fragments."""
         floor = max(
             MIN_COVERAGE if len(claim.pairs) > SHORT_PAIRS else MIN_SHORT_COVERAGE,
             (NEAREST_CLOSE if best >= CLOSE else NEAREST) * best,
         )
         spans = evidence.sentences if best >= CLOSE else (*evidence.sentences, *evidence.windows)
+        spans = tuple(span for span in spans if span in echoes) if echoes else spans
         for coverage, span in sorted(((self._covered(claim, span, evidence), span) for span in spans), key=_first):
             if coverage < floor:
                 return None

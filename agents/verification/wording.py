@@ -36,6 +36,12 @@ def pairs_of(folded: str) -> frozenset[str]:
     return frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
 
 
+def parallel(claim: str, said: str) -> float:
+    """Share of a claim's characters that stand in a sentence in the same order, in runs of two and more."""
+    blocks = SequenceMatcher(None, claim, said, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks if block.size > 1) / len(claim)
+
+
 def swapped(claim: str, said: str, known: str) -> bool:
     """Whether a claim is `said` with other words in the place of some: 表带 for 耳塞套. All three are folded.
 
