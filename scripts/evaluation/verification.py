@@ -42,7 +42,8 @@ def counterfactual_report(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def corruption_report(results: Sequence[Result], texts: Sequence[str], seed: int = SEED) -> dict[str, Any]:
-    """results: of questions, of which those that were answered count; texts: all documents, from which wrong names and foreign sentences are taken.
+    """results: of questions, of which those that were answered count; texts: all documents, from which wrong names and
+    foreign sentences are taken.
 
     caught: share of spoiled answers in which a sentence does not hold; false_flags: the same for answers as they were
     and for harmless rewordings of them.
