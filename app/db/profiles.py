@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -33,9 +34,26 @@ class ProfileRepository:
         self.default = default
         self._clock = clock
         self._known: dict[str, _Known] = {}
+        self._reading: dict[str, asyncio.Lock] = {}
 
     async def get(self, tenant: str) -> TenantProfile:
         """The tenant's profile; the same object as long as it did not change."""
+        known = self._known.get(tenant)
+        if known is not None and self._clock() < known.fresh_until:
+            return known.profile
+        async with self._reading.setdefault(tenant, asyncio.Lock()):  # one reads for all who ask at this moment
+            return await self._read(tenant)
+
+    async def put(self, tenant: str, profile: TenantProfile) -> None:
+        """Stores the profile; this process answers by it at once."""
+        values = {"profile": asdict(profile), "updated_at": now()}
+        async with self._database.write() as connection:
+            dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+            row = dialect_insert(Profile).values(tenant_id=tenant, **values)
+            await connection.execute(row.on_conflict_do_update(index_elements=[Profile.tenant_id], set_=values))
+        self._remember(tenant, profile, self._clock())
+
+    async def _read(self, tenant: str) -> TenantProfile:
         known = self._known.get(tenant)
         started = self._clock()
         if known is not None and started < known.fresh_until:
@@ -46,15 +64,6 @@ class ProfileRepository:
         if self._known.get(tenant) is known:  # else it was put while this was reading
             self._remember(tenant, profile, started)
         return self._known[tenant].profile
-
-    async def put(self, tenant: str, profile: TenantProfile) -> None:
-        """Stores the profile; this process answers by it at once."""
-        values = {"profile": asdict(profile), "updated_at": now()}
-        async with self._database.write() as connection:
-            dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            row = dialect_insert(Profile).values(tenant_id=tenant, **values)
-            await connection.execute(row.on_conflict_do_update(index_elements=[Profile.tenant_id], set_=values))
-        self._remember(tenant, profile, self._clock())
 
     def _remember(self, tenant: str, profile: TenantProfile, read_at: float) -> None:
         self._known[tenant] = _Known(profile, read_at + FRESH_SECONDS)

@@ -80,3 +80,18 @@ async def test_a_read_that_was_overtaken_does_not_bring_the_old_profile_back(
     go_on.set()
     assert await reading is SHOP
     assert await profiles.get("t") is SHOP
+
+
+async def test_those_who_ask_at_one_moment_cost_one_read(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = ProfileRepository(database, DEFAULT)
+    reads: list[str] = []
+    stored = repository._stored
+
+    async def counted(tenant: str) -> TenantProfile:
+        reads.append(tenant)
+        return await stored(tenant)
+
+    monkeypatch.setattr(repository, "_stored", counted)
+    profiles = await asyncio.gather(*(repository.get("t") for _ in range(20)))
+    assert reads == ["t"]
+    assert all(profile is profiles[0] for profile in profiles)
