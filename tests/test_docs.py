@@ -40,7 +40,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         folder.joinpath(name).parent.mkdir(exist_ok=True)
         folder.joinpath(name).write_text("# 退货\n\n## 运费\n\n质量问题的退货运费由商家承担。\n", "utf-8")
     settings = {"EMBEDDER": "hash", "SAMPLES_ENABLED": "false", "PORT": "0", "DATA_DIR": str(folder / "data")}
-    folder.joinpath("knowledge").symlink_to(ROOT / "knowledge")
+    for name in ("knowledge", "tests"):
+        folder.joinpath(name).symlink_to(ROOT / name)
     environment = os.environ | settings
     with subprocess.Popen(
         [sys.executable, "-m", "app"],

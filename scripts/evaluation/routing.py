@@ -13,9 +13,10 @@ import numpy as np
 
 from agents.router import Router, RouterParts
 from agents.routing.anchors import shipped_anchors
+from agents.routing.decision import Thresholds, decide
 from agents.routing.evidence import BaseCloseness
 from agents.routing.head import fit_head
-from agents.routing.types import OFF_TOPIC, Band, Intent, Route
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route, Tier
 from agents.types import Question
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
@@ -41,6 +42,7 @@ CLASS_OF = {
 }
 """Intent -> the label of sets that know one label a message; the intent heard first counts."""
 OFF_TOPIC_GROUP = "off_topic"
+SHIFTS = (-0.2, -0.1, 0.0, 0.1, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ async def routing_report(
         routed = [await _routed(row, speller, router, embedder, progress) for row in rows]
     finally:
         await index.close()
-    return (_intents_report(routed) if multiple else _label_report(routed)) | _running_report(routed)
+    report = _intents_report if multiple else _label_report
+    return report(routed) | _running_report(routed) | {"threshold_sweep": _sweep(routed, report)}
 
 
 async def _routed(
@@ -106,6 +109,30 @@ def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
 async def _speller(analyzer: Analyzer, embedder: Embedder, chunks: Sequence[Chunk]) -> Speller:
     documents = await Ingestor(embedder, analyzer).tokenise(chunks)
     return Speller(analyzer, Counter(term for document in documents for term in set(document)))
+
+
+def _sweep(
+    routed: Sequence[Routed], report: Callable[[Sequence[Routed]], Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The main figures when all thresholds move by as much; the scores stay."""
+    table = {}
+    for shift in SHIFTS:
+        usual = Thresholds()
+        moved = replace(usual, wanted={intent: value + shift for intent, value in usual.wanted.items()})
+        figures = report([_rerouted(item, moved) for item in routed])
+        row = {name: figures[name] for name in ("macro_f1", "over_fires", "missed_intents") if name in figures}
+        wrong = {"wrong_routes": len(figures["wrong_routes"])} if "wrong_routes" in figures else {}
+        f1 = {label: scores["f1"] for label, scores in figures["per_class"].items()}
+        table[f"{shift:+.1f}"] = row | wrong | {"f1": f1}
+    return table
+
+
+def _rerouted(item: Routed, thresholds: Thresholds) -> Routed:
+    trace = item.route.trace
+    if trace.tier is not Tier.HEAD:
+        return item
+    intents = decide(trace.scores, trace.forced, thresholds).intents
+    return replace(item, route=replace(item.route, intents=intents))
 
 
 def _label_report(routed: Sequence[Routed]) -> dict[str, Any]:
