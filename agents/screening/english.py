@@ -25,7 +25,7 @@ _PERSONA = (
     r" no longer| not| an?| the)|"
     r"your (?:new )?(?:name|role|persona|character|identity)(?: is| will)|from (?:now on|"
     r"this (?:point|moment))|stay in character|in character|"
-    r"i want you to|enter\w* .{0,20}mode|enable\w* .{0,20}mode|in .{0,16} mode|hypothetical|"
+    r"i want you to|enter\w* [^.!?\n]{0,20}mode|enable\w* [^.!?\n]{0,20}mode|in [^.!?\n]{0,16} mode|hypothetical|"
     r"fictional|two (?:responses|answers|ways|personalities)|persona)\b"
 )
 _UNBOUND = (
@@ -33,28 +33,34 @@ _UNBOUND = (
     r"bypass\w*|regardless of|doesn'?t (?:care|follow|have|need|worry)|"
     r"don'?t (?:care|have|need|worry)|does not (?:care|follow|have)|do not (?:care|have)|"
     r"never (?:refuse|say no|decline|warn)s?|lacks?|devoid of|rid of|"
-    r"freed from|broken free|removed?|disabled?)\b.{0,40}\b(?:restrictions?|limit(?:s|ations?)?|"
+    r"freed from|broken free|removed?|disabled?)\b[^.!?\n]{0,40}\b(?:restrictions?|limit(?:s|ations?)?|"
     r"rules|filters?|morals?|morality|ethics?|ethical|guidelines?|"
     r"censor(?:s|ship|ed)?|polic(?:y|ies)|boundar(?:y|ies)|laws?|consequences|constraints|"
     r"principles|confines|warnings?|decency)\b|"
     r"\b(?:unrestricted|uncensored|unfiltered|unbiased and|amoral|immoral|unethical|jailbr(?:eak|"
     r"oken)\w*|do anything now|anything goes|dan|"
-    r"evil|malicious|developer mode|god mode|sudo mode|cannot refuse|can'?t refuse|never refuse|"
+    r"evil|malicious|god mode|sudo mode|cannot refuse|can'?t refuse|never refuse|"
     r"not refuse|opposite of chatgpt|no moral)\b)"
 )
 _SECRET = (
-    r"(?:\bsystem ?(?:prompt|message|instructions?)\b|\b(?:your|the|those|these) (?:\w+ )"
-    r"{0,3}(?:prompt|instructions|directives|guidelines given|preamble)\b|"
-    r"\b(?:initial|starting|original|hidden|secret|internal|first|developer|opening|preloaded)"
-    r" (?:\w+ )?(?:prompt|instructions?|message|text|directives|rules|configuration)\b|"
-    r"\b(?:text|words|content|message|everything|lines?|paragraphs?|sentences?|instructions?|"
-    r"conversation) (?:\w+ ){0,4}(?:above|before this|prior to this)\b)"
+    r"(?:\bsystem ?(?:prompt|message|instructions?)(?! (?:says|said|appear|pop|show))\b|\byour (?:(?:full|"
+    r"entire|exact|complete|whole|own|"
+    r"actual|current|real|base|custom|very|first|initial|original|hidden|secret|internal|system|developer|"
+    r"starting|opening) )*"
+    r"(?:prompt|instructions|directives|preamble|programming)\b(?! (?:for|on|about|to|how|booklet|manual))|"
+    r"\b(?:initial|starting|hidden|secret|internal|developer|opening|preloaded) (?:\w+ )?(?:prompt|"
+    r"instructions?|directives|rules)\b|"
+    r"\b(?:the|those|these|every|all)? ?(?:text|words|content|messages?|instructions?|conversation|"
+    r"everything) (?:\w+ ){0,4}"
+    r"(?:you (?:were|have been|got|received)|above (?:this|my|and)|before (?:this|my)|prior to this|"
+    r"at the (?:start|beginning) of (?:this|the|our) "
+    r"(?:chat|conversation|session|context))|\b(?:everything|all (?:the )?(?:text|words|content)) above\b)"
 )
 _TELL = (
-    r"\b(?:show|print|output|reveal|display|repeat|recite|tell|give|write|list|share|leak|dump|"
-    r"echo|copy|paste|summari[sz]e|translate|encode|"
-    r"paraphrase|reproduce|disclose|expose|send|return|spell|what (?:is|are|was|were|does)|"
-    r"describe|provide|quote|say|read|convert|rephrase|restate|type)\b"
+    r"\b(?:show|print|output|reveal|display|repeat|recite|tell me|list|share|leak|dump|echo|copy|paste|"
+    r"summari[sz]e|translate|"
+    r"encode|paraphrase|reproduce|disclose|expose|spell|what (?:is|are|was|were)|describe|quote|convert|"
+    r"rephrase|restate|give me)\b"
 )
 
 ENGLISH: tuple[Signature, ...] = (
@@ -62,22 +68,22 @@ ENGLISH: tuple[Signature, ...] = (
         "override_en",
         Reason.OVERRIDE,
         True,
-        rf"{_DROP}.{{0,24}}\b(?:previous|prior|above|earlier|preceding|all|any|every|your|the system|"
+        rf"{_DROP}[^.!?\n]{{0,24}}\b(?:previous|prior|above|earlier|preceding|all|any|every|your|the system|"
         rf"original|initial|existing|other|former|past|before|safety|openai|these|those)"
-        rf"\b.{{0,30}}{_COMMANDS}",
+        rf"\b[^.!?\n]{{0,30}}{_COMMANDS}",
     ),
     signature(
         "override_all_en",
         Reason.OVERRIDE,
         True,
-        r"\b(?:ignore|disregard|forget)\b.{0,12}\b(?:everything|anything|all)\b.{0,24}\b(?:above|"
+        r"\b(?:ignore|disregard|forget)\b[^.!?\n]{0,12}\b(?:everything|anything|all)\b[^.!?\n]{0,24}\b(?:above|"
         r"before|previous(?:ly)?|prior|said|told|know|so far|learned|earlier)\b",
     ),
     signature(
         "override_loose_en",
         Reason.OVERRIDE,
         False,
-        rf"{_DROP}.{{0,40}}(?:{_COMMANDS}|\b(?:above|everything|previous)\b)",
+        rf"{_DROP}[^.!?\n]{{0,40}}(?:{_COMMANDS}|\b(?:above|everything|previous)\b)",
     ),
     signature(
         "new_orders_en",
@@ -86,13 +92,15 @@ ENGLISH: tuple[Signature, ...] = (
         r"\b(?:new (?:instructions?|rules?|task|directive|objective|role)|instead,? (?:say|print|"
         r"write|output|tell|respond|do)|top priority|overrides? (?:all|any))\b",
     ),
-    signature("extraction_en", Reason.EXTRACTION, True, rf"{_TELL}.{{0,60}}{_SECRET}|{_SECRET}.{{0,30}}{_TELL}"),
+    signature(
+        "extraction_en", Reason.EXTRACTION, True, rf"{_TELL}[^.!?\n]{{0,60}}{_SECRET}|{_SECRET}[^.!?\n]{{0,30}}{_TELL}"
+    ),
     signature(
         "extraction_rules_en",
         Reason.EXTRACTION,
         True,
         r"\bwhat (?:are|were|have) you (?:been )?(?:not |never )?(?:supposed|allowed|told|instructed|"
-        r"given|programmed|forbidden|asked)\b.{0,30}\b(?:tell|say|do|reveal|share|hide|discuss|"
+        r"given|programmed|forbidden|asked)\b[^.!?\n]{0,30}\b(?:tell|say|do|reveal|share|hide|discuss|"
         r"beginning|initially|start|before|first|to)\b",
     ),
     signature(
@@ -131,12 +139,12 @@ ENGLISH: tuple[Signature, ...] = (
         "steering_en",
         Reason.STEERING,
         True,
-        r"\b(?:start|begin|preface|open|prefix|starting|beginning)\b.{0,30}\b(?:your|the|every|each|"
-        r"all)\b.{0,20}\b(?:answers?|responses?|reply|replies|message|output|sentence)"
-        r"\b.{0,12}\bwith\b|\b(?:start|begin) (?:with|by saying)\b.{0,6}[\"“'‘](?:sure|of course|"
+        r"\b(?:start|begin|preface|open|prefix|starting|beginning)\b[^.!?\n]{0,30}\b(?:your|the|every|each|"
+        r"all)\b[^.!?\n]{0,20}\b(?:answers?|responses?|reply|replies|message|output|sentence)"
+        r"\b[^.!?\n]{0,12}\bwith\b|\b(?:start|begin) (?:with|by saying)\b[^.!?\n]{0,6}[\"“'‘](?:sure|of course|"
         r"absolutely|certainly|yes|here)|\b(?:do not|don'?t|never|without|avoid|cannot|can'?t)"
-        r"\b.{0,30}\b(?:say(?:ing)?|us(?:e|ing)|includ(?:e|ing)|start(?:ing)? with|mention(?:ing)?|"
-        r"apologi[sz]\w*|respond(?:ing)? with)\b.{0,20}(?:\b(?:as an ai|disclaimers?|i'?m sorry,? but|"
+        r"\b[^.!?\n]{0,30}\b(?:say(?:ing)?|us(?:e|ing)|includ(?:e|ing)|start(?:ing)? with|mention(?:ing)?|"
+        r"apologi[sz]\w*|respond(?:ing)? with)\b[^.!?\n]{0,20}(?:\b(?:as an ai|disclaimers?|i'?m sorry,? but|"
         r"i cannot|i can'?t (?:assist|help|fulfil)|language model|warnings?|openai)\b)",
     ),
     signature(
@@ -152,9 +160,9 @@ ENGLISH: tuple[Signature, ...] = (
         "code_result_en",
         Reason.PAYLOAD,
         True,
-        r"\b(?:output|result|value|string|outcome|concatenation)\b.{0,50}\b(?:as|is|becomes?)"
-        r"\b.{0,20}\b(?:instruction|prompt|question|command|request|task|input|query)\b|\b(?:answer|"
-        r"execute|follow|respond to)\b.{0,30}\b(?:concatenat\w+|combined|decoded|resulting|joined|"
-        r"printed)\b.{0,20}(?:string|text|question|instruction|message|request|prompt|output)?",
+        r"\b(?:output|result|value|string|outcome|concatenation)\b[^.!?\n]{0,50}\b(?:as|is|becomes?)"
+        r"\b[^.!?\n]{0,20}\b(?:instruction|prompt|question|command|request|task|input|query)\b|\b(?:answer|"
+        r"execute|follow|respond to)\b[^.!?\n]{0,30}\b(?:concatenat\w+|combined|decoded|resulting|joined|"
+        r"printed)\b[^.!?\n]{0,20}(?:string|text|question|instruction|message|request|prompt|output)?",
     ),
 )

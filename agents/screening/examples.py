@@ -9,6 +9,7 @@ from importlib.resources import files
 
 FILLED = 2
 """Times that an attack with a `{question}` is used, each time with another question."""
+JOINED, JOINED_LINES = 90, (3, 6, 12)
 _SLOT = "{question}"
 
 
@@ -35,6 +36,20 @@ def examples() -> tuple[Example, ...]:
     return (*attacks, *benign)
 
 
+@cache
+def long_benign() -> tuple[Example, ...]:
+    """Benign messages that say several things at once, for the head that goes by n-grams alone: attacks are long, and
+    without these it took long technical questions for attacks."""
+    benign = [example for example in examples() if not example.attack]
+    generator = random.Random(12)
+    found = []
+    for number in range(JOINED):
+        own = [example.text for example in benign if example.text.isascii() == (number % 3 == 0)]
+        lines = generator.sample(own, JOINED_LINES[number // 3 % len(JOINED_LINES)])
+        found.append(Example(generator.choice(("，", "。", "\n", " ")).join(lines), False, "joined"))
+    return tuple(found)
+
+
 def _lines(name: str) -> list[tuple[str, str]]:
     """Family and text of every example of a file."""
     family, found = "", list[tuple[str, str]]()
@@ -50,8 +65,5 @@ def _filled(line: str, questions: list[str], generator: random.Random) -> list[s
     """The line with questions of its own language in its slots."""
     own = [question for question in questions if question.isascii() == line.isascii()]
     parts = line.split(_SLOT)
-    filled = []
-    for _ in range(FILLED):
-        chosen = generator.sample(own, len(parts) - 1)
-        filled.append("".join(part + question for part, question in zip(parts, [*chosen, ""], strict=True)))
-    return filled
+    chosen = iter(generator.sample(own, FILLED * (len(parts) - 1)))
+    return [parts[0] + "".join(next(chosen) + part for part in parts[1:]) for _ in range(FILLED)]

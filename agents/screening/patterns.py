@@ -69,8 +69,10 @@ _ANY_LANGUAGE: tuple[Signature, ...] = (
         "squeezed",
         Reason.OVERRIDE,
         True,
-        r"(?:ignore|disregard|forget|bypass)(?:all|any|every|your|the|previous|prior|above){1,3}(?:previous|prior|above|"
-        r"instructions?|rules|prompts?|guidelines)|(?:your|reveal|show|print)(?:the|your|me)?systemprompt|doanythingnow",
+        r"(?:ignore|disregard|forget|bypass)(?:all|any|every|your|the|previous|prior|above){1,3}(?:previous|"
+        r"prior|above|"
+        r"instructions?|rules|prompts?|guidelines)|(?:your|reveal|show|print)(?:the|your|me)?systemprompt|"
+        r"doanythingnow",
     ),
     signature(
         "code_strings",
