@@ -11,6 +11,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.memory import give_back
 from knowledge.stores.base import VectorStore
 from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
@@ -100,6 +101,9 @@ class LocalSnapshot:
     def idf(self, terms: Sequence[str]) -> list[float]:
         return self.bm25s.idf(terms)
 
+    def frequencies(self) -> dict[str, int]:
+        return self.bm25s.frequencies()
+
     def _dense(self, vector: Vector, k: int, where: Filter) -> list[Hit]:
         if not self.chunks:
             return []
@@ -172,6 +176,7 @@ class LocalIndex:
         if self._vectors is not None:
             self._vectors.delete(sorted((change.removed | self._stored()) - self._snapshot.ids()))
             self._reconciled = True
+        give_back()
 
     def _next(self, change: IndexChange) -> LocalSnapshot:
         old, added = self._snapshot, _sorted({item.chunk.id: item for item in change.added})
