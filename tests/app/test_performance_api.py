@@ -193,7 +193,7 @@ async def test_metrics_tell_every_stage_and_rate(client: httpx.AsyncClient) -> N
     assert list(found["stages"]) == list(STAGES)
     assert all(set(stage) == {"count", "p50", "p95", "p99"} for stage in found["stages"].values())
     counts = {stage: values["count"] for stage, values in found["stages"].items()}
-    assert (counts["guard"], counts["cache"], counts["embed"], counts["persist"], counts["rewrite"]) == (4, 3, 2, 3, 0)
+    assert (counts["guard"], counts["cache"], counts["embed"], counts["persist"]) == (4, 3, 2, 3)
     assert counts["vector"] == counts["rerank"] == counts["gate"] == 2
     assert 0 < found["total_ms"]["p50"] <= found["total_ms"]["p95"] <= found["total_ms"]["p99"]
     assert found["first_token_ms"]["count"] == 3
