@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token
@@ -54,10 +54,7 @@ class ChitchatAgent:
     def __init__(self, profile: TenantProfile) -> None:
         self._profile = profile
 
-    def accepts(self, question: Question) -> bool:
-        return small_talk(question.text) is not None
-
-    async def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         intent, reply = small_talk(question.text) or ("chitchat", _SHORT)
         greets = intent == "greeting"

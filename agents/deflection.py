@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
@@ -31,11 +31,7 @@ class DeflectionAgent:
         self._outcome, self._reply = _REPLIES[intent]
         self._profile = profile
 
-    def accepts(self, question: Question) -> bool:
-        """The router decides; nothing in the text alone says so."""
-        return False
-
-    async def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
         reply = self._reply.replace("{name}", self._profile.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -62,10 +62,7 @@ class KnowledgeAgent:
         self._policy = policy
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
-    def accepts(self, question: Question) -> bool:
-        return True
-
-    async def run(self, question: Question) -> AsyncIterator[AnswerEvent]:
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
         question = about_page(question)
@@ -84,7 +81,7 @@ class KnowledgeAgent:
         yield Token(answer.reply)
         yield _done(answer, question, retrieval)
 
-    async def _answer(self, question: Question, retrieval: Retrieval) -> AsyncIterator[AnswerEvent]:
+    async def _answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
         started = time.perf_counter()
         request = self._request(question, retrieval)

@@ -36,10 +36,14 @@ class BusinessResolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RouterParts:
-    """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors."""
+    """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
+
+    Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
+    looked up.
+    """
 
     embedder: Embedder
-    head: Head
+    head: Head | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
     classifier: Classifier | None = None
@@ -64,13 +68,21 @@ class Router:
         if mentions.alone and suggested:
             intents = _ordered({*suggested, Intent.BUSINESS_QUERY} if known else suggested)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
-        route = await self._by_head(question, entities, suggested, known)
+        if self._parts.head is None:
+            intents = _ordered({*suggested, Intent.KNOWLEDGE_QA, *([Intent.BUSINESS_QUERY] if known else [])})
+            return Route(intents, Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities), degraded)
+        route = await self._by_head(self._parts.head, question, entities, suggested, known)
         return replace(route, degraded=degraded + route.degraded)
 
     async def _by_head(
-        self, question: Question, entities: tuple[Entity, ...], suggested: frozenset[Intent], known: bool
+        self,
+        head: Head,
+        question: Question,
+        entities: tuple[Entity, ...],
+        suggested: frozenset[Intent],
+        known: bool,
     ) -> Route:
-        head, thresholds = self._parts.head, self._parts.thresholds
+        thresholds = self._parts.thresholds
         text = question.standalone
         vector = await self._vector(question)
         gates = head.gates(text)
@@ -98,7 +110,9 @@ class Router:
             _ordered(forced),
         )
         route = Route(decision.intents, trace, () if vector is not None else ("embedding",))
-        return await self._asked(text, route) if decision.band is Band.LOW else route
+        # A turn asks one model before it answers: whoever rewrote the question already did.
+        asks = decision.band is Band.LOW and not question.usage.calls
+        return await self._asked(text, route) if asks else route
 
     async def _asked(self, text: str, route: Route) -> Route:
         """The model's intents and the forced ones; the evidence's where there is no model or no reply to use."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from knowledge.types import Retrieval, Vector
+
+if TYPE_CHECKING:  # the router's own vocabulary builds on this one
+    from agents.routing.types import Route
 
 
 class Outcome(StrEnum):
@@ -142,6 +146,14 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Routed:
+    """Where the question went and why, for whoever traces a turn. `text` is the question as it was understood."""
+
+    text: str
+    route: Route
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the reply; the pieces joined are the reply."""
 
@@ -167,4 +179,4 @@ class Done:
     answer: Answer
 
 
-AnswerEvent = Meta | Evidence | Token | Replace | Settled | Done
+AnswerEvent = Meta | Routed | Evidence | Token | Replace | Settled | Done

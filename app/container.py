@@ -11,10 +11,15 @@ from loguru import logger
 
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
+from agents.router import Router, RouterParts
+from agents.routing.anchors import shipped_anchors
+from agents.routing.evidence import BaseCloseness
+from agents.routing.head import Head, fit_head
+from agents.screening.classifier import Screening
 from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.after import KIND, after_turns
-from app.chat.answering import Answering
+from app.chat.answering import Answering, Team
 from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
@@ -43,6 +48,7 @@ from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, KnowledgeError
+from knowledge.spelling import BaseSpeller
 
 WARM_QUESTION = "你们的服务怎么用"
 RETRY_SECONDS = 1.0
@@ -54,8 +60,9 @@ class TenantParts:
     """What belongs to one tenant. `configuration` changes with whatever else answers depend on."""
 
     retriever: CalibratedSearch
-    roster: Roster
+    team: Team
     profile: TenantProfile
+    head: Head | None
     configuration: str
 
 
@@ -81,12 +88,15 @@ class Container:
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note)}))
         self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
+        self._screening = Screening()
+        self._head: Head | None = None
+        guard = Guard(settings.max_message_chars)
         self.chat = ChatService(
-            Guard(settings.max_message_chars),
+            guard,
             Sessions(conversations),
             self.hot_cache,
             History(conversations, models.rewriter(), settings.history_turns),
-            Answering(base.embedder, self._roster, self.metrics),
+            Answering(base.embedder, guard, self._screening, self._team, self.metrics),
             self.turn_log,
             self.metrics,
         )
@@ -109,7 +119,7 @@ class Container:
                 if tenant not in self._tenants:
                     self._tenants[tenant] = self._parts(await self._searches.open(tenant, self.base), profile)
         parts = self._tenants[tenant]
-        if parts.profile is not profile:
+        if parts.profile is not profile or parts.head is not self._head:
             parts = self._tenants[tenant] = self._parts(parts.retriever, profile)
         return parts
 
@@ -124,11 +134,24 @@ class Container:
                 with suppress(EmbeddingUnavailable):  # then keywords have to answer the warm question
                     await retriever.calibrate()
                 await retriever.search(WARM_QUESTION)
+                with suppress(EmbeddingUnavailable):  # until it is back, rules screen and route
+                    await self._learn()
                 self.ready.set()
             except KnowledgeError as error:
                 logger.opt(exception=error).warning("not ready yet, trying again")
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, MAX_RETRY_SECONDS)
+        while self._head is None and self.base.embedder.has_meaning:
+            await asyncio.sleep(MAX_RETRY_SECONDS)
+            with suppress(EmbeddingUnavailable):
+                await self._learn()
+
+    async def _learn(self) -> None:
+        """Fits what goes by meaning to the embedder in use. Raises EmbeddingUnavailable."""
+        if not self.base.embedder.has_meaning:
+            return
+        await self._screening.learn(self.base.embedder)
+        self._head = await fit_head(self.base.embedder, shipped_anchors())
 
     async def _fill(self) -> None:
         self._filling = True
@@ -137,8 +160,8 @@ class Container:
         finally:
             self._filling = False
 
-    async def _roster(self, tenant: str) -> Roster:
-        return (await self.tenant(tenant)).roster
+    async def _team(self, tenant: str) -> Team:
+        return (await self.tenant(tenant)).team
 
     async def _version(self, tenant: str) -> Version:
         parts = await self.tenant(tenant)
@@ -147,8 +170,12 @@ class Container:
     def _parts(self, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
         generator = self._models.generator(self.base.analyzer, profile)
         roster = Roster.of(AgentParts(retriever, generator, knowledge_policy(self.settings, profile)))
-        version = f"{configuration(self.settings, self.base.embedder.title)} {profile.version}"
-        return TenantParts(retriever, roster, profile, version)
+        head = self._head
+        evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
+        router = Router(RouterParts(self.base.embedder, head, evidence, classifier=self._models.classifier()))
+        team = Team(BaseSpeller(retriever.index, self.base.analyzer), router, roster)
+        version = f"{configuration(self.settings, self.base.embedder.title)} {profile.version} {head is not None}"
+        return TenantParts(retriever, team, profile, head, version)
 
 
 @asynccontextmanager

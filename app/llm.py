@@ -9,17 +9,20 @@ from agents.llm.fallback import FallbackGenerator
 from agents.llm.model import ChatModel, ModelOptions
 from agents.llm.registry import get_generator
 from agents.llm.rewriter import ModelRewriter
+from agents.llm.tiered import TieredGenerator
 from agents.profile import TenantProfile
 from agents.rewriter import Rewriter, RuleRewriter
+from agents.routing.classifier import Classifier, ModelClassifier
 from app.retrieval import generator_options
 from app.settings import Settings
 from knowledge.text import Analyzer
 
 
 class LanguageModels:
-    """`main` writes answers, `small` rewrites follow-ups; a small one at another endpoint also stands in for `main`.
+    """`main` writes answers that have to be put together, `small` plain ones; it rewrites follow-ups and names intents.
 
-    A turn costs three requests at most: a rewrite, then two attempts at the answer, at one endpoint or at both.
+    At another endpoint each also stands in for the other. A turn costs three requests at most: one to understand the
+    question, then two attempts at the answer.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -29,6 +32,7 @@ class LanguageModels:
         small_url = settings.small_llm_base_url or settings.llm_base_url
         small_name = settings.small_llm_model or settings.llm_model
         self._elsewhere = bool(key) and small_url != settings.llm_base_url
+        self._two = (small_url, small_name) != (settings.llm_base_url, settings.llm_model)
         retries = 0 if self._elsewhere else settings.llm_retries
         self.main = self._model(settings.llm_base_url, key, settings.llm_model, retries) if key else None
         self.small = self._model(small_url, small_key, small_name, 0) if small_key else None
@@ -40,7 +44,17 @@ class LanguageModels:
             return quotes
         models = [self.main, *([self.small] if self.small is not None and self._elsewhere else [])]
         options = [generator_options(self._settings, analyzer, profile, model) for model in models]
-        return FallbackGenerator([*(get_generator("openai", option) for option in options), quotes])
+        writers = [get_generator("openai", option) for option in options]
+        full = FallbackGenerator([*writers, quotes])
+        if self.small is None or not self._two:
+            return full
+        quick = generator_options(self._settings, analyzer, profile, self.small)
+        others = writers[:1] if self._elsewhere else []  # a turn has two attempts at the answer, at most
+        return TieredGenerator(FallbackGenerator([get_generator("openai", quick), *others, quotes]), full)
+
+    def classifier(self) -> Classifier | None:
+        """Names the intents of messages that leave the evidence undecided; None without a model."""
+        return None if self.small is None else ModelClassifier(self.small, self._settings.rewrite_timeout)
 
     def rewriter(self) -> Rewriter | None:
         """None where follow-ups are not rewritten."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from agents.routing.types import Route
 from agents.types import Answer, Outcome, Usage
 
 STAGES = (
@@ -21,6 +22,8 @@ WINDOW_SECONDS = 300.0
 WINDOW_SAMPLES = 2048
 """Percentiles are of the last samples, at most so many and so old."""
 BUCKETS_MS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 10_000.0)
+BUCKETS_SCORE = (-1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
+"""Of the router's scores, which are about +1 where an intent holds and -1 where it does not."""
 REFUSALS = frozenset(
     {Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.HIGH_STAKES, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT}
 )
@@ -70,6 +73,11 @@ class TenantMetrics:
     failed: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     llm: Usage = field(default_factory=Usage)
+    routes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """By verdict, tier and band."""
+    scores: dict[str, list[int]] = field(default_factory=dict)
+    """By intent: how many scores fell into each bucket of BUCKETS_SCORE, the last being what exceeds them all."""
+    rejections: Counter[str] = field(default_factory=Counter)
 
 
 class Metrics:
@@ -100,6 +108,18 @@ class Metrics:
         """An answer was computed, for however many turns."""
         self.stages(tenant, answer.timings_ms)
         self.of(tenant).llm += answer.usage
+
+    def routed(self, tenant: str, route: Route) -> None:
+        """A message was sent to its agents."""
+        metrics, trace = self.of(tenant), route.trace
+        metrics.routes[trace.verdict, trace.tier.value, trace.band.value] += 1
+        for intent, score in trace.scores.items():
+            buckets = metrics.scores.setdefault(intent.value, [0] * (len(BUCKETS_SCORE) + 1))
+            buckets[bisect_left(BUCKETS_SCORE, score)] += 1
+
+    def rejected(self, tenant: str, reason: str) -> None:
+        """A message was not taken."""
+        self.of(tenant).rejections[reason] += 1
 
     def finished(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
         """A turn came to its end."""

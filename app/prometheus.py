@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -10,7 +11,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from app.chat.hot_cache import CacheStats
-from app.metrics import BUCKETS_MS, Durations, Metrics, TenantMetrics
+from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
 
 Tenants = Iterable[tuple[str, TenantMetrics]]
 
@@ -39,6 +40,7 @@ class _Families(Collector):
                 turns.add_metric([tenant, outcome], count)
         yield stages
         yield turns
+        yield from self._routing()
         yield self._counter("yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded)
         yield self._counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
         yield self._counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._saved(t))
@@ -50,6 +52,22 @@ class _Families(Collector):
         for tenant, own in self._tenants:
             in_flight.add_metric([tenant], own.in_flight)
         yield in_flight
+
+    def _routing(self) -> Iterator[Metric]:
+        routes = CounterMetricFamily("yingda_routes", "Routed messages", labels=["tenant", "intents", "tier", "band"])
+        scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
+        rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
+        for tenant, own in self._tenants:
+            for labels, count in own.routes.items():
+                routes.add_metric([tenant, *labels], count)
+            for intent, buckets in own.scores.items():
+                bounds = [*map(str, BUCKETS_SCORE), "+Inf"]
+                scores.add_metric(
+                    [tenant, intent], list(zip(bounds, map(float, accumulate(buckets)), strict=True)), None
+                )
+            for reason, count in own.rejections.items():
+                rejected.add_metric([tenant, reason], count)
+        return iter((routes, scores, rejected))
 
     def _saved(self, tenant: str) -> int:
         stats = self._cache(tenant)

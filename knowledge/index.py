@@ -59,6 +59,9 @@ class Snapshot(Protocol):
     def idf(self, terms: Sequence[str]) -> list[float]:
         """BM25 idf of every term; that of a term in no chunk is the maximum (as if in half a chunk)."""
 
+    def frequencies(self) -> dict[str, int]:
+        """In how many chunks each term occurs, of those that occur; costs a pass over the vocabulary."""
+
 
 class Index(Protocol):
     """One tenant's index. One writer at a time calls `apply`."""

@@ -6,12 +6,14 @@ tenant's documents that sounds the same (tones aside), if the sentence as a whol
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from knowledge.index import Index
 from knowledge.text import Analyzer, simplify
 
 LENGTHS = (4, 3, 2)
@@ -117,6 +119,23 @@ class Speller:
         probability = self._analyzer.log_probability
         own = math.log(max(self._analyzer.frequency(word), OWN_FREQUENCY * self._terms[word]) / _TOTAL)
         return probability(run[:start]) + own + probability(run[start + len(word) :]) - probability(run)
+
+
+class BaseSpeller:
+    """Puts questions right in the words of an index, learnt anew when it has moved on."""
+
+    def __init__(self, index: Index, analyzer: Analyzer) -> None:
+        self._index, self._analyzer = index, analyzer
+        self._revision = -1
+        self._speller = Speller(analyzer, {})
+
+    async def correct(self, text: str) -> Correction:
+        """See `Speller.correct`."""
+        snapshot = self._index.snapshot()
+        if snapshot.revision != self._revision:
+            self._speller = await asyncio.to_thread(lambda: Speller(self._analyzer, snapshot.frequencies()))
+            self._revision = snapshot.revision
+        return self._speller.correct(text)
 
 
 def _sound(word: str) -> tuple[str, ...]:

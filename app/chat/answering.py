@@ -3,42 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from loguru import logger
 
 from agents.registry import Roster
-from agents.types import Done, Question
+from agents.rewriter import keeps_facts
+from agents.router import Router
+from agents.screening.classifier import Screening
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Token
 from app.chat.flight import Events
+from app.chat.guard import Guard
 from app.chat.timing import Laps
 from app.metrics import Metrics
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
+from knowledge.spelling import BaseSpeller
 from knowledge.types import Vector
 
 
-class Answering:
-    """rosters: gives the agents of a tenant, with its knowledge base open."""
+@dataclass(frozen=True, slots=True)
+class Team:
+    """What answers the questions of one tenant."""
 
-    def __init__(self, embedder: Embedder, rosters: Callable[[str], Awaitable[Roster]], metrics: Metrics) -> None:
+    speller: BaseSpeller
+    router: Router
+    roster: Roster
+
+
+class Answering:
+    """teams: gives the team of a tenant, with its knowledge base open; screening: learns from the same embedder."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        guard: Guard,
+        screening: Screening,
+        teams: Callable[[str], Awaitable[Team]],
+        metrics: Metrics,
+    ) -> None:
         self._embedder = embedder
-        self._rosters = rosters
+        self._guard = guard
+        self._screening = screening
+        self._teams = teams
         self._metrics = metrics
 
     async def run(self, tenant: str, question: Question) -> Events:
         """See `Agent.run`. One embedding serves all that follows it."""
         laps = Laps()
+        team = await self._teams(tenant)
         question = replace(question, vector=await self._embedded(question.text))
         laps.lap("embed")
-        agent = (await self._rosters(tenant)).choose(question)
+        verdict = self._screening.check(question.text, question.vector)
+        laps.lap("screen")
+        if verdict.reason is not None:
+            rejected = self._guard.rejected(verdict.reason)
+            self._metrics.rejected(tenant, rejected.reason)
+            answer = Answer(rejected.reply, Outcome.REJECTED, "rejected", "screening", timings_ms=laps.ms)
+            yield Meta("screening", "rejected")
+            yield Token(rejected.reply)
+            yield Done(answer)
+            self._metrics.computed(tenant, answer)
+            return
+        question = await self._spelled(team, question)
+        route = await team.router.route(question)
+        self._metrics.routed(tenant, route)
         laps.lap("route")
-        async for event in agent.run(question):
-            if isinstance(event, Done):
-                timings = event.answer.timings_ms
-                embed = laps.ms["embed"] + timings.get("embed", 0.0)  # a rewrite is embedded later
-                event = Done(replace(event.answer, timings_ms=timings | laps.ms | {"embed": embed}))
-                self._metrics.computed(tenant, event.answer)
-            yield event
+        degraded = tuple(dict.fromkeys(question.degraded + route.degraded))
+        question = replace(question, degraded=degraded, usage=question.usage + route.usage)
+        intent = route.trace.verdict
+        yield Routed(question.standalone, route)
+        async with aclosing(team.roster.run(question, route)) as events:
+            async for event in events:
+                if isinstance(event, Meta):
+                    event = Meta(event.agent, intent)
+                elif isinstance(event, Done):
+                    timings = event.answer.timings_ms
+                    embed = laps.ms["embed"] + timings.get("embed", 0.0)  # a rewrite is embedded later
+                    event = Done(
+                        replace(event.answer, intent=intent, timings_ms=timings | laps.ms | {"embed": round(embed, 3)})
+                    )
+                    self._metrics.computed(tenant, event.answer)
+                yield event
+
+    async def _spelled(self, team: Team, question: Question) -> Question:
+        """A typo put right is a rewrite: the original is searched too, and no number or negation may change."""
+        corrected = (await team.speller.correct(question.standalone)).text
+        if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
+            return question
+        return replace(question, rewrite=corrected)
 
     async def _embedded(self, text: str) -> Vector | None:
         """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""

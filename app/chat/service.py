@@ -152,5 +152,6 @@ class _Turn:
     def rejected(self, rejected: Rejected) -> list[ChatEvent]:
         answer = Answer(reply=rejected.reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
         done = self.done(answer, cached=False)
+        self._metrics.rejected(self._message.tenant, rejected.reason)
         self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.laps.total_ms)
         return [self.started(Meta("guard", "rejected")), Token(rejected.reply), done]

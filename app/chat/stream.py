@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any
 
-from agents.types import Evidence, Replace, Settled, Token
+from agents.types import Evidence, Replace, Routed, Settled, Token
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
 from app.errors import ShuttingDown, describe
 
@@ -39,7 +39,7 @@ async def server_sent(
                 yield encode("ping", {})
             elif isinstance(item, Exception):
                 yield encode("error", describe(item).body(request_id))
-            elif not isinstance(item, Evidence | Settled):
+            elif not isinstance(item, Evidence | Routed | Settled):
                 yield _encoded(item)
 
 

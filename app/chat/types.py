@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from agents.types import Answer, Evidence, Replace, Settled, Source, Token
+from agents.types import Answer, Evidence, Replace, Routed, Settled, Source, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +67,4 @@ def _plain(source: Source) -> dict[str, Any]:
     return {name: getattr(source, name) for name in _SOURCE_FIELDS}
 
 
-ChatEvent = TurnStarted | Evidence | Token | Replace | Settled | TurnDone
+ChatEvent = TurnStarted | Routed | Evidence | Token | Replace | Settled | TurnDone

@@ -16,6 +16,7 @@ from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
 from knowledge.calibration.model import Calibration
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
+from knowledge.index import Index
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.types import Filter, Retrieval, Vector
@@ -32,9 +33,14 @@ class CalibratedSearch:
         self.cache = cache
 
     @property
+    def index(self) -> Index:
+        """The index that is searched."""
+        return self._retriever.index
+
+    @property
     def revision(self) -> int:
         """The revision that a search would look at now."""
-        return self._retriever.index.snapshot().revision
+        return self.index.snapshot().revision
 
     @property
     def calibrations(self) -> tuple[Calibration, ...]:

@@ -60,6 +60,8 @@ class Embedder(ABC):
     batch_size = 1
     """Passages that one call of `_encode` gets."""
     query_threads = 2
+    has_meaning = True
+    """Whether sentences that mean the same are near each other: what learns from examples needs that."""
 
     def __init__(self, cache: EmbeddingCache | None = None) -> None:
         self.cache: EmbeddingCache = cache or NoCache()

@@ -17,6 +17,7 @@ class HashEmbedder(Embedder):
 
     name = "hash/bigram/1"
     dimension = 256
+    has_meaning = False
 
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         matrix = np.zeros((len(texts), self.dimension), dtype=np.float32)

@@ -104,6 +104,12 @@ class LexicalIndex:
             for column in found
         ]
 
+    def frequencies(self) -> dict[str, int]:
+        """In how many rows each term occurs, of those that occur."""
+        counts = np.diff(self._indptr).tolist()
+        terms = list(self._vocabulary.items())  # may grow meanwhile
+        return {term: counts[column] for term, column in terms if column < len(counts) and counts[column]}
+
     def _scores(self, terms: Sequence[str]) -> Scores:
         scores = np.zeros(len(self._lengths), dtype=np.float32)
         for times, rows, impacts in self._postings(terms):

@@ -7,9 +7,10 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.registry import GeneratorOptions, get_generator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
-from agents.types import Answer, Outcome
+from agents.routing.types import Band, Intent, Route, Tier, Trace
+from agents.types import Answer, Outcome, Token
 from knowledge.errors import InvalidConfiguration
-from tests.agents.support import ANALYZER, FixedSearcher, ask, finish
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
 
 
 def roster(profile: TenantProfile | None = None) -> Roster:
@@ -17,61 +18,80 @@ def roster(profile: TenantProfile | None = None) -> Roster:
     return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, profile or TenantProfile())))
 
 
-async def said(text: str, profile: TenantProfile) -> Answer:
-    agent = roster(profile).choose(ask(text))
-    return await finish([event async for event in agent.run(ask(text))])
+def route(*intents: Intent, band: Band = Band.HIGH) -> Route:
+    return Route(intents, Trace(Tier.HEAD, band, "+".join(intents)))
+
+
+async def said(text: str, profile: TenantProfile, *intents: Intent) -> Answer:
+    return await finish([event async for event in roster(profile).run(ask(text), route(*intents))])
 
 
 @pytest.mark.parametrize(
-    ("text", "agent"),
+    ("intents", "agents"),
     [
-        ("你好", "chitchat"),
-        ("您好！", "chitchat"),
-        ("谢谢你的帮助", "chitchat"),
-        ("好的", "chitchat"),
-        ("再见", "chitchat"),
-        ("你是机器人吗？", "chitchat"),
-        ("？？？", "chitchat"),
-        ("😀", "chitchat"),
-        ("转人工", "escalation"),
-        ("我要人工客服！", "escalation"),
-        ("不要机器人，我想和真人说话", "escalation"),
-        ("人工客服电话是多少", "knowledge"),
-        ("有人工客服吗", "knowledge"),
-        ("你好，怎么退货", "knowledge"),
-        ("好的，那退款多久到账", "knowledge"),
-        ("人工智能音箱怎么用", "knowledge"),
-        ("1", "knowledge"),
+        ((Intent.CHITCHAT,), ["chitchat"]),
+        ((Intent.HUMAN_REQUEST,), ["escalation"]),
+        ((Intent.KNOWLEDGE_QA,), ["knowledge"]),
+        ((Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA), ["knowledge"]),
+        ((Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA), ["care", "knowledge"]),
+        ((Intent.NONSENSE,), ["deflection"]),
+        ((Intent.OUT_OF_SCOPE,), ["deflection"]),
     ],
 )
-def test_every_question_goes_to_its_agent(text: str, agent: str) -> None:
-    assert roster().choose(ask(text)).name == agent
+def test_every_intent_goes_to_its_agent_once(intents: tuple[Intent, ...], agents: list[str]) -> None:
+    assert [agent.name for agent in roster().chosen(route(*intents))] == agents
 
 
-@pytest.mark.parametrize(("text", "outcome"), [("你好", Outcome.ANSWERED), ("。。。", Outcome.NONSENSE)])
-async def test_small_talk_is_answered_without_sources(text: str, outcome: Outcome) -> None:
-    answer = await finish([event async for event in roster().choose(ask(text)).run(ask(text))])
-    assert (answer.outcome, answer.sources, answer.confidence) == (outcome, (), 0.0)
+@pytest.mark.parametrize(
+    ("intent", "agent"),
+    [(Intent.IRRELEVANT, "knowledge"), (Intent.OUT_OF_SCOPE, "knowledge"), (Intent.CHITCHAT, "chitchat")],
+)
+def test_what_is_off_topic_by_weak_evidence_is_looked_up(intent: Intent, agent: str) -> None:
+    assert [agent.name for agent in roster().chosen(route(intent, band=Band.LOW))] == [agent]
+
+
+async def test_small_talk_is_answered_without_sources() -> None:
+    answer = await said("你好", TenantProfile(), Intent.CHITCHAT)
+    assert (answer.outcome, answer.sources, answer.confidence) == (Outcome.ANSWERED, (), 0.0)
 
 
 async def test_a_greeting_is_the_tenants_own() -> None:
     profile = TenantProfile(name="小笙", suggested_questions=("怎么退货", "保修多久"))
-    greeting = await said("你好", profile)
+    greeting = await said("你好", profile, Intent.CHITCHAT)
     assert (greeting.reply, greeting.suggestions) == ("您好，我是小笙，请问有什么可以帮您？", ("怎么退货", "保修多久"))
-    assert "我是小笙" in (await said("你是谁", profile)).reply
+    assert "我是小笙" in (await said("你是谁", profile, Intent.CHITCHAT)).reply
     welcome = TenantProfile(name="小笙", welcome_message="欢迎光临云笙商城！")
-    assert (await said("你好", welcome)).reply == "欢迎光临云笙商城！"
-    assert (await said("谢谢", welcome)).suggestions == ()
+    assert (await said("你好", welcome, Intent.CHITCHAT)).reply == "欢迎光临云笙商城！"
+    assert (await said("谢谢", welcome, Intent.CHITCHAT)).suggestions == ()
 
 
 async def test_the_fallback_script_is_the_tenants_own() -> None:
-    assert (await said("退款多久到账", TenantProfile(fallback_script="没查到。"))).reply == "没查到。"
+    profile = TenantProfile(fallback_script="没查到。")
+    assert (await said("退款多久到账", profile, Intent.KNOWLEDGE_QA)).reply == "没查到。"
 
 
 async def test_a_request_for_a_person_is_a_handoff_that_promises_nothing() -> None:
-    answer = await finish([event async for event in roster().choose(ask("转人工")).run(ask("转人工"))])
+    answer = await said("转人工", TenantProfile(), Intent.HUMAN_REQUEST)
     assert (answer.outcome, answer.escalate_to_human) == (Outcome.HANDOFF, True)
     assert "还没有接通" in answer.reply
+
+
+async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_source() -> None:
+    searcher = FixedSearcher(candidate("退款 5 天到账。"))
+    generator = ExtractiveGenerator(ANALYZER.tokens, 3)
+    team = Roster.of(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
+    complaint = route(Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
+    events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), complaint)]
+    answer = await finish(events)
+    assert (answer.outcome, answer.escalate_to_human) == (Outcome.HIGH_STAKES, True)
+    assert answer.reply.startswith("非常抱歉") and "退款 5 天到账。[1]" in answer.reply
+    assert "".join(event.text for event in events if isinstance(event, Token)) == answer.reply
+    assert len(answer.sources) == 1
+
+
+async def test_a_complaint_about_what_is_not_known_is_not_followed_by_a_refusal() -> None:
+    answer = await said("我要投诉你们", TenantProfile(), Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
+    assert "未找到" not in answer.reply and answer.sources == ()
 
 
 def test_an_unknown_generator_is_refused_by_name() -> None:

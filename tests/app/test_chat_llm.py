@@ -130,13 +130,24 @@ async def test_rewriting_can_be_turned_off(tmp_path: Path) -> None:
         assert all(body["stream"] for body in llm.bodies)
 
 
-async def test_a_small_model_elsewhere_stands_in(tmp_path: Path) -> None:
-    async with ScriptedLLM(Say(f"{ARRIVES}[1]")) as small:
+@pytest.mark.parametrize("plain", [True, False])
+async def test_the_small_model_answers_plain_questions_and_each_stands_in_for_the_other(
+    tmp_path: Path, plain: bool
+) -> None:
+    works, fails = Say(f"{ARRIVES}[1]"), Behaviour.BROKEN
+    async with ScriptedLLM(fails if plain else works) as small:
         options = {"small_llm_base_url": small.base_url, "small_llm_model": "small", "llm_retries": 3}
-        async with opened(tmp_path, Behaviour.BROKEN, **options) as (client, llm):
-            body = await chat(client, QUESTION)
+        async with opened(tmp_path, works if plain else fails, **options) as (client, llm):
+            body = await chat(client, QUESTION if plain else f"为什么{QUESTION}")
             assert (body["reply"], body["data"]["degraded"]) == (f"{ARRIVES}[1]", ["llm"])
             assert (llm.requests, small.requests, small.bodies[-1]["model"]) == (1, 1, "small")
+
+
+async def test_a_small_model_at_the_same_place_answers_plain_questions(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say(f"{ARRIVES}[1]"), small_llm_model="small") as (client, llm):
+        await chat(client, QUESTION)
+        await chat(client, f"为什么{QUESTION}")
+        assert [body["model"] for body in llm.bodies] == ["small", "deepseek-chat"]
 
 
 async def test_the_page_is_answered_from_and_cited_as_source_nought(tmp_path: Path) -> None:
