@@ -13,7 +13,7 @@ from agents.screening.views import views
 from knowledge.embeddings.base import MAX_QUERY_CHARS, Embedder
 from knowledge.types import Vector
 
-THRESHOLD = 0.65
+THRESHOLD = 0.62
 """Probability from which a message is not taken; docs/safety.md has what other values give."""
 REST_THRESHOLD = 0.85
 """The same for the rest of a message of which the embedding saw the beginning only."""

@@ -14,8 +14,8 @@ from agents.screening.features import BITS, Features
 from knowledge.types import Matrix, Vector
 
 EMBEDDING_SCALE, NGRAM_SCALE, SIGN_SCALE = 1.5, 2.0, 0.5
-"""How loudly each kind of evidence speaks. With a whole family of attacks left out of the examples, .88 of it is found
-so; without the embedding .67, and with twice its weight more questions about crime are taken for attacks."""
+"""How loudly each kind of evidence speaks. When a whole family of attacks was left out of the examples, .88 of it was
+found so and .67 without the embedding; with twice its weight more questions about crime were taken for attacks."""
 RIDGE = 1.0
 STEPS = 6
 """Of Newton's method: the sixth changes no weight by more than a ten millionth."""
