@@ -102,7 +102,9 @@ class Settings(BaseSettings):
     llm_base_url: str = Field("https://api.deepseek.com", description="OpenAI 兼容的大模型接口地址")
     llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
     llm_model: str = Field("deepseek-chat", min_length=1, description="生成回答的模型")
-    llm_first_token_timeout: float = Field(10.0, gt=0, le=300, description="等待首个 token、以及相邻两个 token 之间的秒数上限")
+    llm_first_token_timeout: float = Field(
+        10.0, gt=0, le=300, description="等待首个 token、以及相邻两个 token 之间的秒数上限"
+    )
     llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限，含重试")
     llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
