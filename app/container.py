@@ -88,15 +88,17 @@ class Container:
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note)}))
         self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
-        self._screening = Screening()
         self._head: Head | None = None
+        self.learnt = asyncio.Event()
+        """Set once messages are screened and routed by their meaning, not by rules alone."""
         guard = Guard(settings.max_message_chars)
+        self._answering = Answering(base.embedder, guard, self._team, self.metrics)
         self.chat = ChatService(
             guard,
             Sessions(conversations),
             self.hot_cache,
             History(conversations, models.rewriter(), settings.history_turns),
-            Answering(base.embedder, guard, self._screening, self._team, self.metrics),
+            self._answering,
             self.turn_log,
             self.metrics,
         )
@@ -134,24 +136,26 @@ class Container:
                 with suppress(EmbeddingUnavailable):  # then keywords have to answer the warm question
                     await retriever.calibrate()
                 await retriever.search(WARM_QUESTION)
-                with suppress(EmbeddingUnavailable):  # until it is back, rules screen and route
-                    await self._learn()
                 self.ready.set()
             except KnowledgeError as error:
                 logger.opt(exception=error).warning("not ready yet, trying again")
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, MAX_RETRY_SECONDS)
-        while self._head is None and self.base.embedder.has_meaning:
-            await asyncio.sleep(MAX_RETRY_SECONDS)
-            with suppress(EmbeddingUnavailable):
-                await self._learn()
 
-    async def _learn(self) -> None:
-        """Fits what goes by meaning to the embedder in use. Raises EmbeddingUnavailable."""
+    async def learn(self) -> None:
+        """Fits what goes by meaning to the embedder in use, once the rest is ready; until then rules screen and route."""
+        await self.ready.wait()
+        screening = self._answering.screening = await asyncio.to_thread(Screening)
         if not self.base.embedder.has_meaning:
             return
-        await self._screening.learn(self.base.embedder)
-        self._head = await fit_head(self.base.embedder, shipped_anchors())
+        while not self.learnt.is_set():
+            try:
+                await screening.learn(self.base.embedder)
+                self._head = await fit_head(self.base.embedder, shipped_anchors())
+                self.learnt.set()
+            except EmbeddingUnavailable as error:
+                logger.opt(exception=error).warning("screening and routing by rules, trying again")
+                await asyncio.sleep(MAX_RETRY_SECONDS)
 
     async def _fill(self) -> None:
         self._filling = True

@@ -35,13 +35,14 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_container(settings) as container:
             app.state.container = container
-            preparation = asyncio.create_task(container.prepare(), name="prepare")
+            behind = [asyncio.create_task(work(), name=work.__name__) for work in (container.prepare, container.learn)]
             try:
                 yield
             finally:
-                preparation.cancel()
-                with suppress(asyncio.CancelledError):
-                    await preparation
+                for task in behind:
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
 
     app = FastAPI(title=TITLE, lifespan=lifespan)
     app.add_middleware(RequestContextMiddleware)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 
 from agents.screening.examples import examples, long_benign
-from agents.screening.features import features
+from agents.screening.features import Features, features
 from agents.screening.head import Head, fit_head
 from agents.screening.patterns import SIGNATURES
 from agents.screening.types import Reason, Verdict
@@ -26,10 +27,7 @@ class Screening:
     """
 
     def __init__(self) -> None:
-        self._found = [features(views(example.text)) for example in examples()]
-        self._attacks = [example.attack for example in examples()]
-        joined = [features(views(example.text)) for example in long_benign()]
-        self._plain = fit_head([*self._found, *joined], [*self._attacks, *(False for _ in joined)], None)
+        self._found, self._attacks, self._plain = _shipped()
         self._full: Head | None = None
 
     async def learn(self, embedder: Embedder) -> None:
@@ -54,3 +52,12 @@ class Screening:
         if full and not rejected and len(text) > MAX_QUERY_CHARS:
             rejected = self._plain.probability(found, None) >= REST_THRESHOLD
         return Verdict(Reason.SUSPICIOUS if rejected else None, probability, names, embedded=full is not None)
+
+
+@cache
+def _shipped() -> tuple[list[Features], list[bool], Head]:
+    """What the examples show, which of them are attacks, and the head without an embedding; once a process."""
+    found = [features(views(example.text)) for example in examples()]
+    attacks = [example.attack for example in examples()]
+    joined = [features(views(example.text)) for example in long_benign()]
+    return found, attacks, fit_head([*found, *joined], [*attacks, *(False for _ in joined)], None)

@@ -33,19 +33,21 @@ class Team:
 
 
 class Answering:
-    """teams: gives the team of a tenant, with its knowledge base open; screening: learns from the same embedder."""
+    """teams: gives the team of a tenant, with its knowledge base open.
+
+    `screening` learns from the same embedder; until it is there, the guard's rules screen alone.
+    """
 
     def __init__(
         self,
         embedder: Embedder,
         guard: Guard,
-        screening: Screening,
         teams: Callable[[str], Awaitable[Team]],
         metrics: Metrics,
     ) -> None:
         self._embedder = embedder
         self._guard = guard
-        self._screening = screening
+        self.screening: Screening | None = None
         self._teams = teams
         self._metrics = metrics
 
@@ -55,10 +57,10 @@ class Answering:
         team = await self._teams(tenant)
         question = replace(question, vector=await self._embedded(question.text))
         laps.lap("embed")
-        verdict = self._screening.check(question.text, question.vector)
+        reason = self.screening.check(question.text, question.vector).reason if self.screening else None
         laps.lap("screen")
-        if verdict.reason is not None:
-            rejected = self._guard.rejected(verdict.reason)
+        if reason is not None:
+            rejected = self._guard.rejected(reason)
             self._metrics.rejected(tenant, rejected.reason)
             answer = Answer(rejected.reply, Outcome.REJECTED, "rejected", "screening", timings_ms=laps.ms)
             yield Meta("screening", "rejected")
