@@ -143,7 +143,7 @@ class Container:
                 delay = min(delay * 2, MAX_RETRY_SECONDS)
 
     async def learn(self) -> None:
-        """Fits what goes by meaning to the embedder in use, once the rest is ready; until then rules screen and route."""
+        """Fits to the embedder what goes by meaning, once the rest is ready; until then rules screen and route."""
         await self.ready.wait()
         screening = self._answering.screening = await asyncio.to_thread(Screening)
         if not self.base.embedder.has_meaning:
