@@ -48,7 +48,6 @@ from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, KnowledgeError
-from knowledge.spelling import BaseSpeller
 
 WARM_QUESTION = "你们的服务怎么用"
 RETRY_SECONDS = 1.0
@@ -177,7 +176,7 @@ class Container:
         head = self._head
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         router = Router(RouterParts(self.base.embedder, head, evidence, classifier=self._models.classifier()))
-        team = Team(BaseSpeller(retriever.index, self.base.analyzer), router, roster)
+        team = Team(retriever.speller, router, roster)
         version = f"{configuration(self.settings, self.base.embedder.title)} {profile.version} {head is not None}"
         return TenantParts(retriever, team, profile, head, version)
 

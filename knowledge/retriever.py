@@ -18,6 +18,7 @@ from knowledge.gate import Gate
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.registry import get_reranker
+from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.types import Candidate, Chunk, Filter, Hit, Retrieval, Vector, Verdict
 
@@ -72,6 +73,7 @@ class Retriever:
         self.analyzer = analyzer
         self.reranker = reranker or get_reranker("lexical_dense")
         self.fallback = get_reranker("lexical")
+        self.speller = BaseSpeller(index, analyzer)
         self.rerank_fallback = get_reranker(self.reranker.fallback) if self.reranker.fallback else None
         self.options = options or RetrievalOptions()
         self.calibrations: dict[str, Calibration] = {}
@@ -88,14 +90,16 @@ class Retriever:
         """Fragments for a question, gated.
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
-        A question in English is recalled in Chinese too.
+        A question in English is recalled in Chinese too, one with a typo in what the base's words make of it.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
         Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
         reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
         """
         timings: dict[str, float] = {}
         snapshot = self.index.snapshot()
-        texts = [question, *(text for text in (rewrite, in_chinese(rewrite or question)) if text)]
+        corrected = (await self.speller.correct(rewrite or question)).text
+        others = (rewrite, corrected, in_chinese(rewrite or question))
+        texts = list(dict.fromkeys([question, *(text for text in others if text)]))
         queries = await self._queries(texts, vector, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
         started = perf_counter()

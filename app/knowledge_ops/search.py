@@ -19,6 +19,7 @@ from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
+from knowledge.spelling import BaseSpeller
 from knowledge.types import Filter, Retrieval, Vector
 
 _EVERYTHING = Filter()
@@ -36,6 +37,11 @@ class CalibratedSearch:
     def index(self) -> Index:
         """The index that is searched."""
         return self._retriever.index
+
+    @property
+    def speller(self) -> BaseSpeller:
+        """Puts questions right in the words of the index."""
+        return self._retriever.speller
 
     @property
     def revision(self) -> int:
