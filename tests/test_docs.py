@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from agents.registry import AGENTS
 from app.main import create_app
 from app.settings import Settings, load_settings
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
+from tests.contracts.test_agents import agent_name
 from tests.documents import ADDRESS, ROOT, Command, blocks, commands, pages, relative_links, routes
 
 PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/returns.md")
@@ -122,6 +124,12 @@ def test_every_page_has_an_english_sibling() -> None:
 def test_the_api_page_names_every_endpoint(page: Path) -> None:
     paths = create_app(Settings()).openapi()["paths"]
     assert routes(page) == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+
+
+@pytest.mark.parametrize("page", [Path("docs/agents.md"), Path("docs/agents.en.md")], ids=str)
+def test_the_page_on_agents_tells_which_agent_answers_which_intent(page: Path) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|$", ROOT.joinpath(page).read_text("utf-8"), re.MULTILINE)
+    assert rows == [(intent.value, agent_name(intent)) for intent in AGENTS]
 
 
 @pytest.mark.parametrize("path", list(rendered()), ids=str)

@@ -20,6 +20,11 @@ def build(intent: Intent) -> Agent:
     return AGENTS[intent](AgentParts(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), policy))
 
 
+def agent_name(intent: Intent) -> str:
+    """Who answers an intent."""
+    return build(intent).name
+
+
 def test_every_intent_has_an_agent() -> None:
     assert set(AGENTS) == set(Intent)
 
