@@ -97,7 +97,7 @@ class Retriever:
         """
         timings: dict[str, float] = {}
         snapshot = self.index.snapshot()
-        corrected = (await self.speller.correct(rewrite or question)).text
+        corrected = (await self.speller.correct(rewrite or question, snapshot)).text
         others = (rewrite, corrected, in_chinese(rewrite or question))
         texts = list(dict.fromkeys([question, *(text for text in others if text)]))
         queries = await self._queries(texts, vector, timings)

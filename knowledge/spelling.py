@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from knowledge.index import Index
+from knowledge.index import Index, Snapshot
 from knowledge.text import Analyzer, simplify
 
 LENGTHS = (4, 3, 2)
@@ -129,9 +129,10 @@ class BaseSpeller:
         self._revision = -1
         self._speller = Speller(analyzer, {})
 
-    async def correct(self, text: str) -> Correction:
-        """See `Speller.correct`."""
-        snapshot = self._index.snapshot()
+    async def correct(self, text: str, snapshot: Snapshot | None = None) -> Correction:
+        """See `Speller.correct`. snapshot: the view in whose words, by default the current one."""
+        if snapshot is None:
+            snapshot = self._index.snapshot()
         if snapshot.revision != self._revision:
             self._speller = await asyncio.to_thread(lambda: Speller(self._analyzer, snapshot.frequencies()))
             self._revision = snapshot.revision

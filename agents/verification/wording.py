@@ -38,6 +38,8 @@ def pairs_of(folded: str) -> frozenset[str]:
 
 def parallel(claim: str, said: str) -> float:
     """Share of a claim's characters that stand in a sentence in the same order, in runs of two and more."""
+    if not claim:
+        return 0.0
     blocks = SequenceMatcher(None, claim, said, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks if block.size > 1) / len(claim)
 

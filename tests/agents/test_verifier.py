@@ -8,6 +8,7 @@ import pytest
 from agents.types import Outcome
 from agents.verification.critique import Critic, read_critique
 from agents.verification.replies import UnreadableReply
+from agents.verification.wording import parallel
 from agents.verifier import CANNOT, PERSON_LINK, Decision, Review, Verification, Verifier, VerifierPolicy
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import scripted
@@ -186,3 +187,8 @@ def test_a_claim_that_is_judged_twice_makes_a_critique_unreadable() -> None:
 def test_impossible_minimums_are_refused() -> None:
     with pytest.raises(ValueError, match="min_quality"):
         Verifier(policy=VerifierPolicy(min_quality=101))
+
+
+def test_a_statement_without_a_character_is_parallel_to_nothing() -> None:
+    assert parallel("", "退款 5 天到账") == 0.0
+    assert parallel("退款 5 天到账", "退款 5 天到账。") == 1.0
