@@ -9,10 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.types import Usage
-from app.db.engine import Database, Serialised
+from app.db.engine import Database, Serialised, insert_into
 from app.db.models import Conversation, Turn
 
 
@@ -97,8 +96,7 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
 
     Sessions are locked in the order of their names, so that processes that append at once cannot block each other.
     """
-    dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    opened = dialect_insert(Conversation)
+    opened = insert_into(connection, Conversation)
     counted = opened.on_conflict_do_update(
         index_elements=[Conversation.tenant_id, Conversation.session_id],
         set_={"turns": Conversation.turns + opened.excluded.turns, "updated_at": opened.excluded.updated_at},

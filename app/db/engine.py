@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
@@ -98,6 +100,12 @@ class Database:
     def _transact(engine: Engine, work: Callable[[Connection], Result]) -> Result:
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             return work(connection)
+
+
+def insert_into(connection: Connection | AsyncConnection, table: type[DeclarativeBase]) -> Any:
+    """INSERT in the dialect of the connection: both know ON CONFLICT, SQLAlchemy's common insert does not."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    return dialect.insert(table)
 
 
 def _serialise(value: object) -> str:

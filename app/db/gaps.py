@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.db.models import KnowledgeGap
 from app.db.outbox import Event
 
@@ -62,8 +60,7 @@ def note(connection: Connection, events: Sequence[Event]) -> None:
     ]
     if not rows:
         return
-    dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    added = dialect_insert(KnowledgeGap)
+    added = insert_into(connection, KnowledgeGap)
     table = KnowledgeGap
     connection.execute(
         added.on_conflict_do_update(

@@ -6,11 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db import chunks, vocabulary
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.db.models import Content, Document, DocumentVersion, KbState, StoredChunk, now
 from knowledge import text
 from knowledge.ingest import PreparedDocument
@@ -84,8 +83,7 @@ class KnowledgeRepository:
 
 async def _raise_revision(connection: AsyncConnection, tenant: str) -> int:
     """Locks the tenant's row, creating it at the first commit, and returns the revision that this commit makes."""
-    dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    first = dialect_insert(KbState).values(
+    first = insert_into(connection, KbState).values(
         tenant_id=tenant, revision=0, indexed_revision=0, text_version=text.VERSION, terms=0
     )
     await connection.execute(first.on_conflict_do_nothing())

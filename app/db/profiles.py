@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from agents.profile import TenantProfile
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.db.models import Profile, now
 
 FRESH_SECONDS = 0.5
@@ -48,8 +47,7 @@ class ProfileRepository:
         """Stores the profile; this process answers by it at once."""
         values = {"profile": asdict(profile), "updated_at": now()}
         async with self._database.write() as connection:
-            dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            row = dialect_insert(Profile).values(tenant_id=tenant, **values)
+            row = insert_into(connection, Profile).values(tenant_id=tenant, **values)
             await connection.execute(row.on_conflict_do_update(index_elements=[Profile.tenant_id], set_=values))
         self._remember(tenant, profile, self._clock())
 

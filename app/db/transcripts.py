@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, delete, func, select, tuple_
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.db.models import Conversation, Feedback, Turn, now
 
 Rating = Literal["up", "down"]
@@ -117,9 +116,8 @@ class TranscriptRepository:
             known = select(Turn.id).where(Turn.tenant_id == tenant, Turn.session_id == session_id, Turn.id == turn_id)
             if (await connection.execute(known)).first() is None:
                 return False
-            dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
             vote = {"rating": rating, "reason": reason, "created_at": now()}
-            row = dialect_insert(Feedback).values(tenant_id=tenant, turn_id=turn_id, **vote)
+            row = insert_into(connection, Feedback).values(tenant_id=tenant, turn_id=turn_id, **vote)
             key = [Feedback.tenant_id, Feedback.turn_id]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_=vote))
             return True

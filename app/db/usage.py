@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.db.models import UsageCounter, now
 from app.db.outbox import Event
 
@@ -45,8 +43,7 @@ def count(connection: Connection, events: Sequence[Event]) -> None:
     rows = [{"tenant_id": key[0], "day": key[1], "name": key[2], "value": sums[key]} for key in sorted(sums)]
     if not rows:
         return
-    dialect_insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    added = dialect_insert(UsageCounter)
+    added = insert_into(connection, UsageCounter)
     table = UsageCounter
     connection.execute(
         added.on_conflict_do_update(
