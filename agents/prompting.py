@@ -49,15 +49,18 @@ def instructions(profile: TenantProfile, max_sources: int) -> str:
     """The system prompt of an answer: the rules, then what the tenant wishes within them."""
     wishes = fill(
         "profile",
-        persona=_line(profile.persona),
-        tone=_line(profile.tone),
+        persona=one_line(profile.persona),
+        tone=one_line(profile.tone),
         reply_language=LANGUAGES[profile.reply_language],
-        avoid_topics=_line("、".join(profile.avoid_topics)),
+        avoid_topics=one_line("、".join(profile.avoid_topics)),
         system_prompt=profile.system_prompt.strip(),
         unanswered=UNANSWERED,
     )
-    return fill("answer", name=_line(profile.name), max_sources=str(max_sources), unanswered=UNANSWERED, profile=wishes)
+    return fill(
+        "answer", name=one_line(profile.name), max_sources=str(max_sources), unanswered=UNANSWERED, profile=wishes
+    )
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """White space of any kind becomes one space: a value cannot begin a line of the prompt."""
     return " ".join(text.split())

@@ -15,7 +15,7 @@ from agents.llm.model import ChatMessage, ChatModel, Cut
 from agents.llm.quotable import safe_text
 from agents.llm.units import quotable_sentences
 from agents.profile import TenantProfile
-from agents.prompting import fill, instructions
+from agents.prompting import fill, instructions, one_line
 from agents.types import Turn, Usage
 from agents.verification.names import dictionary_names
 from agents.verification.support import SupportChecker
@@ -74,9 +74,9 @@ class OpenAIGenerator:
             "question",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labelled),
-            question=_line(request.question),
-            asked=_line(request.asked) if request.asked != request.question else "",
-            summary=_line(request.summary),
+            question=one_line(request.question),
+            asked=one_line(request.asked) if request.asked != request.question else "",
+            summary=one_line(request.summary),
         )
         system = {"role": "system", "content": self._instructions}
         return [system, *_history(request.history), {"role": "user", "content": prompt}]
@@ -84,7 +84,7 @@ class OpenAIGenerator:
     def _fragment(self, number: int, chunk: Chunk) -> str:
         """Number and heading on a line, then the text, without the sentences that address a model."""
         headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
-        heading = " > ".join(dict.fromkeys(_line(part) for part in headings if part and safe_text(part)))
+        heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
         return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars)}"
 
@@ -105,7 +105,3 @@ def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
         yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
         yield {"role": "assistant", "content": without_marks(turn.reply)[:MAX_HISTORY_CHARS] or "（无）"}
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

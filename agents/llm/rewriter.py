@@ -14,7 +14,7 @@ from agents.llm.citations import without_marks
 from agents.llm.model import ChatModel
 from agents.llm.quotable import safe_text
 from agents.pages import subject_of
-from agents.prompting import fill, template
+from agents.prompting import fill, one_line, template
 from agents.rewriter import Rewrite, follows_up, keeps_facts, rewritten_by_rules
 from agents.types import Page, Turn, Usage
 from knowledge.text import clean, fold
@@ -42,7 +42,7 @@ class ModelRewriter:
             return Rewrite(None)
         ruled = rewritten_by_rules(text, history)
         shown = _shown(history)
-        prompt = fill("follow_up", tag=secrets.token_hex(8), history=shown, page=subject_of(page), text=_line(text))
+        prompt = fill("follow_up", tag=secrets.token_hex(8), history=shown, page=subject_of(page), text=one_line(text))
         messages = [{"role": "system", "content": template("rewrite")}, {"role": "user", "content": prompt}]
         try:
             reply, usage = await self._model.complete(messages, self._seconds)
@@ -66,11 +66,7 @@ def _safe(written: str, text: str, known: str) -> bool:
 
 def _shown(history: Sequence[Turn]) -> str:
     turns = (
-        f"顾客：{_line(turn.question)}\n客服：{_line(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        f"顾客：{one_line(turn.question)}\n客服：{one_line(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
     )
     return "\n".join(turns)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

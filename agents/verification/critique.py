@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from agents.prompting import fill, template
+from agents.prompting import fill, one_line, template
 from agents.types import Usage
 from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_fields, read_object
 from knowledge.types import Chunk
@@ -43,7 +43,7 @@ class Critic:
             "verify_reply",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labelled(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()),
-            question=" ".join(question.split()),
+            question=one_line(question),
             reply=reply.strip(),
             claims="\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, start=1)) or "（无）",
         )

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from agents.llm.model import ChatMessage
 from agents.llm.openai import prompt_text
 from agents.llm.quotable import safe_text
+from agents.prompting import one_line
 from agents.types import Usage
 from knowledge.types import Chunk
 
@@ -58,5 +59,5 @@ def numbers_within(value: Sequence[object], allowed: Sequence[int]) -> tuple[int
 def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
     """A fragment under its number, without the sentences that address a model."""
     named = [chunk.context, chunk.question or ""]
-    heading = " > ".join(" ".join(part.split()) for part in named if part and safe_text(part))
+    heading = " > ".join(one_line(part) for part in named if part and safe_text(part))
     return f"[{number}] {heading}\n{prompt_text(chunk.text, max_chars)}"

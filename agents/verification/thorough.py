@@ -15,7 +15,7 @@ from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.quotable import safe_text
-from agents.prompting import fill, template
+from agents.prompting import fill, one_line, template
 from agents.rewriter import keeps_facts
 from agents.types import Question, Usage
 from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_object
@@ -99,7 +99,7 @@ class ThoroughSearch:
     async def _by_rewrite(self, question: Question, tried: list[str]) -> Attempt:
         """Another wording with the same facts; one that was tried, or drops a fact, is not searched."""
         prompt = fill(
-            "retry_question", tag=secrets.token_hex(8), question=_line(question.standalone), tried="\n".join(tried)
+            "retry_question", tag=secrets.token_hex(8), question=one_line(question.standalone), tried="\n".join(tried)
         )
         written, usage, degraded = await self._ask("retry", prompt, "rewrite")
         usable = written and len(written) <= MAX_REWRITE_CHARS and "\n" not in written and safe_text(written)
@@ -136,7 +136,7 @@ class ThoroughSearch:
             "grade_fragments",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labels),
-            question=_line(question.standalone),
+            question=one_line(question.standalone),
         )
 
     async def _ask(self, instructions: str, prompt: str, part: str) -> tuple[str, Usage, tuple[str, ...]]:
@@ -148,7 +148,3 @@ class ThoroughSearch:
             logger.opt(exception=error).warning("a step of the thorough profile failed")
             return "", Usage(calls=1), (part,)
         return clean(reply).strip().strip(_QUOTES), usage, ()
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
