@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
-from agents.types import AnswerEvent, Question
+from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
 
 
 class Agent(Protocol):
@@ -18,3 +18,10 @@ class Agent(Protocol):
 
         Raises AgentError or KnowledgeError on an outage: an outage is never an answer.
         """
+
+
+async def said(answer: Answer) -> AsyncGenerator[AnswerEvent]:
+    """The events of an answer that is known as a whole."""
+    yield Meta(answer.agent, answer.intent)
+    yield Token(answer.reply)
+    yield Done(answer)

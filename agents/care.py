@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token
+from agents.base import said
+from agents.types import Answer, AnswerEvent, Outcome, Question
 
 _REPLY = "非常抱歉给您带来不好的体验，您的问题我们很重视。建议由人工客服为您跟进处理，您可以直接说“转人工”。"
 
@@ -14,11 +15,9 @@ class CareAgent:
 
     name = "care"
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        yield Meta(self.name, "high_stakes")
-        yield Token(_REPLY)
-        yield Done(
+        return said(
             Answer(
                 reply=_REPLY,
                 outcome=Outcome.HIGH_STAKES,

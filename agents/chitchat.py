@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 
+from agents.base import said
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token
+from agents.types import Answer, AnswerEvent, Outcome, Question
 from knowledge.text import fold
 
 _TAIL = r"(?:呀|啊|哦|哈|呢|吗|嘛|了|的|啦|~|亲|客服|小姐姐|小哥哥)*"
@@ -54,7 +55,7 @@ class ChitchatAgent:
     def __init__(self, profile: TenantProfile) -> None:
         self._profile = profile
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         intent, reply = small_talk(question.text) or ("chitchat", _SHORT)
         greets = intent == "greeting"
@@ -62,9 +63,7 @@ class ChitchatAgent:
             reply = self._profile.welcome_message
         else:
             reply = reply.replace("{name}", self._profile.name)
-        yield Meta(self.name, intent)
-        yield Token(reply)
-        yield Done(
+        return said(
             Answer(
                 reply=reply,
                 outcome=Outcome.NONSENSE if intent == "nonsense" else Outcome.ANSWERED,

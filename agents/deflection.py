@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from agents.base import said
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
-from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token
+from agents.types import Answer, AnswerEvent, Outcome, Question
 
 _REPLIES = {
     Intent.NONSENSE: (Outcome.NONSENSE, "抱歉，我没有看懂您的意思，可以用一句话说说您想问什么吗？"),
@@ -31,15 +32,13 @@ class DeflectionAgent:
         self._outcome, self._reply = _REPLIES[intent]
         self._profile = profile
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
         reply = self._reply.replace("{name}", self._profile.name)
         if topics:
             reply += "\n" + _TOPICS + "".join(f"\n- {topic}" for topic in topics)
-        yield Meta(self.name, self._intent)
-        yield Token(reply)
-        yield Done(
+        return said(
             Answer(
                 reply=reply,
                 outcome=self._outcome,

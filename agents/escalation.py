@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token
+from agents.base import said
+from agents.types import Answer, AnswerEvent, Outcome, Question
 
 _REPLY = (
     "明白，您希望由人工客服处理。当前还没有接通在线转人工，暂时无法把会话直接转给客服人员，"
@@ -17,11 +18,9 @@ class EscalationAgent:
 
     name = "escalation"
 
-    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        yield Meta(self.name, "human_handoff")
-        yield Token(_REPLY)
-        yield Done(
+        return said(
             Answer(
                 reply=_REPLY,
                 outcome=Outcome.HANDOFF,

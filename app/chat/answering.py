@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from loguru import logger
 
+from agents.base import said
 from agents.registry import Roster
 from agents.rewriter import keeps_facts
 from agents.router import Router
 from agents.screening.classifier import Screening
-from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Token
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed
 from app.chat.flight import Events
 from app.chat.guard import Guard
 from app.chat.timing import Laps
@@ -63,9 +64,8 @@ class Answering:
             rejected = self._guard.rejected(reason)
             self._metrics.rejected(tenant, rejected.reason)
             answer = Answer(rejected.reply, Outcome.REJECTED, "rejected", "screening", timings_ms=laps.ms)
-            yield Meta("screening", "rejected")
-            yield Token(rejected.reply)
-            yield Done(answer)
+            async for event in said(answer):
+                yield event
             self._metrics.computed(tenant, answer)
             return
         question = await self._spelled(team, question)
