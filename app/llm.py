@@ -42,15 +42,17 @@ class LanguageModels:
         quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile))
         if self.main is None:
             return quotes
-        models = [self.main, *([self.small] if self.small is not None and self._elsewhere else [])]
-        options = [generator_options(self._settings, analyzer, profile, model) for model in models]
-        writers = [get_generator("openai", option) for option in options]
-        full = FallbackGenerator([*writers, quotes])
+
+        def writer(model: ChatModel) -> Generator:
+            return get_generator("openai", generator_options(self._settings, analyzer, profile, model))
+
+        main = writer(self.main)
         if self.small is None or not self._two:
-            return full
-        quick = generator_options(self._settings, analyzer, profile, self.small)
-        others = writers[:1] if self._elsewhere else []  # a turn has two attempts at the answer, at most
-        return TieredGenerator(FallbackGenerator([get_generator("openai", quick), *others, quotes]), full)
+            return FallbackGenerator([main, quotes])
+        small = writer(self.small)
+        if self._elsewhere:
+            return TieredGenerator(FallbackGenerator([small, main, quotes]), FallbackGenerator([main, small, quotes]))
+        return TieredGenerator(FallbackGenerator([small, quotes]), FallbackGenerator([main, quotes]))
 
     def classifier(self) -> Classifier | None:
         """Names the intents of messages that leave the evidence undecided; None without a model."""
