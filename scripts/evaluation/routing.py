@@ -24,8 +24,7 @@ from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.rows import read_rows
 from knowledge.evaluation.runner import build_index
-from knowledge.ingest import Ingestor
-from knowledge.spelling import Speller
+from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
 from knowledge.types import Chunk
 
@@ -74,8 +73,8 @@ async def routing_report(
     try:
         head = await fit_head(embedder, shipped_anchors())
         router = Router(RouterParts(embedder, head, BaseCloseness(index, head.unrelated)))
-        speller = await _speller(analyzer, embedder, chunks)
-        await router.route(Question(rows[0]["text"], vector=await embedder.query(rows[0]["text"])))  # measures the base
+        speller = BaseSpeller(index, analyzer)
+        await _routed(rows[0], speller, router, embedder, lambda _: None)  # measures the base and learns its words
         routed = [await _routed(row, speller, router, embedder, progress) for row in rows]
     finally:
         await index.close()
@@ -84,10 +83,10 @@ async def routing_report(
 
 
 async def _routed(
-    row: Mapping[str, Any], speller: Speller, router: Router, embedder: Embedder, progress: Callable[[int], object]
+    row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
 ) -> Routed:
     start = perf_counter()
-    text = speller.correct(row["text"]).text
+    text = (await speller.correct(row["text"])).text
     corrected = perf_counter()
     vector = await embedder.query(text)
     embedded = perf_counter()
@@ -104,11 +103,6 @@ def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
         for number, folder in enumerate(folders)
         for chunk in load_set(folder, options=options).chunks
     ]
-
-
-async def _speller(analyzer: Analyzer, embedder: Embedder, chunks: Sequence[Chunk]) -> Speller:
-    documents = await Ingestor(embedder, analyzer).tokenise(chunks)
-    return Speller(analyzer, Counter(term for document in documents for term in set(document)))
 
 
 def _sweep(
