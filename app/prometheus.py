@@ -61,10 +61,7 @@ class _Families(Collector):
             for labels, count in own.routes.items():
                 routes.add_metric([tenant, *labels], count)
             for intent, buckets in own.scores.items():
-                bounds = [*map(str, BUCKETS_SCORE), "+Inf"]
-                scores.add_metric(
-                    [tenant, intent], list(zip(bounds, map(float, accumulate(buckets)), strict=True)), None
-                )
+                scores.add_metric([tenant, intent], _cumulative(BUCKETS_SCORE, buckets), None)
             for reason, count in own.rejections.items():
                 rejected.add_metric([tenant, reason], count)
         return iter((routes, scores, rejected))
@@ -87,9 +84,11 @@ class _Families(Collector):
 
 
 def _add(family: HistogramMetricFamily, labels: list[str], durations: Durations) -> None:
-    bounds = [*(str(milliseconds / 1000) for milliseconds in BUCKETS_MS), "+Inf"]
-    total, buckets = 0, []
-    for bound, count in zip(bounds, durations.buckets, strict=True):
-        total += count
-        buckets.append((bound, float(total)))
-    family.add_metric(labels, buckets, durations.total_ms / 1000)
+    seconds = [milliseconds / 1000 for milliseconds in BUCKETS_MS]
+    family.add_metric(labels, _cumulative(seconds, durations.buckets), durations.total_ms / 1000)
+
+
+def _cumulative(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:
+    """Upper bound -> how many are not above it, as Prometheus wants them; the last count exceeds every bound."""
+    totals = [float(total) for total in accumulate(counts)]
+    return list(zip([*map(str, bounds), "+Inf"], totals, strict=True))
