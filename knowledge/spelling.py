@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from knowledge.index import Index, Snapshot
+from knowledge.stores.recent import Recent
 from knowledge.text import Analyzer, simplify
 
 LENGTHS = (4, 3, 2)
@@ -73,9 +74,16 @@ class Speller:
         for word in sorted(self._terms):
             if self._terms[word] >= MIN_CHUNKS and analyzer.frequency(word):
                 self._by_sound.setdefault(_sound(word), []).append(word)
+        self._recent: Recent[str, Correction] = Recent()
 
     def correct(self, text: str) -> Correction:
-        """The text with its homophone typos put right; everything else stays as it was written."""
+        """The text with its homophone typos put right; everything else stays as it was written.
+
+        Remembered for a moment: a turn is routed and searched by the same words.
+        """
+        return self._recent.get(text, self._correct)
+
+    def _correct(self, text: str) -> Correction:
         folded = simplify(text)
         proposals = [
             replace(change, start=run.start() + change.start)
