@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from agents.rewriter import Rewriter, rewritten_by_rules
-from agents.types import Outcome, Question, Turn
+from agents.types import Question, Turn
 from app.chat.session import Message
 from app.db.conversations import ConversationRepository, TurnRow
 
@@ -38,7 +38,7 @@ class History:
         if message.history:
             return _understood(message.history[-self._turns :])
         rows = await self._conversations.last(message.tenant, message.session_id, self._turns)
-        return tuple(_turn(row) for row in rows if row.outcome != Outcome.REJECTED)
+        return tuple(_turn(row) for row in rows)
 
     async def _summary(self, message: Message) -> str:
         """What was asked before the turns that are looked at, each question cut, the latest ones kept."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select
 
-from agents.types import Usage
+from agents.types import Outcome, Usage
 from app.db.engine import Database, Serialised, insert_into
 from app.db.models import Conversation, Turn
 
@@ -68,10 +68,10 @@ class ConversationRepository:
             return (await connection.execute(select(Conversation.turns).where(key))).first() is not None
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
-        """The last `count` turns, the oldest of them first."""
+        """The last `count` turns that were taken, the oldest of them first."""
         query = (
             select(Turn.id, Turn.question, Turn.standalone, Turn.reply, Turn.outcome, Turn.response, Turn.created_at)
-            .where(Turn.tenant_id == tenant, Turn.session_id == session_id)
+            .where(*_taken(tenant, session_id))
             .order_by(Turn.number.desc())
             .limit(count)
         )
@@ -82,13 +82,18 @@ class ConversationRepository:
         """What was asked before the last `skipped` turns, as it was understood: `count` questions, the oldest first."""
         query = (
             select(Turn.standalone)
-            .where(Turn.tenant_id == tenant, Turn.session_id == session_id)
+            .where(*_taken(tenant, session_id))
             .order_by(Turn.number.desc())
             .offset(skipped)
             .limit(count)
         )
         async with self._database.read() as connection:
             return list((await connection.execute(query)).scalars())[::-1]
+
+
+def _taken(tenant: str, session_id: str) -> tuple[ColumnElement[bool], ...]:
+    """A message that was rejected is kept, but what follows is not understood by it, nor does a model read it."""
+    return Turn.tenant_id == tenant, Turn.session_id == session_id, Turn.outcome != Outcome.REJECTED.value
 
 
 def append(connection: Connection, turns: Sequence[NewTurn]) -> None:

@@ -37,6 +37,15 @@ async def test_the_last_turns_come_in_the_order_they_were_said(database: Databas
     assert await repository.last("t", "s", 0) == []
 
 
+async def test_what_was_rejected_is_kept_and_not_looked_back_at(database: Database) -> None:
+    log, repository = TurnLog(database, nothing), ConversationRepository(database)
+    for number in range(6):
+        await log.append(turn(number, outcome="rejected" if number in (1, 4) else "answered"))
+    assert [row.id for row in await repository.last("t", "s", 2)] == ["m3", "m5"]
+    assert await repository.questions_before("t", "s", 2, 5) == ["完整问题0", "完整问题2"]
+    assert len(await numbers(database, "s")) == 6
+
+
 async def test_turns_that_arrive_together_are_numbered_in_the_order_they_came(database: Database) -> None:
     log = TurnLog(database, nothing)
     await log.append(turn(100))
