@@ -61,6 +61,7 @@ def _merged(first: Answer, other: Answer) -> Answer:
         confidence=max(first.confidence, other.confidence) if speaks else first.confidence,
         sources=first.sources + other.sources if speaks else first.sources,
         suggestions=first.suggestions or (other.suggestions if speaks else ()),
+        handoff=first.handoff or other.handoff,
         escalate_to_human=first.escalate_to_human or other.escalate_to_human,
         degraded=tuple(dict.fromkeys(first.degraded + other.degraded)),
         timings_ms=other.timings_ms | first.timings_ms,

@@ -78,6 +78,7 @@ class Question:
     `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first, and
     `summary` says what was talked about before it;
     `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
+    `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
     `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
     """
 
@@ -87,6 +88,7 @@ class Question:
     summary: str = ""
     vector: Vector | None = None
     page: Page | None = None
+    caller: str = ""
     degraded: tuple[str, ...] = ()
     usage: Usage = Usage()
 
@@ -109,11 +111,40 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class RowSource:
+    """A row of the business database that the reply cites as `[SQL]`; `fields` are shown values, masked already."""
+
+    table: str
+    key: str
+    fields: dict[str, str]
+
+
+class HandoffReason(StrEnum):
+    """Why a person should take the session."""
+
+    ASKED = "asked"
+    HIGH_STAKES = "high_stakes"
+    EMOTION = "emotion"
+    FAILED_TWICE = "failed_twice"
+    LOW_CONFIDENCE_TWICE = "low_confidence_twice"
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffRequest:
+    """The signal that a session should go to a person. `priority`: 0 as usual, more is sooner; `emotion` in [0, 1]."""
+
+    reason: HandoffReason
+    priority: int = 0
+    emotion: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The whole result of a turn.
 
     `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
-    was out of order while answering. `timings_ms` has a key per stage.
+    was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
+    decided where sessions are kept.
     """
 
     reply: str
@@ -121,8 +152,9 @@ class Answer:
     intent: str
     agent: str
     confidence: float = 0.0
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source | RowSource, ...] = ()
     suggestions: tuple[str, ...] = ()
+    handoff: HandoffRequest | None = None
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)

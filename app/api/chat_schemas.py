@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -37,13 +37,22 @@ class SourceOut(BaseModel):
     score: float = Field(ge=0, le=1, description="校准后的概率")
 
 
+class RowSourceOut(BaseModel):
+    """A row of the business database that the reply cites as [SQL]."""
+
+    index: Literal["SQL"]
+    table: str
+    key: str
+    fields: dict[str, str] = Field(description="展示用的值，已脱敏")
+
+
 class ChatData(BaseModel):
     """What stands beside the reply."""
 
     intent: str
     agent: str
     confidence: float = Field(ge=0, le=1, description="所用片段中最高的校准概率；没有用到片段时为 0")
-    sources: list[SourceOut]
+    sources: list[SourceOut | RowSourceOut]
     suggestions: list[str]
     escalate_to_human: bool
     degraded: list[str]

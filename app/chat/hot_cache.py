@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cachetools import TTLCache
 
-from agents.types import Answer, AnswerEvent, Done, Evidence, Outcome, Page, Question, Usage
+from agents.types import Answer, AnswerEvent, Done, Evidence, Outcome, Page, Question, Source, Usage
 from app.chat.flight import Events, Flight
 from app.chat.questions import normalised
 
@@ -30,12 +30,13 @@ class Version(NamedTuple):
 
 
 class Key(NamedTuple):
-    """Two questions with one key have one answer."""
+    """Two questions with one key have one answer. What is kept is kept for every `caller`; what runs is not shared."""
 
     tenant: str
     version: Version
     question: str
     page: Page | None
+    caller: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,9 @@ class HotCache:
         """
         if not self.max_size:
             return Served(compute(), cached=False)
-        key = Key(tenant, await self._version(tenant), normalised(question.text), question.page)
+        key = Key(tenant, await self._version(tenant), normalised(question.text), question.page, question.caller)
         stats = self.stats(tenant)
-        if (entry := self._entries.get(key)) is not None:
+        if (entry := self._entries.get(key._replace(caller=""))) is not None:
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
             return Served(_replay(entry.events), cached=True)
@@ -173,9 +174,9 @@ class HotCache:
         revision = searched[-1].revision if searched else key.version.revision
         documents = frozenset(
             [candidate.chunk.document.id for retrieval in searched for candidate in retrieval.passing]
-            + [source.document_id for source in answer.sources]
+            + [source.document_id for source in answer.sources if isinstance(source, Source)]
         )
-        key = key._replace(version=Version(revision, config))
+        key = key._replace(version=Version(revision, config), caller="")
         self._entries[key] = Entry(tuple(events), documents, milliseconds, answer.usage)
 
 
