@@ -62,6 +62,7 @@ def _merged(first: Answer, other: Answer) -> Answer:
         sources=first.sources + other.sources if speaks else first.sources,
         suggestions=first.suggestions or (other.suggestions if speaks else ()),
         handoff=first.handoff or other.handoff,
+        proposal=first.proposal or (other.proposal if speaks else None),
         escalate_to_human=first.escalate_to_human or other.escalate_to_human,
         degraded=tuple(dict.fromkeys(first.degraded + other.degraded)),
         timings_ms=other.timings_ms | first.timings_ms,

@@ -72,6 +72,18 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """What an agent would do once the customer confirms it: kept with the turn, so any process can go on from it.
+
+    `action` names it, `fields` are what it takes as plain text, `expires` is in seconds since the epoch.
+    """
+
+    action: str
+    fields: dict[str, str]
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the customer asks now.
 
@@ -79,6 +91,8 @@ class Question:
     `summary` says what was talked about before it;
     `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
+    `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
+    proposed.
     `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
     """
 
@@ -89,6 +103,8 @@ class Question:
     vector: Vector | None = None
     page: Page | None = None
     caller: str = ""
+    session: str = ""
+    proposal: Proposal | None = None
     degraded: tuple[str, ...] = ()
     usage: Usage = Usage()
 
@@ -144,7 +160,7 @@ class Answer:
 
     `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
-    decided where sessions are kept.
+    decided where sessions are kept. `proposal` waits for the customer's next message.
     """
 
     reply: str
@@ -155,6 +171,7 @@ class Answer:
     sources: tuple[Source | RowSource, ...] = ()
     suggestions: tuple[str, ...] = ()
     handoff: HandoffRequest | None = None
+    proposal: Proposal | None = None
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
