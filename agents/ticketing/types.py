@@ -1,0 +1,93 @@
+"""The vocabulary of tickets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class TicketState(StrEnum):
+    """Where a ticket stands; WAITING is for the customer."""
+
+    OPEN = "open"
+    IN_PROGRESS = "in_progress"
+    WAITING = "waiting"
+    RESOLVED = "resolved"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+
+
+DONE = frozenset({TicketState.RESOLVED, TicketState.CLOSED})
+
+
+class Priority(StrEnum):
+    """How soon, the least urgent first."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
+class Category(StrEnum):
+    """What a ticket is about."""
+
+    REPAIR = "repair"
+    FAULT = "fault"
+    COMPLAINT = "complaint"
+    REQUEST = "request"
+    HANDOFF = "handoff"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class NewTicket:
+    """What is to be done, in the customer's words."""
+
+    subject: str
+    description: str
+    category: Category = Category.OTHER
+    priority: Priority = Priority.NORMAL
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerTicket:
+    """A ticket as its customer may see it. `note` is the last thing that staff said of it, empty for nothing yet."""
+
+    number: str
+    subject: str
+    state: TicketState
+    priority: Priority
+    created_at: datetime
+    resolve_by: datetime
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose tickets are meant: those of a conversation, and those of a member who proved who it is."""
+
+    session: str
+    caller: str = ""
+
+
+class Tickets(Protocol):
+    """The tickets of one tenant, as their customers reach them."""
+
+    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool]:
+        """The ticket, and whether it is new: one that is not done yet has each subject once a conversation."""
+
+    async def mine(self, owner: Owner, number: str = "") -> Sequence[CustomerTicket]:
+        """The owner's tickets, the latest first, or the one with the number; nobody else's, whatever the number."""
+
+    async def add(self, owner: Owner, number: str, text: str) -> CustomerTicket | None:
+        """Adds the customer's words; a ticket that waited for them goes on. None when the owner has no such ticket."""
+
+    async def urge(self, owner: Owner, number: str) -> CustomerTicket | None:
+        """Notes that the customer presses; None when the owner has no such ticket."""
+
+    async def close(self, owner: Owner, number: str) -> CustomerTicket | None:
+        """The customer needs it no more; None when the owner has no such ticket."""
