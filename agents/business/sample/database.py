@@ -1,0 +1,99 @@
+"""Fills a business database with samples: the same rows for the same day, on SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from random import Random
+
+from sqlalchemy import URL, Connection, inspect, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from agents.business.sample.people import Row, coupons, members, settle
+from agents.business.sample.purchases import DAYS, RECENT, Purchases
+from agents.business.sample.tables import MARKER, METADATA
+from agents.errors import BusinessUnavailable
+from knowledge.errors import InvalidConfiguration
+
+SEED = 5
+MEMBERS, ORDERS = 40, 300
+RICH = 6
+"""Members whose orders are in every state; the last member has bought nothing yet."""
+DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
+
+
+def sample_rows(today: date) -> dict[str, list[Row]]:
+    """Rows by table, in an order that foreign keys allow."""
+    rng = Random(SEED)
+    people = members(rng, MEMBERS, today)
+    purchases = Purchases(rng, today)
+    for member in people[:RICH]:
+        for age in RECENT:
+            purchases.buy(member, age, "unpaid" if age == 0 else "shipped" if age == 2 else "")
+    ages = sorted(rng.randint(1, DAYS - 1) for _ in range(ORDERS - len(purchases.orders)))
+    for age in ages:
+        purchases.buy(people[int(rng.random() ** 1.5 * (MEMBERS - 1))], age)
+    points = [entry for member in people for entry in _points(rng, member, purchases)]
+    return {
+        "members": people,
+        "orders": purchases.orders,
+        "order_items": purchases.order_items,
+        "shipments": purchases.shipments,
+        "refunds": purchases.refunds,
+        "invoices": purchases.invoices,
+        "points": points,
+        "coupons": [row for member in people[:-1] for row in coupons(rng, member, today)],
+        MARKER.name: [{"made_on": today}],
+    }
+
+
+async def seed(url: str, today: date) -> dict[str, list[Row]]:
+    """Makes the tables anew; gives what is in them now.
+
+    Raises InvalidConfiguration for tables that are not samples, BusinessUnavailable where nothing can be written.
+    """
+    address = _address(url)
+    if address.get_backend_name() == "sqlite" and address.database:
+        Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+    rows = sample_rows(today)
+    engine = create_async_engine(address)
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(_fill, rows)
+    except (SQLAlchemyError, OSError) as error:
+        raise BusinessUnavailable(f"写不进 {address!r}：{error}") from error
+    finally:
+        await engine.dispose()
+    return rows
+
+
+def _points(rng: Random, member: Row, purchases: Purchases) -> list[Row]:
+    orders = [order for order in purchases.orders if order["member_id"] == member["id"]]
+    if not orders:
+        return []
+    numbers = {order["id"] for order in orders}
+    refunds = [refund for refund in purchases.refunds if refund["order_id"] in numbers]
+    return settle(rng, member, orders, refunds, purchases.today)
+
+
+def _fill(connection: Connection, rows: dict[str, list[Row]]) -> None:
+    there = set(inspect(connection).get_table_names())
+    if MARKER.name not in there and (foreign := sorted(there & METADATA.tables.keys())):
+        raise InvalidConfiguration(f"库里已有 {'、'.join(foreign)}，不是示例数据，不覆盖；请换一个空库")
+    METADATA.drop_all(connection)
+    METADATA.create_all(connection)
+    for table in METADATA.sorted_tables:
+        connection.execute(table.insert(), rows[table.name])
+
+
+def _address(url: str) -> URL:
+    """The address with the driver that is installed. Raises InvalidConfiguration."""
+    try:
+        address = make_url(url)
+    except ArgumentError as error:
+        raise InvalidConfiguration(f"业务库地址读不懂：{error}") from error
+    driver = DRIVERS.get(address.get_backend_name())
+    if driver is None:
+        raise InvalidConfiguration(f"示例业务库只能建在 SQLite 或 PostgreSQL 上，不是 {address.get_backend_name()}")
+    return address.set(drivername=driver)
