@@ -1,0 +1,191 @@
+"""The vocabulary of the human desk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class State(StrEnum):
+    """Who a session is with."""
+
+    BOT = "bot"
+    QUEUED = "queued"
+    OUT_OF_HOURS = "out_of_hours"
+    ASSIGNED = "assigned"
+    RESOLVED = "resolved"
+    CLOSED = "closed"
+
+
+HELD = frozenset({State.QUEUED, State.ASSIGNED})
+"""The bot is silent."""
+WAITING = frozenset({State.QUEUED, State.OUT_OF_HOURS})
+"""A person may accept; outside business hours the bot helps meanwhile."""
+ACTIVE = HELD | WAITING
+
+
+class Event(StrEnum):
+    """What happens to a session."""
+
+    REQUEST = "request"
+    REQUEST_AFTER_HOURS = "request_after_hours"
+    OPEN = "open"
+    ACCEPT = "accept"
+    TRANSFER = "transfer"
+    REQUEUE = "requeue"
+    RELEASE = "release"
+    RESOLVE = "resolve"
+    LEAVE = "leave"
+    CLOSE = "close"
+    EXPIRE = "expire"
+    RETURN = "return"
+
+
+class Actor(StrEnum):
+    """Who makes it happen."""
+
+    BOT = "bot"
+    CUSTOMER = "customer"
+    STAFF = "staff"
+    SYSTEM = "system"
+
+
+class Sender(StrEnum):
+    """Who wrote a message."""
+
+    CUSTOMER = "customer"
+    AGENT = "agent"
+    SYSTEM = "system"
+    BOT = "bot"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """A session id means something only together with its tenant."""
+
+    tenant: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeskSession:
+    """A session that was with the desk at least once.
+
+    `version` counts its transitions, `messages` its messages. `agent_id` is the member of staff, empty for nobody;
+    `skill` what that person must know, empty for anything. `caller` is the member the customer proved to be, `ticket`
+    the number of the ticket that was made because nobody was there. `fresh_at`: turns before it do not count as failed.
+    """
+
+    tenant: str
+    session_id: str
+    state: State
+    version: int
+    messages: int
+    agent_id: str
+    user_id: str
+    caller: str
+    channel: str
+    reason: str
+    priority: int
+    emotion: float
+    skill: str
+    card: dict[str, Any]
+    ticket: str
+    queued_at: datetime | None
+    assigned_at: datetime | None
+    resolved_at: datetime | None
+    fresh_at: datetime | None
+    active_at: datetime
+    updated_at: datetime
+
+    @property
+    def key(self) -> SessionKey:
+        return SessionKey(self.tenant, self.session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What changes of a session when something happened; enough to know whether there is news."""
+
+    state: State
+    version: int
+    messages: int
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeskMessage:
+    """A message between customer and staff; `seq` counts from 1 in its session, without gaps."""
+
+    seq: int
+    sender: Sender
+    agent_id: str
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One transition; `note` is for staff."""
+
+    version: int
+    event: Event
+    source: State
+    target: State
+    actor: Actor
+    agent_id: str
+    note: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """A person who serves customers. No `skills`: takes anything; `capacity` is how many at once, 0 any number."""
+
+    agent_id: str
+    name: str
+    skills: tuple[str, ...]
+    capacity: int
+    last_seen: datetime | None
+    assigned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A request for a person, ready to be written with the turn that made it."""
+
+    event: Event
+    actor: Actor
+    reason: str
+    priority: int
+    emotion: float
+    skill: str
+    caller: str
+    card: dict[str, Any]
+    ticket: str
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """What the customer is told. `position` counts from 1 and is 0 outside the queue; `estimated_wait_s` is None where
+    nobody can tell, because nobody is there.
+    """
+
+    state: State
+    position: int = 0
+    estimated_wait_s: int | None = None
+    agent: str = ""
+    ticket: str = ""
+
+    def body(self) -> dict[str, Any]:
+        """As it stands in responses."""
+        return {
+            "state": self.state.value,
+            "position": self.position,
+            "estimated_wait_s": self.estimated_wait_s,
+            "agent": self.agent,
+            "ticket": self.ticket,
+        }
