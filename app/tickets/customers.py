@@ -1,0 +1,53 @@
+"""Tickets of one tenant as the ticket agent reaches them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from agents.ticketing.types import CustomerTicket, NewTicket, Owner
+from app.db.tickets import TicketRow
+from app.errors import Conflict
+from app.tickets.service import BOT, TicketService
+
+
+class CustomerTickets:
+    """See `agents.ticketing.types.Tickets`."""
+
+    def __init__(self, service: TicketService, tenant: str) -> None:
+        self._service = service
+        self._tenant = tenant
+
+    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool]:
+        """See `Tickets.open`."""
+        row, new = await self._service.create(self._tenant, owner, ticket, BOT)
+        return _shown(row), new
+
+    async def mine(self, owner: Owner, number: str = "") -> list[CustomerTicket]:
+        """See `Tickets.mine`."""
+        return [_shown(row, note) for row, note in await self._service.of(self._tenant, owner, number)]
+
+    async def add(self, owner: Owner, number: str, text: str) -> CustomerTicket | None:
+        """See `Tickets.add`."""
+        return await self._as_it_stands(owner, number, self._service.add(self._tenant, owner, number, text))
+
+    async def urge(self, owner: Owner, number: str) -> CustomerTicket | None:
+        """See `Tickets.urge`."""
+        return await self._as_it_stands(owner, number, self._service.urge(self._tenant, owner, number))
+
+    async def close(self, owner: Owner, number: str) -> CustomerTicket | None:
+        """See `Tickets.close`."""
+        return await self._as_it_stands(owner, number, self._service.close(self._tenant, owner, number))
+
+    async def _as_it_stands(
+        self, owner: Owner, number: str, change: Awaitable[TicketRow | None]
+    ) -> CustomerTicket | None:
+        """Its state may have changed since the customer saw it, and may not allow what was wanted: it says so."""
+        try:
+            row = await change
+        except Conflict:
+            return next(iter(await self.mine(owner, number)), None)
+        return None if row is None else _shown(row)
+
+
+def _shown(row: TicketRow, note: str = "") -> CustomerTicket:
+    return CustomerTicket(row.number, row.subject, row.state, row.priority, row.created_at, row.resolve_by, note)
