@@ -20,6 +20,7 @@ from app.api import (
     prometheus,
     search,
 )
+from app.api.direct import include_directly
 from app.api.error_handlers import install_error_handlers
 from app.api.middleware import RequestContextMiddleware
 from app.container import open_container
@@ -47,7 +48,8 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(title=TITLE, lifespan=lifespan)
     app.add_middleware(RequestContextMiddleware)
     install_error_handlers(app)
-    resources = chat, openai, conversations, search, documents, gaps, performance, profile, health, prometheus
+    include_directly(app, chat.router)
+    resources = openai, conversations, search, documents, gaps, performance, profile, health, prometheus
     for resource in resources:
         app.include_router(resource.router)
     return app

@@ -21,10 +21,11 @@ from agents.types import Evidence, Replace, Token
 from app.api.search import SearchResponse
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.service import ChatService
-from app.chat.session import Message, new_id
+from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.container import open_container
 from app.errors import describe
+from app.ids import new_id
 from app.logging import configure_logging
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError

@@ -9,15 +9,17 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
-from app.api.deps import TenantId, Wiring, current_container
+from app.api.deps import TenantId, current_container
+from app.api.direct import DirectRoute
 from app.api.error_handlers import log_error, request_id_of
-from app.chat.session import Message, new_id
+from app.chat.session import Message
 from app.chat.stream import HEADERS, MEDIA_TYPE, server_sent
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import describe
+from app.ids import new_id
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/chat", tags=["对话"])
+router = APIRouter(prefix="/api/v1/chat", tags=["对话"], route_class=DirectRoute)
 
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"description": "SSE：meta、token、replace、ping，最后是 done 或 error", "content": {MEDIA_TYPE: {}}}
@@ -33,9 +35,10 @@ async def chat(body: ChatRequest, request: Request, tenant: TenantId) -> Respons
 
 
 @router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
-async def chat_stream(body: ChatRequest, request: Request, tenant: TenantId, wiring: Wiring) -> StreamingResponse:
+async def chat_stream(body: ChatRequest, request: Request, tenant: TenantId) -> StreamingResponse:
     """Answers one message as it is written."""
     message = _message(body, request, tenant)
+    wiring = current_container(request)
     turn = _noted(wiring.chat.stream(message), request)
     events = server_sent(turn, message.trace_id, wiring.draining)
     return StreamingResponse(events, media_type=MEDIA_TYPE, headers=HEADERS)

@@ -30,6 +30,7 @@ class Allow(SecurityBase):
         host = request.client.host if request.client else None
         principal = await current_container(request).keys.authenticate(_key(request), host)
         request.state.tenant = principal.tenant
+        request.state.principal = principal
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         return principal.tenant

@@ -6,7 +6,6 @@ BaseHTTPMiddleware would more than halve the throughput.
 from __future__ import annotations
 
 import re
-import secrets
 import time
 
 from loguru import logger
@@ -14,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import describe
+from app.ids import random_hex
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -34,7 +34,7 @@ class RequestContextMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _given_id(scope) or secrets.token_hex(8)
+        request_id = _given_id(scope) or random_hex(16)
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         status = 500

@@ -13,10 +13,11 @@ from app.api.deps import TenantId, Wiring
 from app.api.error_handlers import log_error, request_id_of
 from app.api.openai_format import MODEL, PING, ChunkWriter, completion, failure
 from app.api.openai_schemas import CompletionRequest
-from app.chat.session import Message, new_id
+from app.chat.session import Message
 from app.chat.stream import HEADERS, MEDIA_TYPE, paced
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import NotFound, describe
+from app.ids import new_id
 from knowledge.text import clean
 
 CHANNEL = "openai"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cachetools import TTLCache
 
-from agents.types import Answer, AnswerEvent, Done, Evidence, Outcome, Page, Question, Source, Usage
+from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
 from app.chat.questions import normalised
 
@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An answer as it was given, the documents that it rests on, and what it cost."""
+    """The events of an answer, the documents that it rests on, and what it cost."""
 
     events: tuple[AnswerEvent, ...]
     documents: frozenset[str]
@@ -177,7 +177,9 @@ class HotCache:
             + [source.document_id for source in answer.sources if isinstance(source, Source)]
         )
         key = key._replace(version=Version(revision, config), caller="")
-        self._entries[key] = Entry(tuple(events), documents, milliseconds, answer.usage)
+        meta = next(event for event in events if isinstance(event, Meta))
+        told = meta, Token(answer.reply), Done(answer)  # nobody waits for it word by word any more
+        self._entries[key] = Entry(told, documents, milliseconds, answer.usage)
 
 
 def _keepable(answer: Answer) -> bool:

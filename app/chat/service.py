@@ -12,11 +12,12 @@ from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Served
 from app.chat.questions import self_contained
-from app.chat.session import Message, Sessions, new_id
+from app.chat.session import Message, Sessions
 from app.chat.timing import Laps
 from app.chat.types import ChatEvent, TurnDone, TurnStarted
 from app.db.conversations import NewTurn
 from app.db.turn_log import TurnLog
+from app.ids import new_id
 from app.metrics import Metrics
 from app.privacy import personal_data
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
@@ -33,14 +31,6 @@ class Message:
     page: Page | None = None
     new_session: bool = False
     history: tuple[Turn, ...] = ()
-
-
-def new_id() -> str:
-    """An id nobody can guess, 32 hex digits: 12 of the time, so that rows are written side by side, 20 at random.
-
-    Ids in random order cost a commit of 32 turns a quarter more, in ever more pages.
-    """
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 class Sessions:

@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, insert, select
 
 from agents.types import Outcome, Usage
-from app.db.engine import Database, Serialised, insert_into
+from app.db.engine import DIALECTS, Database, Serialised
 from app.db.models import Conversation, Turn
+from app.desk.types import Opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,11 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
-    """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn."""
+    """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
+
+    for_desk: the message goes to the person who has the session, `client_id` being the sender's own id of it; `opening`
+    asks for a person.
+    """
 
     tenant: str
     session_id: str
@@ -46,6 +51,9 @@ class NewTurn:
     cached: bool = False
     degraded: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    for_desk: bool = False
+    client_id: str = ""
+    opening: Opening | None = None
 
 
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
@@ -53,6 +61,17 @@ _NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_sub
 _INSERT_TURN = insert(Turn).values(
     {column.name: bindparam(column.name) for column in Turn.__table__.columns} | {"number": _NUMBER}
 )
+
+
+def _count_turns(insertion: Any) -> Any:
+    return insertion.on_conflict_do_update(
+        index_elements=[Conversation.tenant_id, Conversation.session_id],
+        set_={"turns": Conversation.turns + insertion.excluded.turns, "updated_at": insertion.excluded.updated_at},
+    )
+
+
+_COUNT_TURNS = {name: _count_turns(dialect.insert(Conversation)) for name, dialect in DIALECTS.items()}
+"""Made once: to put this statement together anew cost as much as to carry it out."""
 
 
 class ConversationRepository:
@@ -101,12 +120,7 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
 
     Sessions are locked in the order of their names, so that processes that append at once cannot block each other.
     """
-    opened = insert_into(connection, Conversation)
-    counted = opened.on_conflict_do_update(
-        index_elements=[Conversation.tenant_id, Conversation.session_id],
-        set_={"turns": Conversation.turns + opened.excluded.turns, "updated_at": opened.excluded.updated_at},
-    )
-    connection.execute(counted, _conversations(turns))
+    connection.execute(_COUNT_TURNS[connection.dialect.name], _conversations(turns))
     connection.execute(_INSERT_TURN, _numbered(turns))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agents.llm.base import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
-from agents.types import Answer, AnswerEvent, Done, Question, Replace, Token
+from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
 from knowledge.text import Analyzer
 from knowledge.types import Candidate, Chunk, DocumentMeta, Filter, Retrieval, Vector, Verdict
 
@@ -87,6 +87,13 @@ async def finish(events: Sequence[AnswerEvent]) -> Answer:
             reply = event.text
     assert reply == last.answer.reply
     return last.answer
+
+
+def fragments_of(answer: Answer) -> list[Source]:
+    """What a reply from documents alone cites."""
+    sources = [source for source in answer.sources if isinstance(source, Source)]
+    assert len(sources) == len(answer.sources)
+    return sources
 
 
 def ask(text: str, rewrite: str | None = None) -> Question:

@@ -5,7 +5,7 @@ from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, Meta, Outcome
-from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
+from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish, fragments_of
 
 FALLBACK = "抱歉，知识库中未找到相关内容。"
 
@@ -25,7 +25,7 @@ async def test_a_confident_answer_is_quoted_and_cited() -> None:
     result = await answer("退款多久到账", FixedSearcher(candidate(text, 0.9, heading=("退款", "时效"))))
     assert result.reply == f"{text}[1]"
     assert (result.outcome, result.confidence) == (Outcome.ANSWERED, 0.9)
-    [source] = result.sources
+    [source] = fragments_of(result)
     assert (source.index, source.document_id, source.title, source.heading) == (1, "d0", "退货规则", "退款 > 时效")
     assert (source.snippet, source.score) == (text, 0.9)
     assert not result.escalate_to_human
@@ -39,8 +39,8 @@ async def test_sources_are_numbered_without_gaps_in_the_order_of_citation() -> N
         candidate("借记卡退款多久到账：5 天到账。", 0.8, number=2),
     )
     result = await answer("退款多久到账", searcher)
-    assert [source.index for source in result.sources] == [1, 2]
-    assert [source.document_id for source in result.sources] == ["d0", "d2"]
+    assert [source.index for source in fragments_of(result)] == [1, 2]
+    assert [source.document_id for source in fragments_of(result)] == ["d0", "d2"]
     assert result.reply.count("[1]") == result.reply.count("[2]") == 1
     assert "ZX12AB34" not in repr(result)
 
@@ -50,7 +50,7 @@ async def test_a_curated_answer_is_given_verbatim_and_cited() -> None:
     faq = candidate(curated, 0.9, question="能退货吗", entry="q1")
     result = await answer("能退货吗", FixedSearcher(faq, candidate("其他说明。", 0.8, number=1)))
     assert result.reply == f"{curated}[1]"
-    assert [source.heading for source in result.sources] == ["能退货吗"]
+    assert [source.heading for source in fragments_of(result)] == ["能退货吗"]
 
 
 async def test_below_the_confident_threshold_it_answers_under_a_disclaimer_without_sources() -> None:

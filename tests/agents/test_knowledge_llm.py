@@ -14,7 +14,7 @@ from agents.types import Answer, AnswerEvent, Outcome, Page, Question, Replace, 
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import RETURNS, WARRANTY, scripted
-from tests.agents.support import ANALYZER, FixedSearcher, candidate, finish
+from tests.agents.support import ANALYZER, FixedSearcher, candidate, finish, fragments_of
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 RETURN = candidate(RETURNS, 0.9)
@@ -39,7 +39,7 @@ async def answered(*candidates: Candidate, text: str = "退款多久到账", scr
 async def test_an_answer_of_the_model_is_cited_and_counted() -> None:
     answer = await answered(RETURN)
     assert (answer.reply, answer.outcome, answer.confidence) == (f"{ARRIVES}[1]", Outcome.ANSWERED, 0.9)
-    assert [(source.index, source.snippet) for source in answer.sources] == [(1, ARRIVES)]
+    assert [(source.index, source.snippet) for source in fragments_of(answer)] == [(1, ARRIVES)]
     assert answer.usage.calls == 1
     assert answer.usage.completion_tokens > 0
     assert {"generate", "verify"} <= answer.timings_ms.keys()
@@ -49,7 +49,7 @@ async def test_citations_are_numbered_in_the_order_of_use() -> None:
     says = Say(f"路由器整机保修三年[2]。{ARRIVES}[1]")
     answer = await answered(RETURN, candidate(WARRANTY, 0.8, number=1), script=says)
     assert answer.reply == f"路由器整机保修三年[1]。{ARRIVES}[2]"
-    assert [(source.index, source.document_id) for source in answer.sources] == [(1, "d1"), (2, "d0")]
+    assert [(source.index, source.document_id) for source in fragments_of(answer)] == [(1, "d1"), (2, "d0")]
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.1])
@@ -134,7 +134,7 @@ async def test_the_page_is_source_nought_and_no_confidence() -> None:
     events, _ = await events_of(Question("价格和退款到账时间", page=page), RETURN, script=(says,))
     answer = await finish(events)
     assert answer.reply == f"现在的活动价是 899 元[0]。{ARRIVES}[1]"
-    assert [(source.index, source.title, source.score) for source in answer.sources] == [
+    assert [(source.index, source.title, source.score) for source in fragments_of(answer)] == [
         (0, "YS-W5 智能手表", 0.0),
         (1, "退货规则", 0.9),
     ]

@@ -52,9 +52,9 @@ class Kitchen:
         return events
 
     async def serve(
-        self, cache: HotCache, text: str = "保修几年", tenant: str = "t", page: Page | None = None
+        self, cache: HotCache, text: str = "保修几年", tenant: str = "t", page: Page | None = None, caller: str = ""
     ) -> Served:
-        return await cache.serve(tenant, Question(text, page=page), self.compute(text))
+        return await cache.serve(tenant, Question(text, page=page, caller=caller), self.compute(text))
 
 
 async def told(served: Served) -> list[AnswerEvent]:
@@ -73,14 +73,26 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_second_question_gets_the_events_of_the_first() -> None:
+async def test_a_second_question_gets_the_answer_of_the_first_in_one_piece() -> None:
     kitchen = Kitchen()
     cache = kitchen.cache()
     first = await told(await kitchen.serve(cache))
     again = await kitchen.serve(cache, " 保修几年？ ")
     assert again.cached
-    assert await told(again) == first
+    assert await told(again) == [first[0], Token(kitchen.answer.reply), first[-1]]
     assert kitchen.started == 1
+
+
+async def test_callers_share_what_is_kept_but_never_what_is_being_computed() -> None:
+    kitchen = Kitchen()
+    kitchen.go.clear()
+    cache = kitchen.cache()
+    waiting = [asyncio.create_task(told(await kitchen.serve(cache, caller=caller))) for caller in ("m1", "m1", "m2")]
+    await settled()
+    assert kitchen.started == 2
+    kitchen.go.set()
+    await asyncio.gather(*waiting)
+    assert (await kitchen.serve(cache, caller="m3")).cached
 
 
 async def test_a_hundred_at_once_cost_one_computation_and_all_get_every_event() -> None:

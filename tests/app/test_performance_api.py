@@ -12,9 +12,10 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import func, select
 
-from app.chat.session import Message, new_id
+from app.chat.session import Message
 from app.container import Container, open_container
 from app.db.models import OutboxEvent, Turn
+from app.ids import new_id
 from app.main import create_app
 from app.metrics import STAGES
 from app.outbox import OutboxWorker
