@@ -8,10 +8,12 @@ from contextlib import suppress
 
 from sqlalchemy import Connection
 
-from app.db import conversations, outbox
+from app.db import conversations, desk_turns, outbox
 from app.db.conversations import NewTurn
+from app.db.desk_turns import ChangedHands
 from app.db.engine import Database
 from app.db.outbox import Event
+from app.desk.types import DeskSession
 
 PAUSE_SECONDS = 0.002
 """Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
@@ -25,7 +27,8 @@ MAX_BATCH = 256
 class TurnLog:
     """One transaction holds the turns, the counts of their conversations, and what follows from them.
 
-    after: the events that follow from turns of one transaction. on_commit: called after each.
+    after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with the
+    sessions that changed at the human desk.
     """
 
     def __init__(
@@ -33,24 +36,29 @@ class TurnLog:
         database: Database,
         after: Callable[[Sequence[NewTurn]], list[Event]],
         on_commit: Callable[[], None] = lambda: None,
+        on_desk: Callable[[Sequence[DeskSession]], None] = lambda sessions: None,
     ) -> None:
         self._database = database
         self._after = after
         self._on_commit = on_commit
+        self._on_desk = on_desk
         self._expected = 1
         self._complete = asyncio.Event()
-        self._pending: list[tuple[NewTurn, asyncio.Future[None]]] = []
+        self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
 
-    async def append(self, turn: NewTurn) -> None:
-        """Returns once the turn is durable. Raises what the database raises; the turns beside it are kept."""
-        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def append(self, turn: NewTurn) -> bool:
+        """Returns once the turn is durable, or with False where the session changed hands meanwhile: a bot must not
+        speak while a person has it, and a message for a person who left would be lost. Raises what the database raises;
+        the turns beside it are kept.
+        """
+        kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._pending.append((turn, kept))
         if len(self._pending) >= self._expected:
             self._complete.set()
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write(), name="turn-log")
-        await kept
+        return await kept
 
     async def close(self) -> None:
         """Writes what is pending."""
@@ -77,10 +85,10 @@ class TurnLog:
                     await self._complete.wait()
         self._expected = min(len(self._pending), MAX_BATCH)
 
-    async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[None]]]) -> None:
+    async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
         """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""
         try:
-            await self._commit([turn for turn, _ in batch])
+            late = await self._commit([turn for turn, _ in batch])
         except Exception as error:  # raised where the turn is waited for
             if len(batch) > 1:
                 for item in batch:
@@ -88,16 +96,23 @@ class TurnLog:
             elif not batch[0][1].done():
                 batch[0][1].set_exception(error)
             return
-        for _, kept in batch:
+        for turn, kept in batch:
             if not kept.done():  # not for a waiter that left
-                kept.set_result(None)
+                kept.set_result(turn.id not in late)
 
-    async def _commit(self, turns: Sequence[NewTurn]) -> None:
-        events = self._after(turns)
-
-        def write(connection: Connection) -> None:
-            conversations.append(connection, turns)
-            outbox.add(connection, events)
-
-        await self._database.transact(write)
+    async def _commit(self, turns: Sequence[NewTurn]) -> frozenset[str]:
+        """Ids of the turns that came too late and are not kept."""
+        try:
+            changed = await self._database.transact(lambda connection: self._append(connection, turns))
+        except ChangedHands as error:
+            rest = [turn for turn in turns if turn.id not in error.turns]
+            return error.turns | (await self._commit(rest) if rest else frozenset())
         self._on_commit()
+        if changed:
+            self._on_desk(changed)
+        return frozenset()
+
+    def _append(self, connection: Connection, turns: Sequence[NewTurn]) -> list[DeskSession]:
+        conversations.append(connection, turns)
+        outbox.add(connection, self._after(turns))
+        return desk_turns.follow(connection, turns)

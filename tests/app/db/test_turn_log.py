@@ -87,7 +87,7 @@ async def test_a_bad_turn_fails_alone(database: Database) -> None:
     results = await asyncio.gather(
         log.append(turn(2)), log.append(turn(1)), log.append(turn(3, "other")), return_exceptions=True
     )
-    assert results[0] is results[2] is None
+    assert results[0] is results[2] is True
     assert isinstance(results[1], IntegrityError)
     assert await numbers(database, "s") == [("m1", 1), ("m2", 2)]
     assert await numbers(database, "other") == [("m3", 1)]

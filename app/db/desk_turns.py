@@ -1,0 +1,68 @@
+"""Turns and the human desk in one transaction: a bot's turn is kept while no person holds the session, a message for a
+person while one does, and a turn that asks for a person puts the session into the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, select, tuple_
+
+from app.db import desk, desk_messages
+from app.db.conversations import NewTurn
+from app.db.desk import Step
+from app.db.models import DeskSession as Table
+from app.desk.states import silent
+from app.desk.types import Actor, DeskSession, Event, Sender, SessionKey, State
+
+_OVER = frozenset({State.RESOLVED, State.CLOSED})
+
+
+class ChangedHands(Exception):
+    """Turns that no longer fit who holds their session; nothing of the transaction is kept."""
+
+    def __init__(self, turns: frozenset[str]) -> None:
+        super().__init__(f"{len(turns)} turns came too late")
+        self.turns = turns
+        """Their ids."""
+
+
+def follow(connection: Connection, turns: Sequence[NewTurn]) -> list[DeskSession]:
+    """What turns mean for the desk, after they were appended in this transaction: that locked their conversations, so
+    nobody can change hands meanwhile. Returns the sessions that changed. Raises ChangedHands.
+    """
+    states = _states(connection, turns)
+    late = {turn.id for turn in turns if turn.for_desk != silent(states.get(_key(turn), State.BOT))}
+    if late:
+        raise ChangedHands(frozenset(late))
+    changed = [_one(connection, turn, states.get(_key(turn))) for turn in turns]
+    return [session for session in changed if session is not None]
+
+
+def _one(connection: Connection, turn: NewTurn, state: State | None) -> DeskSession | None:
+    key = _key(turn)
+    if turn.for_desk:
+        desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
+        return desk.get(connection, key)
+    if state in _OVER:
+        desk.move(connection, Step(key, Event.RETURN, Actor.CUSTOMER))
+    if turn.opening is not None:
+        about = {"user_id": turn.user_id, "channel": turn.channel}
+        return desk.request(connection, key, turn.opening, about)
+    return desk.find(connection, key) if state in _OVER else None
+
+
+def _states(connection: Connection, turns: Sequence[NewTurn]) -> Mapping[SessionKey, State]:
+    """Of those sessions that were with the desk; most were not."""
+    keys = sorted({(turn.tenant, turn.session_id) for turn in turns})
+    query = (
+        select(Table.tenant_id, Table.session_id, Table.state)
+        .where(tuple_(Table.tenant_id, Table.session_id).in_(keys))
+        .order_by(Table.tenant_id, Table.session_id)
+        .with_for_update()
+    )
+    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(query)}
+
+
+def _key(turn: NewTurn) -> SessionKey:
+    return SessionKey(turn.tenant, turn.session_id)
