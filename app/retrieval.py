@@ -57,7 +57,7 @@ def generator_options(
     settings: Settings, analyzer: Analyzer, profile: TenantProfile, model: ChatModel | None = None
 ) -> GeneratorOptions:
     """How answers are put together."""
-    return GeneratorOptions(analyzer.tokens, settings.max_source_count, settings.max_chunk_chars, profile, model)
+    return GeneratorOptions(analyzer, settings.max_source_count, settings.max_chunk_chars, profile, model)
 
 
 def knowledge_policy(settings: Settings, profile: TenantProfile) -> KnowledgePolicy:

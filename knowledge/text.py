@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,6 +19,7 @@ _ENGLISH = re.compile(r"(?<![a-z0-9_./+#-])[a-z]+(?:-[a-z]+)?(?![a-z0-9_./+#-])"
 _RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
 _SEPARATOR = re.compile(r"[-_./+#\s]")
 _LATIN = re.compile(r"[a-z0-9]")
+_CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
 _DICTIONARY_WORD = re.compile(r"[\u4e00-\u9fd5a-z0-9]+")
 """What jieba can hold as one word."""
 _WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
@@ -71,6 +73,17 @@ def _in_chinese(folded: str) -> str:
     return _ENGLISH.sub(lambda match: words.get(match.group(), match.group()), folded)
 
 
+@dataclass(frozen=True, slots=True)
+class Occurring:
+    """Which terms a text holds; see `Analyzer.occurring`."""
+
+    _folded: str
+    _others: frozenset[str]
+
+    def __contains__(self, term: str) -> bool:
+        return term in self._others or (not term.isascii() and term in self._folded)
+
+
 class Analyzer:
     """Tokens of a text, with a dictionary and synonyms of one tenant. Thread-safe after construction.
 
@@ -101,6 +114,19 @@ class Analyzer:
         for term, added in self._synonyms:
             tokens.extend(added * len(term.findall(folded)))
         return tokens
+
+    def occurring(self, text: str) -> Occurring:
+        """Tells of any term whether it is in `tokens(text)`, in a tenth of the time: nothing Chinese is segmented.
+
+        The tokens of Chinese text include all its pairs and characters, so that a term of up to two is one of them
+        wherever it stands; for a longer word, standing there is enough here.
+        """
+        folded = _in_chinese(fold(clean(text)))
+        others = self._terms(_CHINESE.sub(" ", folded)) if _LATIN.search(folded) else []
+        for term, added in self._synonyms:
+            if term.search(folded):
+                others.extend(added)
+        return Occurring(folded, frozenset(others))
 
     def frequency(self, word: str) -> int:
         """How often the dictionary has met a word; 0 of an unknown one. The tenant's own words are in it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator
 
 from agents.llm.base import Checked, Citation, Piece, Request, Text
 from agents.llm.selection import Quote, SentenceSelector
+from knowledge.text import Analyzer
 
 
 class ExtractiveGenerator:
@@ -14,9 +15,9 @@ class ExtractiveGenerator:
 
     name = "extractive"
 
-    def __init__(self, tokens: Callable[[str], Sequence[str]], max_sources: int) -> None:
-        """tokens: `Analyzer.tokens` of the tenant; max_sources: fragments cited at most."""
-        self._selector = SentenceSelector(tokens, max_sources)
+    def __init__(self, analyzer: Analyzer, max_sources: int) -> None:
+        """analyzer: the tenant's; max_sources: fragments cited at most."""
+        self._selector = SentenceSelector(analyzer, max_sources)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields sentence by sentence, and a citation where the sentences of one fragment end."""

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agents.llm.base import Generator
 from agents.llm.model import ChatModel
 from agents.profile import TenantProfile
 from knowledge.errors import InvalidConfiguration
+from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOptions:
     """What providers are built from.
 
-    tokens: the tenant's analyzer; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
+    analyzer: the tenant's; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
     model: what writes, for those that need one.
     """
 
-    tokens: Callable[[str], Sequence[str]]
+    analyzer: Analyzer
     max_sources: int
     max_chunk_chars: int = 800
     profile: TenantProfile = field(default_factory=TenantProfile)
@@ -29,7 +30,7 @@ class GeneratorOptions:
 def _extractive(options: GeneratorOptions) -> Generator:
     from agents.llm.extractive import ExtractiveGenerator
 
-    return ExtractiveGenerator(options.tokens, options.max_sources)
+    return ExtractiveGenerator(options.analyzer, options.max_sources)
 
 
 def _openai(options: GeneratorOptions) -> Generator:

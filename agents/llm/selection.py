@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from agents.asking import without_asking
 from agents.llm.base import Request
 from agents.llm.sentences import Sentence
 from agents.llm.units import Passage, Unit, passage_of, units_of
+from knowledge.text import Analyzer
 
 MAX_REPLY_CHARS = 350
 SHORT_SENTENCES = 3
@@ -43,15 +44,14 @@ class Quote:
 class SentenceSelector:
     """Scores units of sentences by the question's terms, weighted by their idf.
 
-    tokens: the analyzer that made the question's terms; max_sources: fragments quoted at most.
+    analyzer: the one that made the question's terms; max_sources: fragments quoted at most.
     """
 
-    def __init__(self, tokens: Callable[[str], Sequence[str]], max_sources: int) -> None:
+    def __init__(self, analyzer: Analyzer, max_sources: int) -> None:
         if max_sources < 1:
             raise ValueError("max_sources must be at least 1")
-        self._tokens = tokens
-        # Cutting 400 characters into words takes 1.4 ms, and the same passages answer most questions.
-        self._terms = lru_cache(maxsize=8192)(lambda text: frozenset(tokens(text)))
+        self._tokens = analyzer.tokens
+        self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
         self._max_sources = max_sources
 
     def select(self, request: Request) -> list[Quote]:
@@ -85,11 +85,16 @@ class SentenceSelector:
         total = sum(weights.values()) or 1.0
         return {term: weight / total for term, weight in weights.items()}
 
+    def _held(self, text: str, weights: dict[str, float]) -> frozenset[str]:
+        """The question's terms that a text holds."""
+        occurring = self._occurring(text)
+        return frozenset(term for term in weights if term in occurring)
+
     def _shared(self, units: Sequence[Unit], weights: dict[str, float]) -> frozenset[str]:
         """Terms of every row of a table, such as the heads of its columns, where other terms tell the rows apart."""
-        rows = [self._terms(unit.text) for unit in units if unit.is_row]
+        rows = [self._held(unit.text, weights) for unit in units if unit.is_row]
         shared = frozenset.intersection(*rows) if len(rows) > 1 else frozenset()
-        telling = (sum(weights[term] for term in weights.keys() & (row - shared)) for row in rows)
+        telling = (sum(weights[term] for term in row - shared) for row in rows)
         return shared if max(telling, default=0.0) >= TELLING_SHARE else frozenset()
 
     def _score(
@@ -97,11 +102,11 @@ class SentenceSelector:
     ) -> float:
         """Between 0 and about 1.5: the share of the question that the unit covers, and what its form promises."""
         text = unit.text
-        terms, context = self._terms(text), self._terms(unit.passage.chunk.context)
+        terms, context = self._held(text, weights), self._held(unit.passage.chunk.context, weights)
         if unit.is_row:
             terms, context = terms - shared, context | shared
-        covered = sum(weight for term, weight in weights.items() if term in terms)
-        by_context = sum(weight for term, weight in weights.items() if term in context and term not in terms)
+        covered = sum(weights[term] for term in terms)
+        by_context = sum(weights[term] for term in context - terms)
         score = covered + 0.3 * by_context
         if _HOW_MANY.search(question) and _NUMBER.search(text):
             score += 0.1

@@ -63,7 +63,7 @@ async def quotes(question: str, *texts: str, max_sources: int = 3) -> list[tuple
     """What the extractive generator quotes, as (fragment, quote)."""
     fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
     result = retrieval(question, *fragments)
-    generator = ExtractiveGenerator(ANALYZER.tokens, max_sources)
+    generator = ExtractiveGenerator(ANALYZER, max_sources)
     request = Request(question, fragments, result.terms, result.idf)
     return [(piece.fragment, piece.quote) async for piece in generator.stream(request) if isinstance(piece, Citation)]
 
@@ -71,7 +71,7 @@ async def quotes(question: str, *texts: str, max_sources: int = 3) -> list[tuple
 async def written(question: str, *texts: str) -> list[str]:
     """The pieces of text of the extractive generator."""
     fragments = tuple(candidate(text, number=number) for number, text in enumerate(texts))
-    generator = ExtractiveGenerator(ANALYZER.tokens, 3)
+    generator = ExtractiveGenerator(ANALYZER, 3)
     return [piece.text async for piece in generator.stream(Request(question, fragments)) if isinstance(piece, Text)]
 
 

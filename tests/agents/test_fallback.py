@@ -31,7 +31,7 @@ def by(llm: Scripted) -> OpenAIGenerator:
 
 
 def chain(*generators: Generator) -> FallbackGenerator:
-    return FallbackGenerator([*generators, ExtractiveGenerator(ANALYZER.tokens, 3)])
+    return FallbackGenerator([*generators, ExtractiveGenerator(ANALYZER, 3)])
 
 
 async def written(*script: Step) -> list[Piece]:

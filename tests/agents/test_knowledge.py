@@ -11,7 +11,7 @@ FALLBACK = "抱歉，知识库中未找到相关内容。"
 
 
 def agent(searcher: FixedSearcher) -> KnowledgeAgent:
-    return KnowledgeAgent(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), KnowledgePolicy(0.75, TenantProfile()))
+    return KnowledgeAgent(searcher, ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
 
 
 async def answer(question: str, searcher: FixedSearcher) -> Answer:

@@ -25,7 +25,7 @@ async def events_of(
 ) -> tuple[list[AnswerEvent], ScriptedLLM]:
     async with scripted(*script) as llm:
         profile = TenantProfile(avoid_topics=("竞品",))
-        quotes = ExtractiveGenerator(ANALYZER.tokens, 3)
+        quotes = ExtractiveGenerator(ANALYZER, 3)
         generator = FallbackGenerator([OpenAIGenerator(llm.model, profile, 3, 800), quotes])
         agent = KnowledgeAgent(FixedSearcher(*candidates), generator, KnowledgePolicy(0.75, profile, boost))
         return [event async for event in agent.run(question)], llm.server

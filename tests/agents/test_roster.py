@@ -14,7 +14,7 @@ from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
 
 
 def roster(profile: TenantProfile | None = None) -> Roster:
-    generator = ExtractiveGenerator(ANALYZER.tokens, 3)
+    generator = ExtractiveGenerator(ANALYZER, 3)
     return Roster.of(AgentParts(FixedSearcher(), generator, KnowledgePolicy(0.75, profile or TenantProfile())))
 
 
@@ -78,7 +78,7 @@ async def test_a_request_for_a_person_is_a_handoff_that_promises_nothing() -> No
 
 async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_source() -> None:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
-    generator = ExtractiveGenerator(ANALYZER.tokens, 3)
+    generator = ExtractiveGenerator(ANALYZER, 3)
     team = Roster.of(AgentParts(searcher, generator, KnowledgePolicy(0.75, TenantProfile())))
     complaint = route(Intent.HIGH_STAKES, Intent.KNOWLEDGE_QA)
     events = [event async for event in team.run(ask("再不退款我就投诉，退款多久到账"), complaint)]
@@ -96,4 +96,4 @@ async def test_a_complaint_about_what_is_not_known_is_not_followed_by_a_refusal(
 
 def test_an_unknown_generator_is_refused_by_name() -> None:
     with pytest.raises(InvalidConfiguration, match="nothing"):
-        get_generator("nothing", GeneratorOptions(ANALYZER.tokens, 3))
+        get_generator("nothing", GeneratorOptions(ANALYZER, 3))

@@ -101,3 +101,16 @@ def test_a_latin_synonym_wants_the_whole_word() -> None:
 def test_synonyms_ignore_width_script_and_case() -> None:
     assert "物流" in Analyzer(synonyms={"快遞": ("物流",)}).tokens("快递到哪了")
     assert "智能" in Analyzer(synonyms={"ＡＩ": ("人工智能",)}).tokens("AI客服")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["退换货运费由商家承担", "YS-V8 Max 显示 E03 怎么辦", "how to return 耳機", "登录 云朵+ 会员 2.4G Wi-Fi", "", "？！"],
+)
+def test_occurring_knows_every_token_and_nothing_else(text: str) -> None:
+    analyzer = Analyzer(["云朵+"], {"耳机": ("耳塞",)})
+    tokens = set(analyzer.tokens(text))
+    occurring = analyzer.occurring(text)
+    assert all(token in occurring for token in tokens)
+    elsewhere = set(analyzer.tokens("运费险 退回 V80 E0 机耳 会员卡 5 return policy ys-v8-max 录登")) - tokens
+    assert not [token for token in elsewhere if token in occurring]
