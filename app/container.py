@@ -32,9 +32,12 @@ from app.db.keys import KeyRepository
 from app.db.lock import DataDirLock
 from app.db.outbox import Outbox
 from app.db.profiles import ProfileRepository
+from app.db.tickets import TicketRepository
 from app.db.transcripts import TranscriptRepository
 from app.db.turn_log import TurnLog
 from app.db.usage import UsageRepository, count
+from app.db.webhooks import KIND as WEBHOOK
+from app.db.webhooks import fan_out
 from app.errors import Overloaded
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
@@ -47,6 +50,10 @@ from app.outbox import OutboxWorker
 from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
+from app.tickets.service import TicketService
+from app.tickets.sla import service_levels
+from app.webhooks.assembly import open_webhooks
+from app.webhooks.service import WebhookService
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, KnowledgeError
 
 WARM_QUESTION = "你们的服务怎么用"
@@ -68,9 +75,17 @@ class TenantParts:
 class Container:
     """Use `open_container`. `ready` is set once a warm query was answered; `draining` once the server stops."""
 
-    def __init__(self, settings: Settings, base: KnowledgeBase, searches: Searches, models: LanguageModels) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        base: KnowledgeBase,
+        searches: Searches,
+        models: LanguageModels,
+        webhooks: WebhookService,
+    ) -> None:
         self.settings = settings
         self.base = base
+        self.webhooks = webhooks
         self.ready = asyncio.Event()
         self.draining = asyncio.Event()
         self._searches = searches
@@ -84,7 +99,8 @@ class Container:
         self.conversations = conversations = ConversationRepository(base.database)
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.metrics = Metrics()
-        self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note)}))
+        self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
+        self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
         self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self._head: Head | None = None
@@ -197,7 +213,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         stack.push_async_callback(searches.close)
         stack.callback(start_jobs(searches).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
-        container = Container(settings, base, searches, models)
+        webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
+        container = Container(settings, base, searches, models, webhooks)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
         container.outbox.start()

@@ -19,6 +19,8 @@ from app.api import (
     profile,
     prometheus,
     search,
+    tickets,
+    webhooks,
 )
 from app.api.direct import include_directly
 from app.api.error_handlers import install_error_handlers
@@ -49,7 +51,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(RequestContextMiddleware)
     install_error_handlers(app)
     include_directly(app, chat.router)
-    resources = openai, conversations, search, documents, gaps, performance, profile, health, prometheus
-    for resource in resources:
+    staff = documents, gaps, performance, profile, tickets, webhooks
+    for resource in (openai, conversations, search, *staff, health, prometheus):
         app.include_router(resource.router)
     return app

@@ -114,6 +114,21 @@ class Settings(BaseSettings):
     rewrite_enabled: bool = Field(True, description="是否改写追问")
     rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型改写的秒数上限，超时则用规则改写")
 
+    # Care, tickets, webhooks
+    emotion_threshold: Probability = Field(
+        0.7, ge=0, le=1, description="愤怒或绝望的分值达到它时优先转人工；1 几乎不触发"
+    )
+    offers_file: Path | None = Field(
+        None, description="挽留方案 YAML 的路径；留空则用自带的示例，它只对示例业务库的会员生效"
+    )
+    ticket_urgent_hours: float = Field(4.0, gt=0, description="紧急工单的解决时限（小时）；首次响应时限为它的六分之一")
+    ticket_high_hours: float = Field(12.0, gt=0, description="高优先级工单的解决时限（小时）")
+    ticket_normal_hours: float = Field(48.0, gt=0, description="普通工单的解决时限（小时）")
+    ticket_low_hours: float = Field(120.0, gt=0, description="低优先级工单的解决时限（小时）")
+    webhook_allow_private: bool = Field(False, description="是否允许 Webhook 指向本机和内网地址")
+    webhook_timeout: float = Field(10.0, gt=0, le=60, description="一次 Webhook 投递的秒数上限")
+    webhook_max_attempts: int = Field(10, ge=1, le=20, description="一次 Webhook 投递最多尝试几次")
+
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")

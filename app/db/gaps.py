@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, tuple_
 
 from app.db.engine import Database, insert_into
 from app.db.models import KnowledgeGap
 from app.db.outbox import Event
+from app.db.webhooks import emit
+
+DETECTED = "gap.detected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +78,17 @@ def note(connection: Connection, events: Sequence[Event]) -> None:
         ),
         sorted(rows, key=lambda row: (row["tenant_id"], row["question_hash"], row["last_seen"])),
     )
+    _tell(connection, rows)
+
+
+def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Of questions that nobody asked before: those whose count is what was just added."""
+    table = KnowledgeGap
+    added = Counter((row["tenant_id"], row["question_hash"]) for row in rows)
+    found = select(table.tenant_id, table.question_hash, table.question, table.outcome, table.count, table.first_seen)
+    for tenant, digest, question, outcome, count, seen in connection.execute(
+        found.where(tuple_(table.tenant_id, table.question_hash).in_(list(added)))
+    ):
+        if count == added[tenant, digest]:
+            gap = {"gap_id": digest, "question": question, "outcome": outcome, "first_seen": seen.isoformat()}
+            emit(connection, tenant, DETECTED, gap)

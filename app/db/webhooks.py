@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from app.db import outbox
-from app.db.engine import insert_into
+from app.db.engine import Database, insert_into
 from app.db.models import Webhook, WebhookDelivery, now
 from app.db.outbox import Event
 
@@ -18,6 +20,53 @@ KIND = "webhook"
 """Of the outbox events."""
 EVENTS = ("handoff.queued", "handoff.resolved", "ticket.created", "gap.detected")
 """What may be subscribed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A webhook of a tenant."""
+
+    id: str
+    url: str
+    secret: str
+    events: list[str]
+    description: str
+    enabled: bool
+    created_at: datetime
+
+
+class WebhookRepository:
+    """A tenant's webhooks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, tenant: str, subscription: Subscription) -> None:
+        """Adds a webhook."""
+        async with self._database.write() as connection:
+            await connection.execute(insert(Webhook).values(tenant_id=tenant, **asdict(subscription)))
+
+    async def all(self, tenant: str) -> list[Subscription]:
+        """All webhooks, the oldest first."""
+        query = select(*_COLUMNS).where(Webhook.tenant_id == tenant).order_by(Webhook.created_at, Webhook.id)
+        async with self._database.read() as connection:
+            return [Subscription(*row) for row in await connection.execute(query)]
+
+    async def get(self, tenant: str, webhook: str) -> Subscription | None:
+        """The webhook of that id."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(*_COLUMNS).where(_key(tenant, webhook)))).first()
+        return None if row is None else Subscription(*row)
+
+    async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> None:
+        """Changes what is given."""
+        async with self._database.write() as connection:
+            await connection.execute(update(Webhook).where(_key(tenant, webhook)).values(values))
+
+    async def delete(self, tenant: str, webhook: str) -> bool:
+        """Removes it with its deliveries; whether it was there."""
+        async with self._database.write() as connection:
+            return bool((await connection.execute(delete(Webhook).where(_key(tenant, webhook)))).rowcount)
 
 
 def emit(connection: Connection, tenant: str, event: str, payload: dict[str, Any]) -> None:
@@ -36,7 +85,7 @@ def fan_out(connection: Connection, events: Sequence[Event]) -> None:
 
 def _deliveries(connection: Connection, event: Event) -> list[dict[str, Any]]:
     moment, envelope = now(), event.payload
-    wanted = select(Webhook.id, Webhook.events).where(Webhook.tenant_id == event.tenant, Webhook.enabled)
+    wanted = select(Webhook.id, Webhook.events).where(Webhook.tenant_id == event.tenant, Webhook.enabled.is_(True))
     return [
         {
             "tenant_id": event.tenant,
@@ -56,3 +105,10 @@ def _deliveries(connection: Connection, event: Event) -> list[dict[str, Any]]:
         for webhook, events in connection.execute(wanted)
         if envelope["event"] in events
     ]
+
+
+_COLUMNS = tuple(getattr(Webhook, field.name) for field in fields(Subscription))
+
+
+def _key(tenant: str, webhook: str) -> ColumnElement[bool]:
+    return (Webhook.tenant_id == tenant) & (Webhook.id == webhook)

@@ -20,13 +20,18 @@ _SOONER = {Priority.LOW: Priority.NORMAL, Priority.NORMAL: Priority.HIGH}
 
 
 class TicketService:
-    """clock: aware times in UTC."""
+    """on_open: called once a new ticket is kept; clock: aware times in UTC."""
 
     def __init__(
-        self, repository: TicketRepository, levels: ServiceLevels, clock: Callable[[], datetime] = now
+        self,
+        repository: TicketRepository,
+        levels: ServiceLevels,
+        on_open: Callable[[], None] = lambda: None,
+        clock: Callable[[], datetime] = now,
     ) -> None:
         self._repository = repository
         self._levels = levels
+        self._on_open = on_open
         self._clock = clock
 
     async def open(
@@ -67,7 +72,9 @@ class TicketService:
             created_at=moment,
             updated_at=moment,
         )
-        return await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True))
+        opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True))
+        self._on_open()
+        return opened
 
     async def get(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
         """The ticket with its history. Raises NotFound."""

@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agents.ticketing.types import Priority
+from app.settings import Settings
 
 RESPONSE_SHARE = 1 / 6
 """Of the time to resolve a ticket, what there is for the first response."""
-DEFAULT_HOURS: Mapping[Priority, float] = {
-    Priority.URGENT: 4.0,
-    Priority.HIGH: 12.0,
-    Priority.NORMAL: 48.0,
-    Priority.LOW: 120.0,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +53,15 @@ class Clock:
     def breached(self, moment: datetime) -> bool:
         """Whether the resolution came too late, or is late."""
         return self.remaining(moment) < timedelta(0)
+
+
+def service_levels(settings: Settings) -> ServiceLevels:
+    """The company's own."""
+    return ServiceLevels(
+        {
+            Priority.URGENT: settings.ticket_urgent_hours,
+            Priority.HIGH: settings.ticket_high_hours,
+            Priority.NORMAL: settings.ticket_normal_hours,
+            Priority.LOW: settings.ticket_low_hours,
+        }
+    )

@@ -11,9 +11,10 @@ from app.db.engine import Database
 from app.db.models import OutboxEvent
 from app.db.tickets import TicketFilter, TicketRepository
 from app.errors import Conflict, NotFound
+from app.settings import Settings
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
-from app.tickets.sla import DEFAULT_HOURS, Clock, ServiceLevels
+from app.tickets.sla import Clock, service_levels
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -38,7 +39,7 @@ def time() -> Time:
 
 @pytest.fixture
 def service(database: Database, time: Time) -> TicketService:
-    return TicketService(TicketRepository(database), ServiceLevels(DEFAULT_HOURS), time)
+    return TicketService(TicketRepository(database), service_levels(Settings()), clock=time)
 
 
 async def test_a_conversation_has_one_open_ticket_of_a_subject_however_many_ask_at_once(

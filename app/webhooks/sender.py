@@ -1,0 +1,82 @@
+"""One delivery over HTTP: no redirects, no proxy, nothing read of the response but its status."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Self
+
+import httpx
+
+from app.db.deliveries import Delivery
+from app.db.models import now
+from app.errors import InvalidRequest
+from app.webhooks.signing import headers
+from app.webhooks.targets import resolved
+
+MAX_ERROR_CHARS = 200
+CONNECTIONS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How a try went. `status` is None where there was no response."""
+
+    status: int | None
+    error: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def gone(self) -> bool:
+        """The receiver says that it wants nothing more."""
+        return self.status == httpx.codes.GONE
+
+
+class Sender:
+    """timeout: seconds for a whole try, the name's resolution included."""
+
+    def __init__(self, timeout: float, *, allow_private: bool) -> None:
+        self.allow_private = allow_private
+        self._timeout = timeout
+        self._client = httpx.AsyncClient(
+            follow_redirects=False,
+            trust_env=False,  # a proxy would resolve the name again, behind the check
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=0),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._client.aclose()
+
+    async def send(self, delivery: Delivery) -> Sent:
+        """Never raises: what went wrong is in the result."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._send(delivery)
+        except TimeoutError:
+            return Sent(None, "timeout")
+        except InvalidRequest as error:
+            return Sent(None, error.message)
+        except (httpx.HTTPError, OSError, UnicodeError) as error:
+            return Sent(None, f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS])
+
+    async def _send(self, delivery: Delivery) -> Sent:
+        target = await resolved(delivery.url, allow_private=self.allow_private)
+        body = delivery.body.encode()
+        signed = headers(delivery.secret, delivery.event, delivery.event_id, body, now())
+        request = self._client.build_request(
+            "POST",
+            target.pinned,
+            content=body,
+            headers={**signed, "Host": target.url.netloc.decode("ascii")},
+            extensions={"sni_hostname": target.url.raw_host.decode("ascii")},  # the certificate is that of the name
+        )
+        response = await self._client.send(request, stream=True)
+        await response.aclose()
+        return Sent(response.status_code, "" if response.is_success else f"HTTP {response.status_code}")

@@ -1,0 +1,87 @@
+"""Webhooks as an administrator manages them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from app.db.deliveries import Delivery, DeliveryRepository, DeliveryRow, State
+from app.db.models import now
+from app.db.webhooks import Subscription, WebhookRepository
+from app.errors import NotFound
+from app.webhooks.sender import Sender, Sent
+from app.webhooks.targets import checked_url
+
+TEST_EVENT = "webhook.test"
+
+
+class WebhookService:
+    """The webhooks of all tenants."""
+
+    def __init__(self, webhooks: WebhookRepository, deliveries: DeliveryRepository, sender: Sender) -> None:
+        self._webhooks = webhooks
+        self._deliveries = deliveries
+        self._sender = sender
+
+    async def create(
+        self, tenant: str, url: str, events: Sequence[str], description: str, secret: str = ""
+    ) -> Subscription:
+        """Without a secret it gets one. Raises InvalidRequest for a URL that must not be called."""
+        self._check(url)
+        secret = secret or f"whsec_{secrets.token_urlsafe(32)}"
+        wanted = sorted(set(events))
+        made = Subscription(secrets.token_hex(16), url, secret, wanted, description, enabled=True, created_at=now())
+        await self._webhooks.add(tenant, made)
+        return made
+
+    async def all(self, tenant: str) -> list[Subscription]:
+        """All of the tenant's."""
+        return await self._webhooks.all(tenant)
+
+    async def get(self, tenant: str, webhook: str) -> Subscription:
+        """Raises NotFound."""
+        found = await self._webhooks.get(tenant, webhook)
+        if found is None:
+            raise _unknown(webhook)
+        return found
+
+    async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> Subscription:
+        """Changes url, events, description or enabled. Raises NotFound, InvalidRequest."""
+        await self.get(tenant, webhook)
+        if "url" in values:
+            self._check(values["url"])
+        if values:
+            await self._webhooks.update(tenant, webhook, values)
+        return await self.get(tenant, webhook)
+
+    async def delete(self, tenant: str, webhook: str) -> None:
+        """Raises NotFound."""
+        if not await self._webhooks.delete(tenant, webhook):
+            raise _unknown(webhook)
+
+    async def test(self, tenant: str, webhook: str) -> Sent:
+        """Sends one signed event at once, whether the webhook is enabled or not. Raises NotFound."""
+        found = await self.get(tenant, webhook)
+        event = secrets.token_hex(16)
+        envelope = {"id": event, "event": TEST_EVENT, "created_at": now().isoformat(), "data": {"webhook_id": webhook}}
+        delivery = Delivery(tenant, event, found.url, found.secret, TEST_EVENT, event, json.dumps(envelope), 0)
+        return await self._sender.send(delivery)
+
+    async def deliveries(self, tenant: str, webhook: str, limit: int, state: State | None) -> list[DeliveryRow]:
+        """The latest first. Raises NotFound."""
+        await self.get(tenant, webhook)
+        return await self._deliveries.page(tenant, webhook, limit, state)
+
+    async def retry(self, tenant: str, webhook: str, delivery: str) -> None:
+        """Raises NotFound."""
+        if not await self._deliveries.again(tenant, webhook, delivery):
+            raise NotFound("没有找到这次投递。", code="delivery_not_found", delivery_id=delivery)
+
+    def _check(self, url: str) -> None:
+        checked_url(url, allow_private=self._sender.allow_private)
+
+
+def _unknown(webhook: str) -> NotFound:
+    return NotFound("没有找到这个 Webhook，可能已被删除。", code="webhook_not_found", webhook_id=webhook)
