@@ -351,7 +351,7 @@ class Ticket(Base):
 
 
 class TicketEvent(Base):
-    """What happened to a ticket, numbered from 1. `actor` is who did it; only `public` ones are told to the customer."""
+    """What happened to a ticket, numbered from 1. `actor` did it; the customer is told of `public` ones only."""
 
     __tablename__ = "ticket_events"
 
