@@ -12,7 +12,11 @@ ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
 
 @dataclass(frozen=True, slots=True)
 class TenantProfile:
-    """`reply_language` auto is the customer's own; `system_prompt` stands after the rules and never replaces them."""
+    """`reply_language` auto is the customer's own; `system_prompt` stands after the rules and never replaces them.
+
+    `business_hours` of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change
+    answers.
+    """
 
     name: str = "智能客服"
     persona: str = ""
@@ -23,6 +27,8 @@ class TenantProfile:
     welcome_message: str = ""
     suggested_questions: tuple[str, ...] = ()
     system_prompt: str = ""
+    business_hours: tuple[str, ...] = ()
+    timezone: str = "Asia/Shanghai"
 
     @property
     def version(self) -> str:

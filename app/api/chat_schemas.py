@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from app.api.page_schemas import PageIn
+from app.desk.types import State
 
 MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
@@ -46,6 +47,16 @@ class RowSourceOut(BaseModel):
     fields: dict[str, str] = Field(description="展示用的值，已脱敏")
 
 
+class HandoffOut(BaseModel):
+    """Where the session stands at the human desk."""
+
+    state: State
+    position: int = Field(description="排在第几位，从 1 起；不在队列中为 0")
+    estimated_wait_s: int | None = Field(description="预计等待秒数；没有客服在线时为 null")
+    agent: str = Field(description="接待的客服")
+    ticket: str = Field(description="没有客服在线时登记的工单编号")
+
+
 class ChatData(BaseModel):
     """What stands beside the reply."""
 
@@ -55,6 +66,7 @@ class ChatData(BaseModel):
     sources: list[SourceOut | RowSourceOut]
     suggestions: list[str]
     escalate_to_human: bool
+    handoff: HandoffOut | None = Field(description="会话在人工服务中的状态；一直由智能客服接待时为 null")
     degraded: list[str]
     cached: bool
     timings_ms: dict[str, float]

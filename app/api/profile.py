@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import Annotated, Self
 
 from fastapi import APIRouter
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from agents.profile import ReplyLanguage, TenantProfile
 from app.api.deps import AdminTenant, StaffTenant, TenantId, Wiring
 from app.db.profiles import profile_from
+from app.desk.hours import business_hours
 from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"])
@@ -41,6 +42,16 @@ class ProfileIn(BaseModel):
     suggested_questions: list[Line] = Field(default=[], max_length=10, description="开场时推荐的问题")
     system_prompt: Text = Field("", description="补充给大模型的说明；排在安全规则之后，不能取代它们")
 
+    business_hours: list[Line] = Field(
+        default=[], max_length=20, description="人工服务时间，例如 1-5 09:00-18:00，1 是周一；留空为全天候"
+    )
+    timezone: Line = Field("Asia/Shanghai", description="服务时间所在的时区")
+
+    @model_validator(mode="after")
+    def _hours(self) -> Self:
+        business_hours(self.business_hours, self.timezone)
+        return self
+
     def over(self, default: TenantProfile) -> TenantProfile:
         """What was sent, over the defaults."""
         sent = self.model_dump(exclude_unset=True, exclude_none=True)
@@ -59,6 +70,8 @@ class ProfileOut(BaseModel):
     welcome_message: str
     suggested_questions: list[str]
     system_prompt: str
+    business_hours: list[str]
+    timezone: str
     version: str
 
     @classmethod

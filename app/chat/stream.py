@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from agents.types import Evidence, Replace, Routed, Settled, Token
-from app.chat.types import ChatEvent, TurnDone, TurnStarted
+from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.errors import ShuttingDown, describe
 
 PING_SECONDS = 15.0
@@ -29,7 +29,8 @@ async def server_sent(
     ping_seconds: float = PING_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> AsyncIterator[str]:
-    """`meta`, `token`*, `replace`?, `ping`s in between, then `done` or `error`; the type stands inside the data too.
+    """`meta`, `token`*, `replace`?, `handoff`?, `ping`s in between, then `done` or `error`; the type stands inside the
+    data too.
 
     See `paced`.
     """
@@ -98,7 +99,7 @@ async def _limit(draining: asyncio.Event, seconds: float, queue: asyncio.Queue[C
     await queue.put(ShuttingDown("服务正在重启，请稍后重新发送。"))
 
 
-def _encoded(event: TurnStarted | Token | Replace | TurnDone) -> str:
+def _encoded(event: TurnStarted | Token | Replace | TurnHandoff | TurnDone) -> str:
     match event:
         case TurnStarted():
             return encode("meta", asdict(event))
@@ -106,5 +107,7 @@ def _encoded(event: TurnStarted | Token | Replace | TurnDone) -> str:
             return encode("token", {"text": text})
         case Replace(text):
             return encode("replace", {"text": text})
+        case TurnHandoff(queue):
+            return encode("handoff", queue.body())
         case TurnDone():
             return f'event: done\ndata: {{"type":"done",{event.body.decode()[1:]}\n\n'

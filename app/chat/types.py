@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from agents.types import Answer, Evidence, Replace, Routed, RowSource, Settled, Source, Token
+from app.desk.types import QueueState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,18 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnHandoff:
+    """The session is with the human desk."""
+
+    queue: QueueState
+
+
+@dataclass(frozen=True, slots=True)
 class TurnDone:
-    """Last event of every turn. `body` is the whole response as JSON, written once: it is sent and stored."""
+    """Last event of every turn. `body` is the whole response as JSON, written once: it is sent and stored.
+
+    `handoff`: where the session stands at the human desk, None while it never was there or is the bot's again.
+    """
 
     session_id: str
     message_id: str
@@ -31,6 +42,7 @@ class TurnDone:
     answer: Answer
     timings_ms: dict[str, float]
     cached: bool = False
+    handoff: QueueState | None = None
     body: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -51,6 +63,7 @@ class TurnDone:
                 "sources": [_plain(source) for source in answer.sources],
                 "suggestions": list(answer.suggestions),
                 "escalate_to_human": answer.escalate_to_human,
+                "handoff": self.handoff.body() if self.handoff else None,
                 "degraded": list(answer.degraded),
                 "cached": self.cached,
                 "timings_ms": self.timings_ms,
@@ -69,4 +82,4 @@ def _plain(source: Source | RowSource) -> dict[str, Any]:
     return {name: getattr(source, name) for name in _SOURCE_FIELDS}
 
 
-ChatEvent = TurnStarted | Routed | Evidence | Token | Replace | Settled | TurnDone
+ChatEvent = TurnStarted | Routed | Evidence | Token | Replace | Settled | TurnHandoff | TurnDone

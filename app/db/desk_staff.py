@@ -45,8 +45,16 @@ def enlist(connection: Connection, tenant: str, agent_id: str) -> Staff:
     nobody takes two sessions at once for the last free place.
     """
     _seen(connection, tenant, agent_id)
+    member = known(connection, tenant, agent_id)
+    assert member is not None
+    return member
+
+
+def known(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
+    """A member of staff, locked as `enlist` does; None for somebody who never was here."""
     connection.execute(select(Table.agent_id).where(_is(tenant, agent_id)).with_for_update())
-    return _staff(connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id))).one())
+    row = connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id))).first()
+    return _staff(row) if row else None
 
 
 class StaffRepository:

@@ -1,0 +1,86 @@
+"""The handoff card: what a person has to know at a glance, without personal data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agents.routing.entities import shipped_extractor
+from agents.types import Answer, HandoffRequest, Question, RowSource, Source
+from app.db.conversations import TurnRow
+from app.privacy import masked
+
+TRIED = 6
+"""Turns on a card."""
+ASKED_CHARS, REPLY_CHARS = 80, 160
+_PERSONAL = frozenset({"phone", "order_number", "member_name"})
+"""Kinds of entities of which a card shows the end alone."""
+SHOWN_CHARS = 4
+
+
+def card(
+    question: Question, answer: Answer | None, request: HandoffRequest, before: Sequence[TurnRow], priority: int
+) -> dict[str, Any]:
+    """answer: the one that asked for a person, None where the customer asked without the bot; before: earlier turns,
+    the oldest first.
+    """
+    tried = [_tried(turn) for turn in before[-TRIED:]]
+    return {
+        "summary": _summary(question, before),
+        "question": _short(question.standalone, ASKED_CHARS),
+        "intent": answer.intent if answer else "human_request",
+        "outcome": answer.outcome.value if answer else "handoff",
+        "entities": _entities([*(turn.question for turn in before[-TRIED:]), question.standalone]),
+        "tried": tried,
+        "sources": _titles(answer),
+        "emotion": round(request.emotion, 3),
+        "priority": priority,
+        "reason": request.reason.value,
+    }
+
+
+def _summary(question: Question, before: Sequence[TurnRow]) -> str:
+    """What was asked and what came of it; the rolling summary of what lies further back stands first."""
+    lines = [f"此前聊过：{_short(question.summary, 2 * REPLY_CHARS)}"] if question.summary else []
+    for turn in before[-TRIED:]:
+        lines.append(
+            f"问：{_short(turn.standalone, ASKED_CHARS)} 答（{turn.outcome}）：{_short(turn.reply, ASKED_CHARS)}"
+        )
+    if question.text:
+        lines.append(f"最后一句：{_short(question.text, ASKED_CHARS)}")
+    return "\n".join(lines)
+
+
+def _tried(turn: TurnRow) -> dict[str, Any]:
+    sources = turn.response["data"]["sources"]
+    return {
+        "question": _short(turn.standalone, ASKED_CHARS),
+        "reply": _short(turn.reply, REPLY_CHARS),
+        "outcome": turn.outcome,
+        "sources": [source.get("title") or source.get("table", "") for source in sources],
+    }
+
+
+def _titles(answer: Answer | None) -> list[str]:
+    sources: Sequence[Source | RowSource] = answer.sources if answer else ()
+    return [source.table if isinstance(source, RowSource) else source.title for source in sources]
+
+
+def _entities(texts: Sequence[str]) -> list[dict[str, str]]:
+    """Each once, the latest last."""
+    found: dict[tuple[str, str], None] = {}
+    for text in texts:
+        for entity in shipped_extractor().extract(text).certain:
+            found[entity.kind, _shown(entity.kind, entity.value)] = None
+    return [{"kind": kind, "value": value} for kind, value in found]
+
+
+def _shown(kind: str, value: str) -> str:
+    if kind in _PERSONAL or masked(value) != value:
+        return "****" + value[-SHOWN_CHARS:] if len(value) > SHOWN_CHARS else "****"
+    return value
+
+
+def _short(text: str, chars: int) -> str:
+    text = " ".join(masked(text).split())
+    return text if len(text) <= chars else text[: chars - 1] + "…"

@@ -1,0 +1,112 @@
+"""The desk in a turn: what goes to a person, when the bot is silent, and when a person is called."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from agents.merging import BETWEEN
+from agents.types import Answer, HandoffRequest, Outcome, Question
+from app.chat.session import Message
+from app.db.desk_sessions import DeskSessionRepository
+from app.desk.feed import Feed
+from app.desk.openings import Openings
+from app.desk.queue import Queue
+from app.desk.service import Desk
+from app.desk.states import silent
+from app.desk.triggers import counts, repeated
+from app.desk.types import ACTIVE, Opening, QueueState, SessionKey, State
+from app.desk.waiting import held_notice, leaves, queue_notice
+from app.errors import Conflict
+
+AGENT = "desk"
+"""Who acknowledges what a customer writes to a person."""
+_LEFT = "已为您退出排队，现在由我继续为您服务，请直接告诉我您的问题。"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The session is with the desk: what the customer is told. `forward`: the message goes there with its turn."""
+
+    answer: Answer
+    queue: QueueState
+    forward: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The answer as it is given. `added` is what the reply has besides the agent's; `opening` goes into the turn."""
+
+    answer: Answer
+    added: str = ""
+    queue: QueueState | None = None
+    opening: Opening | None = None
+
+
+class Gate:
+    """Costs nothing but a look-up for sessions that are not with the desk; shared: other processes write the same
+    database, so that a session this process knows nothing of is read once a turn.
+    """
+
+    def __init__(
+        self, desk: Desk, feed: Feed, sessions: DeskSessionRepository, queue: Queue, openings: Openings, *, shared: bool
+    ) -> None:
+        self._desk = desk
+        self._feed = feed
+        self._sessions = sessions
+        self._queue = queue
+        self._openings = openings
+        self._shared = shared
+
+    def silent(self, message: Message) -> bool:
+        """Whether the bot must not say another word; to be asked before each piece of an answer."""
+        return self._feed.held(_key(message))
+
+    async def before(self, message: Message, text: str) -> Held | None:
+        """What to say instead of an answer while a person has the session, or is waited for; None: the bot answers."""
+        key = _key(message)
+        if message.new_session or not (self._shared or self._feed.held(key)):
+            return None
+        session = await self._sessions.find(key)
+        if session is None or not silent(session.state):
+            return None
+        if session.state is State.QUEUED and leaves(text):
+            with suppress(Conflict):  # somebody accepted meanwhile, and reads this
+                queue = await self._queue.state(await self._desk.leave(key))
+                return Held(_answer(_LEFT, Outcome.ANSWERED), queue, forward=False)
+            return await self.before(message, "")
+        queue = await self._queue.state(session)
+        return Held(_answer(held_notice(queue, text), Outcome.HANDOFF, escalate=True), queue)
+
+    async def after(self, message: Message, question: Question, answer: Answer) -> Decided:
+        """Calls a person where the answer asks for one, or the session shows that the bot does not help."""
+        key = _key(message)
+        request = answer.handoff or await self._repeated(message, answer)
+        if request is None:
+            return Decided(answer)
+        standing = self._feed.standing(key)
+        if standing is not None and standing.state in ACTIVE:  # waits already, outside business hours
+            queue = await self._queue.state(await self._sessions.find(key))
+            added = BETWEEN + queue_notice(queue, question.text) if answer.handoff else ""
+            answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
+            return Decided(answer, added, queue)
+        opening, queue, notice = await self._openings.prepare(
+            key, request, question, answer, user_id=message.user_id, started=not message.new_session
+        )
+        added = BETWEEN + notice
+        reply = answer.reply + added
+        return Decided(replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening)
+
+    async def _repeated(self, message: Message, answer: Answer) -> HandoffRequest | None:
+        if message.new_session or not counts(answer):
+            return None
+        before = await self._sessions.last_outcome(_key(message))
+        return repeated(answer, *before) if before else None
+
+
+def _key(message: Message) -> SessionKey:
+    return SessionKey(message.tenant, message.session_id)
+
+
+def _answer(reply: str, outcome: Outcome, *, escalate: bool = False) -> Answer:
+    return Answer(reply, outcome, "human_handoff", AGENT, escalate_to_human=escalate)

@@ -1,0 +1,88 @@
+"""Makes a request for a person ready: card, ticket where nobody is there, and what the customer is told."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agents.ticketing.types import Priority
+from agents.types import Answer, HandoffRequest, Question
+from app.db.conversations import ConversationRepository
+from app.desk.card import TRIED, card
+from app.desk.queue import Queue
+from app.desk.triggers import priority
+from app.desk.types import Actor, Event, Opening, QueueState, SessionKey, State
+from app.desk.waiting import queue_notice
+
+SUBJECT = "人工客服跟进"
+"""Of the ticket that is made while nobody is there; one a conversation."""
+_ENTERED = "已转人工，正在等待客服接入。"
+
+
+class Numbered(Protocol):
+    """A ticket."""
+
+    @property
+    def number(self) -> str: ...
+
+
+class TicketDesk(Protocol):
+    """Where tickets are kept."""
+
+    async def open(
+        self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
+    ) -> Numbered:
+        """The ticket; the one that is there, if its conversation has one of this subject that is not done."""
+
+
+class Openings:
+    """Reads only, but for the ticket; the request is written with the turn that made it."""
+
+    def __init__(self, queue: Queue, conversations: ConversationRepository, tickets: TicketDesk) -> None:
+        self._queue = queue
+        self._conversations = conversations
+        self._tickets = tickets
+
+    async def prepare(
+        self,
+        key: SessionKey,
+        request: HandoffRequest,
+        question: Question,
+        answer: Answer | None,
+        *,
+        actor: Actor = Actor.BOT,
+        user_id: str = "",
+        skill: str = "",
+        started: bool = True,
+    ) -> tuple[Opening, QueueState, str]:
+        """The request, where it puts the session, and the notice for the customer.
+
+        answer: the one that asks, None where the customer asks without the bot; started: the session may have turns.
+        """
+        before = await self._conversations.last(key.tenant, key.session_id, TRIED) if started else []
+        urgency = priority(request)
+        made = card(question, answer, request, before, urgency)
+        forecast = await self._queue.forecast(key.tenant, urgency)
+        queue = forecast.queue
+        if queue.estimated_wait_s is None:
+            ticket = await self.ticket(key, user_id or question.caller, str(made["summary"]), urgency)
+            queue = QueueState(queue.state, queue.position, ticket=ticket)
+        late = queue.state is State.OUT_OF_HOURS
+        opening = Opening(
+            event=Event.REQUEST_AFTER_HOURS if late else Event.REQUEST,
+            actor=actor,
+            reason=request.reason.value,
+            priority=urgency,
+            emotion=request.emotion,
+            skill=skill,
+            caller=question.caller,
+            card=made,
+            ticket=queue.ticket,
+            notice=_ENTERED,
+        )
+        return opening, queue, queue_notice(queue, question.text, forecast.opening)
+
+    async def ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
+        """The number of the ticket that stands for the customer while nobody is there."""
+        level = Priority.HIGH if urgency > 0 else Priority.NORMAL
+        text = description or SUBJECT
+        return (await self._tickets.open(key.tenant, key.session_id, user_id, SUBJECT, text, level)).number

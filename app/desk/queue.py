@@ -1,0 +1,66 @@
+"""The queue as a customer sees it: position, wait, business hours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from app.db.desk_sessions import DeskSessionRepository
+from app.db.desk_staff import StaffRepository
+from app.db.models import now
+from app.db.profiles import ProfileRepository
+from app.desk.hours import BusinessHours, business_hours, spoken
+from app.desk.types import WAITING, DeskSession, QueueState, State
+from app.desk.waiting import estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a session that asks for a person now would meet; `opening` says when staff are back, empty while they are
+    there.
+    """
+
+    queue: QueueState
+    opening: str
+
+
+class Queue:
+    """All sessions of a tenant that wait for a person."""
+
+    def __init__(self, sessions: DeskSessionRepository, staff: StaffRepository, profiles: ProfileRepository) -> None:
+        self._sessions = sessions
+        self._staff = staff
+        self._profiles = profiles
+
+    async def hours(self, tenant: str) -> BusinessHours:
+        """When the tenant's staff are there."""
+        profile = await self._profiles.get(tenant)
+        return business_hours(profile.business_hours, profile.timezone)
+
+    async def forecast(self, tenant: str, priority: int, moment: datetime | None = None) -> Forecast:
+        """For a session that comes now; moment: aware, the present without."""
+        moment = moment or now()
+        position = await self._sessions.ahead(tenant, priority) + 1
+        wait = await self._wait(tenant, position)
+        opening = (await self.hours(tenant)).next_opening(moment)
+        if opening is None:
+            return Forecast(QueueState(State.QUEUED, position, wait), "")
+        return Forecast(QueueState(State.OUT_OF_HOURS, position), spoken(opening, moment))
+
+    async def state(self, session: DeskSession | None) -> QueueState:
+        """What the customer of a session is told now; None for one that never was with the desk."""
+        if session is None:
+            return QueueState(State.BOT)
+        queue = QueueState(session.state, ticket=session.ticket)
+        if session.state in WAITING:
+            ahead = await self._sessions.ahead(session.tenant, session.priority, session.queued_at, session.session_id)
+            wait = await self._wait(session.tenant, ahead + 1) if session.state is State.QUEUED else None
+            return replace(queue, position=ahead + 1, estimated_wait_s=wait)
+        if session.state is State.ASSIGNED:
+            member = await self._staff.get(session.tenant, session.agent_id)
+            return replace(queue, agent=member.name if member else session.agent_id)
+        return queue
+
+    async def _wait(self, tenant: str, position: int) -> int | None:
+        load = await self._staff.load(tenant)
+        return estimate(position, load.on_duty, load.handling_seconds)

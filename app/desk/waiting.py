@@ -1,0 +1,104 @@
+"""How long a customer waits for a person, and what the customer is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import ceil
+
+from app.desk.types import QueueState, Staff, State
+
+PICK_UP_SECONDS = 30
+"""Until somebody with a free hand accepts."""
+HANDLING_SECONDS = 300.0
+"""A conversation, before any was handled."""
+HANDS = 3
+"""Conversations at once of somebody whose capacity nobody set."""
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+LEAVING = re.compile(
+    r"(?:取消|退出|不用|不要|放弃)(?:排队|转人工|人工|人工客服|等待)了?|(?:返回|回到|继续问|转回)(?:机器人|智能客服)"
+    r"|leave (?:the )?queue|cancel (?:the )?hand-?off|back to (?:the )?bot",
+    re.IGNORECASE,
+)
+"""What a customer without a button writes to leave the queue, as a whole message."""
+
+
+def leaves(text: str) -> bool:
+    """Whether the message does nothing but leave the queue."""
+    return LEAVING.fullmatch(text.strip(" 。.!！~～")) is not None
+
+
+def estimate(position: int, on_duty: Sequence[Staff], handling_seconds: Sequence[float]) -> int | None:
+    """Seconds until the one at `position`, counted from 1, is accepted; None while nobody is on duty."""
+    hands = sum(member.capacity or max(HANDS, member.assigned) for member in on_duty)
+    if not hands:
+        return None
+    free = max(hands - sum(member.assigned for member in on_duty), 0)
+    if position <= free:
+        return PICK_UP_SECONDS
+    each = sum(handling_seconds) / len(handling_seconds) if handling_seconds else HANDLING_SECONDS
+    return max(ceil((position - free) * each / hands), PICK_UP_SECONDS)
+
+
+def queue_notice(queue: QueueState, text: str, opening: str = "") -> str:
+    """What the customer reads when a person was called; text: the customer's message, opening: when staff are back."""
+    return _chinese(queue, opening) if _CHINESE.search(text) or not text else _english(queue, opening)
+
+
+def held_notice(queue: QueueState, text: str) -> str:
+    """What the customer reads on a message that went to the desk."""
+    chinese = bool(_CHINESE.search(text)) or not re.search(r"[A-Za-z]", text)
+    if queue.state is State.ASSIGNED:
+        who = f"客服 {queue.agent} " if queue.agent else "客服"
+        return (
+            f"消息已送达，{who}会尽快回复您。"
+            if chinese
+            else "Your message was delivered. A colleague will reply soon."
+        )
+    ahead = _ahead(queue) if chinese else _ahead_english(queue)
+    if chinese:
+        return f"消息已收到，客服接入后会看到。{ahead}回复“取消排队”可返回智能客服。"
+    return f"Our staff will see your message. {ahead}Reply “leave queue” to return to the assistant."
+
+
+def _chinese(queue: QueueState, opening: str) -> str:
+    ticket = f"已为您登记工单 {queue.ticket}，客服上线后会尽快处理。" if queue.ticket else "客服上线后会尽快处理。"
+    if queue.state is State.OUT_OF_HOURS:
+        when = f"，下一个服务时段从{opening}开始" if opening else ""
+        return f"现在不在人工服务时间{when}。{ticket}在此之前我会继续为您解答。"
+    if queue.estimated_wait_s is None:
+        place = f"您排在第 {queue.position} 位。目前没有客服在线"
+        return f"已为您转接人工客服，{place}，{ticket}回复“取消排队”可返回智能客服。"
+    return f"已为您转接人工客服。{_ahead(queue)}您可以继续发送消息，客服接入后会看到；回复“取消排队”可返回智能客服。"
+
+
+def _english(queue: QueueState, opening: str) -> str:
+    ticket = f"We opened ticket {queue.ticket} and will come back to you. " if queue.ticket else ""
+    if queue.state is State.OUT_OF_HOURS:
+        return f"Our staff are off duty now. {ticket}Until they are back I will keep helping you."
+    if queue.estimated_wait_s is None:
+        return (
+            f"You are number {queue.position} in the queue for our staff. Nobody is online right now. {ticket}"
+            "Reply “leave queue” to return to the assistant."
+        )
+    return (
+        f"You are being handed over to our staff. {_ahead_english(queue)}"
+        "You may go on writing; reply “leave queue” to return to the assistant."
+    )
+
+
+def _ahead(queue: QueueState) -> str:
+    if not queue.position:
+        return ""
+    wait = queue.estimated_wait_s
+    time = "" if wait is None else f"，预计等待约 {ceil(wait / 60)} 分钟"
+    return f"您排在第 {queue.position} 位{time}。"
+
+
+def _ahead_english(queue: QueueState) -> str:
+    if not queue.position:
+        return ""
+    wait = queue.estimated_wait_s
+    time = "" if wait is None else f", about {ceil(wait / 60)} min to wait"
+    return f"You are number {queue.position}{time}. "
