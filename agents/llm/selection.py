@@ -41,6 +41,19 @@ class Quote:
     sentences: tuple[Sentence, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A question: shares of its terms, adding up to 1, and whether it asks for a way or for an amount."""
+
+    weights: dict[str, float]
+    how: bool
+    how_many: bool
+
+    def share(self, terms: frozenset[str]) -> float:
+        """Of the question's terms given."""
+        return sum([self.weights[term] for term in terms])
+
+
 class SentenceSelector:
     """Scores units of sentences by the question's terms, weighted by their idf.
 
@@ -56,26 +69,15 @@ class SentenceSelector:
 
     def select(self, request: Request) -> list[Quote]:
         """The best quotes, those of the best fragment first; empty when nothing may be quoted."""
-        how = _HOW.search(request.question) is not None
-        passages = [passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()]
-        passages = _distinct(passages)
-        weights = self._weights(request)
-        scored = sorted(
-            (
-                (self._score(unit, rank, weights, request.question, how, shared), unit)
-                for rank, passage in enumerate(passages)
-                for units in (units_of(passage, keep_lists=how),)
-                for shared in (self._shared(units, weights),)
-                for unit in units
-                if not unit.only_announces
-            ),
-            key=lambda pair: -pair[0],
-        )
+        passages = _distinct([passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()])
+        wanted = self._wanted(request)
+        scored = [pair for rank, passage in enumerate(passages) for pair in self._scored(passage, rank, wanted)]
+        scored.sort(key=lambda pair: -pair[0])
         chosen = self._choose(scored)
         return [quote for passage in passages if (quote := _quote(passage, chosen, scored))]
 
-    def _weights(self, request: Request) -> dict[str, float]:
-        """Shares of the question's terms, adding up to 1; a sentence that also asks 怎么办 is no better for it."""
+    def _wanted(self, request: Request) -> _Wanted:
+        """A sentence that also asks 怎么办 is no better for it."""
         terms, idf = request.terms, request.idf
         if not terms:
             terms = tuple(self._tokens(request.question))
@@ -83,37 +85,24 @@ class SentenceSelector:
         content = frozenset(self._tokens(without_asking(request.question)))
         weights = {term: weight for term, weight in zip(terms, idf, strict=True) if term in content or not content}
         total = sum(weights.values()) or 1.0
-        return {term: weight / total for term, weight in weights.items()}
+        how, how_many = _HOW.search(request.question), _HOW_MANY.search(request.question)
+        return _Wanted({term: weight / total for term, weight in weights.items()}, bool(how), bool(how_many))
 
-    def _held(self, text: str, weights: dict[str, float]) -> frozenset[str]:
+    def _scored(self, passage: Passage, rank: int, wanted: _Wanted) -> list[tuple[float, Unit]]:
+        """The units of a passage that say something, each with its score, between 0 and about 1.5."""
+        units = units_of(passage, keep_lists=wanted.how)
+        held = [self._held(unit.text, wanted) for unit in units]
+        shared = _shared([terms for unit, terms in zip(units, held, strict=True) if unit.is_row], wanted)
+        context = self._held(passage.chunk.context, wanted)
+        return [
+            (_score(unit, terms, context, shared, wanted) / (1 + 0.25 * rank), unit)
+            for unit, terms in zip(units, held, strict=True)
+            if not unit.only_announces
+        ]
+
+    def _held(self, text: str, wanted: _Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""
-        occurring = self._occurring(text)
-        return frozenset(term for term in weights if term in occurring)
-
-    def _shared(self, units: Sequence[Unit], weights: dict[str, float]) -> frozenset[str]:
-        """Terms of every row of a table, such as the heads of its columns, where other terms tell the rows apart."""
-        rows = [self._held(unit.text, weights) for unit in units if unit.is_row]
-        shared = frozenset.intersection(*rows) if len(rows) > 1 else frozenset()
-        telling = (sum(weights[term] for term in row - shared) for row in rows)
-        return shared if max(telling, default=0.0) >= TELLING_SHARE else frozenset()
-
-    def _score(
-        self, unit: Unit, rank: int, weights: dict[str, float], question: str, how: bool, shared: frozenset[str]
-    ) -> float:
-        """Between 0 and about 1.5: the share of the question that the unit covers, and what its form promises."""
-        text = unit.text
-        terms, context = self._held(text, weights), self._held(unit.passage.chunk.context, weights)
-        if unit.is_row:
-            terms, context = terms - shared, context | shared
-        covered = sum(weights[term] for term in terms)
-        by_context = sum(weights[term] for term in context - terms)
-        score = covered + 0.3 * by_context
-        if _HOW_MANY.search(question) and _NUMBER.search(text):
-            score += 0.1
-        if how and unit.is_list:
-            score += 0.2
-        score += 0.05 * (unit.indices[0] == 0)
-        return score / (1 + 0.25 * rank) / (1 + len(text) / 1500)
+        return self._occurring(text).among(wanted.weights)
 
     def _choose(self, scored: Sequence[tuple[float, Unit]]) -> set[tuple[int, int]]:
         """Indices (fragment, sentence): the best units while they are good and fit, all of a short best fragment."""
@@ -137,6 +126,29 @@ class SentenceSelector:
             chosen.update((unit.passage.fragment, index) for index in unit.indices)
             length += size
         return chosen
+
+
+def _shared(rows: Sequence[frozenset[str]], wanted: _Wanted) -> frozenset[str]:
+    """Terms of every row of a table, such as the heads of its columns, where other terms tell the rows apart."""
+    shared = frozenset.intersection(*rows) if len(rows) > 1 else frozenset()
+    telling = (wanted.share(row - shared) for row in rows)
+    return shared if max(telling, default=0.0) >= TELLING_SHARE else frozenset()
+
+
+def _score(
+    unit: Unit, terms: frozenset[str], context: frozenset[str], shared: frozenset[str], wanted: _Wanted
+) -> float:
+    """The share of the question that the unit covers, and what its form promises."""
+    text = unit.text
+    if unit.is_row:
+        terms, context = terms - shared, context | shared
+    score = wanted.share(terms) + 0.3 * wanted.share(context - terms)
+    if wanted.how_many and _NUMBER.search(text):
+        score += 0.1
+    if wanted.how and unit.is_list:
+        score += 0.2
+    score += 0.05 * (unit.indices[0] == 0)
+    return score / (1 + len(text) / 1500)
 
 
 def _quote(passage: Passage, chosen: set[tuple[int, int]], scored: Sequence[tuple[float, Unit]]) -> Quote | None:

@@ -38,9 +38,16 @@ class Screening:
         vectors = await embedder.queries([example.text for example in examples()])
         self._full = await asyncio.to_thread(fit_head, self._found, self._attacks, vectors)
 
-    def check(self, text: str, vector: Vector | None = None) -> Verdict:
-        """vector: the turn's embedding of the text, made by the embedder of `learn`; None while it is out of reach."""
-        found = features(views(text))
+    def look(self, text: str) -> Features:
+        """What there is to see before the embedding is there."""
+        return features(views(text))
+
+    def check(self, text: str, vector: Vector | None = None, found: Features | None = None) -> Verdict:
+        """vector: the turn's embedding of the text, made by the embedder of `learn`; None while it is out of reach.
+
+        found: what `look` saw, where that was done before.
+        """
+        found = found or self.look(text)
         seen = [signature for signature, sign in zip(SIGNATURES, found.signs, strict=True) if sign]
         names = tuple(signature.name for signature in seen)
         for signature in seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -53,12 +54,19 @@ class Answering:
         self._metrics = metrics
 
     async def run(self, tenant: str, question: Question) -> Events:
-        """See `Agent.run`. One embedding serves all that follows it."""
+        """See `Agent.run`. One embedding serves all that follows it; what can do without is done meanwhile."""
         laps = Laps()
         team = await self._teams(tenant)
-        question = replace(question, vector=await self._embedded(question.text))
+        embedding = asyncio.create_task(self._embedded(question.text), name="embedding")
+        try:
+            await asyncio.sleep(0)  # the embedder's thread is at work from here
+            seen = self.screening.look(question.text) if self.screening else None
+            corrected = await self._spelled(team, question)
+            question = replace(question, vector=await embedding)
+        finally:
+            embedding.cancel()
         laps.lap("embed")
-        reason = self.screening.check(question.text, question.vector).reason if self.screening else None
+        reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
         laps.lap("screen")
         if reason is not None:
             rejected = self._guard.rejected(reason)
@@ -68,7 +76,7 @@ class Answering:
                 yield event
             self._metrics.computed(tenant, answer)
             return
-        question = await self._spelled(team, question)
+        question = replace(question, rewrite=corrected)
         route = await team.router.route(question)
         self._metrics.routed(tenant, route)
         laps.lap("route")
@@ -89,12 +97,12 @@ class Answering:
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
-    async def _spelled(self, team: Team, question: Question) -> Question:
-        """A typo put right is a rewrite: the original is searched too, and no number or negation may change."""
+    async def _spelled(self, team: Team, question: Question) -> str | None:
+        """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
         corrected = (await team.speller.correct(question.standalone)).text
         if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
-            return question
-        return replace(question, rewrite=corrected)
+            return question.rewrite
+        return corrected
 
     async def _embedded(self, text: str) -> Vector | None:
         """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""
