@@ -1,26 +1,30 @@
 """What of a generated statement may reach the business database: one SELECT, over the caller's own rows alone.
 
-Nothing of the statement is trusted. Its syntax tree may only hold node types of `ALLOWED`; every table in it, wherever
-it stands, is replaced by a subquery over the allow-listed columns of the caller's own rows, so no condition, join or
-subquery of the statement can reach another row; what is executed is written anew from that tree.
+Nothing of the statement is trusted. Its syntax tree may only hold node types of `ALLOWED`; every name in it has to
+stand for a listed table or column (`agents/business/scope.py`); every table, wherever it stands, is replaced by a
+subquery over the listed columns of the caller's own rows, masked where they are, so no condition, join or subquery of
+the statement can reach another row or an unmasked value; what is executed is written anew from that tree.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from secrets import token_hex
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from agents.business.schema import Owner, Schema
+from agents.business.ownership import CALLER
+from agents.business.schema import Schema
+from agents.business.scope import Resolver, UnsafeQuery
+from agents.business.types import Field
 
-CALLER = "caller"
-"""Name of the bound parameter that carries the caller's identity."""
+__all__ = ["CALLER", "GuardedQuery", "SqlGuard", "UnsafeQuery"]
+
 MAX_CHARS = 4000
 MAX_NODES = 600
 MAX_TABLES = 8
+"""Rows of so many tables may be joined with each other; the statement's timeout bounds what that costs."""
 
 ALLOWED: frozenset[type[exp.Expression]] = frozenset(
     {
@@ -42,15 +46,12 @@ ALLOWED: frozenset[type[exp.Expression]] = frozenset(
 """Everything else is refused: other statements, set operations, WITH, placeholders, casts, all other functions."""
 
 
-class UnsafeQuery(Exception):
-    """The statement asks for something it must not; the message says what, for the trace."""
-
-
 @dataclass(frozen=True, slots=True)
 class GuardedQuery:
-    """`sql` is text for `sqlalchemy.text` with the one parameter CALLER; `tables` are the ones it reads."""
+    """`sql` has the one named parameter CALLER; `fields` are its output columns, `tables` the ones it reads."""
 
     sql: str
+    fields: tuple[Field, ...]
     tables: tuple[str, ...]
 
 
@@ -64,23 +65,20 @@ class SqlGuard:
 
     def check(self, sql: str) -> GuardedQuery:
         """The statement over the caller's own rows. Raises UnsafeQuery."""
-        tree = self._parsed(sql)
-        tables = self._tables(tree)
-        caller = f"caller_{token_hex(16)}"  # nothing in the statement's own literals can be mistaken for it
-        for reference in tables:
-            reference.replace(self._own_rows(reference, caller))
-        self._bounded(tree)
-        names = tuple(dict.fromkeys(reference.name.lower() for reference in tables))
-        text = tree.sql(dialect=self._dialect, comments=False)
-        return GuardedQuery(text.replace(":", "\\:").replace(caller, f":{CALLER}"), names)
-
-    def _parsed(self, sql: str) -> exp.Select:
-        if len(sql) > MAX_CHARS:
-            raise UnsafeQuery("the statement is too long")
+        if len(sql) > MAX_CHARS or any(not character.isprintable() and not character.isspace() for character in sql):
+            raise UnsafeQuery("the statement is too long or has characters that cannot be shown")
         try:
-            statements = sqlglot.parse(sql, read=self._dialect)
+            tree = self._parsed(sql)
+            self._bounded(tree)
+            resolver = Resolver(self._schema)
+            fields = tuple(origin.field for origin in resolver.select(tree))
+            text = tree.sql(dialect=self._dialect, comments=False)
         except (SqlglotError, RecursionError) as error:
             raise UnsafeQuery("not a statement that can be read") from error
+        return GuardedQuery(text, fields, tuple(dict.fromkeys(resolver.tables)))
+
+    def _parsed(self, sql: str) -> exp.Select:
+        statements = sqlglot.parse(sql, read=self._dialect)
         if len(statements) != 1 or not isinstance(tree := statements[0], exp.Select):
             raise UnsafeQuery("not a single SELECT")
         nodes = list(tree.walk())
@@ -89,33 +87,9 @@ class SqlGuard:
         for node in nodes:
             if type(node) not in ALLOWED:
                 raise UnsafeQuery(f"{type(node).__name__} is not allowed")
+        if not 0 < (tables := sum(isinstance(node, exp.Table) for node in nodes)) <= MAX_TABLES:
+            raise UnsafeQuery(f"{tables} tables")
         return tree
-
-    def _tables(self, tree: exp.Select) -> list[exp.Table]:
-        tables = list(tree.find_all(exp.Table))
-        if not 0 < len(tables) <= MAX_TABLES:
-            raise UnsafeQuery(f"{len(tables)} tables")
-        for table in tables:
-            unknown = {name for name, value in table.args.items() if value} - {"this", "alias"}
-            if unknown or table.name.lower() not in self._schema.tables:
-                raise UnsafeQuery(f"table {table.sql()} is not allowed")
-        return tables
-
-    def _own_rows(self, reference: exp.Table, caller: str) -> exp.Subquery:
-        table = self._schema.tables[reference.name.lower()]
-        rows = exp.select(*(_name(column) for column in table.columns)).from_(_name(table.name))
-        if table.owner is not None:
-            rows = rows.where(self._owned(table.owner, caller))
-        return rows.subquery(reference.alias or reference.name)
-
-    def _owned(self, owner: Owner, caller: str) -> exp.Expression:
-        """column = :caller, or column IN (the keys of the caller's own rows of the table above)."""
-        if not owner.table:
-            return exp.EQ(this=exp.Column(this=_name(owner.column)), expression=exp.Var(this=caller))
-        above = self._schema.tables[owner.table]
-        assert above.owner is not None  # load_schema has followed every chain
-        keys = exp.select(_name(owner.key)).from_(_name(above.name)).where(self._owned(above.owner, caller))
-        return exp.In(this=exp.Column(this=_name(owner.column)), query=keys.subquery())
 
     def _bounded(self, tree: exp.Select) -> None:
         """A limit of its own may be lower; it has to be a plain number, and an offset too."""
@@ -126,7 +100,3 @@ class SqlGuard:
         if (limit := tree.args.get("limit")) is not None:
             wanted.append(int(limit.expression.name))
         tree.limit(min(wanted), copy=False)
-
-
-def _name(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)

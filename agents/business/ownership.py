@@ -1,0 +1,79 @@
+"""Whose rows: the subquery that stands for a table, and the search for a value among one's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from agents.business.masks import masked
+from agents.business.schema import Column, Owner, Schema, Table
+
+CALLER = "1"
+"""Name of the bound parameter that carries the caller's identity."""
+VALUE = "2"
+"""Name of the one that carries what is searched for."""
+
+
+def own_rows(schema: Schema, table: Table) -> exp.Select:
+    """SELECT of the listed columns, masked where they are, over the caller's own rows."""
+    shown = [exp.alias_(_shown(table, column), column.name, quoted=True) for column in table.columns.values()]
+    return _limited(exp.select(*shown), schema, table)
+
+
+def search(schema: Schema, places: Mapping[str, Sequence[str]], *, at_end: bool = False) -> exp.Query:
+    """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
+
+    places: table -> columns, neither empty. at_end: what the value ends with counts, and signs between digits do not:
+    +86 138-0013-8000 is 13800138000.
+    """
+    parts: list[exp.Query] = []
+    for name, columns in places.items():
+        table = schema.tables[name]
+        hits = [_hit(exp.cast(_column(table, column), "text"), at_end=at_end) for column in columns]
+        rows = _limited(exp.select(exp.Count(this=exp.Star())), schema, table)
+        parts.append(rows.where(reduce(lambda one, other: exp.or_(one, other), hits)))
+    return reduce(lambda one, other: exp.union(one, other, distinct=False), parts)
+
+
+def quoted(name: str) -> exp.Identifier:
+    """A name as it is written, whatever it means to the database otherwise."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def _limited(query: exp.Select, schema: Schema, table: Table) -> exp.Select:
+    query = query.from_(exp.Table(this=quoted(table.name)))
+    return query if table.owner is None else query.where(_owned(schema, table, table.owner))
+
+
+def _owned(schema: Schema, table: Table, owner: Owner) -> exp.Expression:
+    """column = CALLER, or column IN (the keys of the caller's own rows of the table above)."""
+    column = _column(table, owner.column)
+    if not owner.table:
+        return exp.EQ(this=column, expression=_parameter(CALLER))
+    above = schema.tables[owner.table]
+    keys = _limited(exp.select(_column(above, owner.key)), schema, above)
+    return exp.In(this=column, query=keys.subquery())
+
+
+def _hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:
+    if not at_end:
+        return exp.EQ(this=exp.Upper(this=value), expression=exp.cast(_parameter(VALUE), "text"))
+    for sign in "- ":
+        value = exp.Anonymous(this="REPLACE", expressions=[value, exp.Literal.string(sign), exp.Literal.string("")])
+    return exp.Like(this=value, expression=exp.cast(_parameter(VALUE), "text"))
+
+
+def _shown(table: Table, column: Column) -> exp.Expression:
+    value = _column(table, column.name)
+    return value if column.mask is None else masked(value, column.mask)
+
+
+def _column(table: Table, name: str) -> exp.Column:
+    """With the table's name: SQLite takes a quoted name alone for a text when there is no such column."""
+    return exp.Column(this=quoted(name), table=quoted(table.name))
+
+
+def _parameter(name: str) -> exp.Expression:
+    return exp.Parameter(this=exp.Literal.number(name))

@@ -1,0 +1,219 @@
+"""What every name in a generated statement stands for; a name that stands for nothing listed is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from agents.business.ownership import own_rows, quoted
+from agents.business.schema import Schema
+from agents.business.types import Field
+
+MAX_NAME_BYTES = 63
+"""PostgreSQL cuts longer names short, and two could become one."""
+_JOINS = frozenset({"", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS"})
+_PARTS: Mapping[type[exp.Expression], frozenset[str]] = {
+    exp.Select: frozenset(
+        {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct"}
+    ),
+    exp.Table: frozenset({"this", "alias"}),
+    exp.TableAlias: frozenset({"this"}),
+    exp.Subquery: frozenset({"this", "alias"}),
+    exp.Join: frozenset({"this", "on", "side", "kind"}),
+    exp.Group: frozenset({"expressions"}),
+    exp.Distinct: frozenset({"expressions"}),
+    exp.In: frozenset({"this", "expressions", "query"}),
+    exp.Column: frozenset({"this", "table"}),
+}
+"""What these may consist of: the parser knows more, of which some changes what a name means."""
+
+
+class UnsafeQuery(Exception):
+    """The statement asks for something it must not; the message says what, for the trace and for who wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the values of an output column come from."""
+
+    field: Field
+    masked: bool = False
+
+
+Columns = Mapping[str, Origin]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Names that a SELECT sees: tables by alias, its own output names, and what its surroundings see."""
+
+    tables: Mapping[str, Columns]
+    outputs: Mapping[str, Origin] = field(default_factory=dict)
+    outer: Scope | None = None
+
+
+class Resolver:
+    """Rewrites a statement in place: tables become the caller's own rows, columns get their table, all names quoted.
+
+    A masked column may only be shown: computed with or compared, its mask would be taken for its value.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self.tables: list[str] = []
+
+    def select(self, tree: exp.Select, outer: Scope | None = None, *, shows: bool = True) -> tuple[Origin, ...]:
+        """The output columns. shows: the rows are given out or read from, not compared with. Raises UnsafeQuery."""
+        _check_parts(tree)
+        source = tree.args.get("from_")
+        if source is None:
+            raise UnsafeQuery("a SELECT needs a table")
+        joins: list[exp.Join] = tree.args.get("joins") or []
+        tables: dict[str, Columns] = {}
+        for relation in (source.this, *(join.this for join in joins)):
+            alias, columns = self._relation(relation, outer)
+            if alias in tables:
+                raise UnsafeQuery(f"two tables are called {alias}")
+            tables[alias] = columns
+        scope = Scope(tables, outer=outer)
+        for join in joins:
+            if {str(join.args.get(part) or "").upper() for part in ("side", "kind")} - _JOINS:
+                raise UnsafeQuery(f"{join.side} {join.kind} JOIN is not allowed")
+            self._check(join.args.get("on"), scope)
+        tree.set("expressions", list(_without_stars(tree.expressions, tables)))
+        outputs = tuple(self._output(tree, place, scope, shows=shows) for place in range(len(tree.expressions)))
+        named = replace(scope, outputs={output.field.name: output for output in outputs})
+        self._check(tree.args.get("where"), scope)
+        for clause in ("group", "having", "order", "limit", "offset"):
+            self._check(tree.args.get(clause), named)
+        return outputs
+
+    def _relation(self, relation: exp.Expression, outer: Scope | None) -> tuple[str, Columns]:
+        """Alias and columns of what stands after FROM or JOIN."""
+        _check_parts(relation)
+        if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
+            alias = _alias(relation)
+            outputs = self.select(relation.this, outer)
+            columns = {output.field.name: output for output in outputs}
+            if len(columns) < len(outputs):
+                raise UnsafeQuery(f"two columns of {alias} have one name")
+            relation.set("alias", exp.TableAlias(this=quoted(alias)))
+            return alias, columns
+        if not isinstance(relation, exp.Table) or relation.name.lower() not in self._schema.tables:
+            raise UnsafeQuery(f"table {relation.sql()} is not allowed")
+        table = self._schema.tables[relation.name.lower()]
+        alias = _alias(relation) if relation.alias else table.name
+        self.tables.append(table.name)
+        rows = own_rows(self._schema, table).subquery()
+        rows.set("alias", exp.TableAlias(this=quoted(alias)))
+        relation.replace(rows)
+        return alias, {
+            column.name: Origin(Field(column.name, table.name, column.name), column.mask is not None)
+            for column in table.columns.values()
+        }
+
+    def _output(self, tree: exp.Select, place: int, scope: Scope, *, shows: bool) -> Origin:
+        """One output column, which gets a name of its own."""
+        given = tree.expressions[place]
+        value = given.this if isinstance(given, exp.Alias) else given
+        name = _name(given.args["alias"]) if isinstance(given, exp.Alias) else ""
+        if isinstance(value, exp.Column):
+            origin = self._column(value, scope, shown=shows)
+            origin = replace(origin, field=replace(origin.field, name=name or _name(value.this)))
+        else:
+            self._check(value, scope)
+            origin = Origin(self._computed(value, name or f"column_{place + 1}", scope))
+        tree.expressions[place].replace(exp.alias_(value.copy(), origin.field.name, quoted=True))
+        return origin
+
+    def _computed(self, value: exp.Expression, name: str, scope: Scope) -> Field:
+        """A field that knows what it is computed from, where that is one aggregate of one column."""
+        if not isinstance(value, exp.AggFunc):
+            return Field(name)
+        function = value.key
+        of = value.this
+        if isinstance(of, exp.Distinct) and len(of.expressions) == 1:
+            of = of.expressions[0]
+        if not isinstance(of, exp.Column):
+            return Field(name, function=function)
+        below = _found(of, scope)[1].field
+        return Field(name, below.table, below.column, function) if not below.function else Field(name)
+
+    def _check(self, node: exp.Expression | None, scope: Scope) -> None:
+        """Every name below a node that is no SELECT itself."""
+        if node is None:
+            return
+        _check_parts(node)
+        if isinstance(node, exp.Select):
+            self.select(node, scope, shows=False)
+        elif isinstance(node, exp.Column):
+            self._column(node, scope)
+        elif isinstance(node, (exp.Table, exp.Identifier, exp.Alias)):
+            raise UnsafeQuery(f"{node.sql()} is not allowed there")
+        else:
+            for child in list(node.iter_expressions()):
+                self._check(child, scope)
+
+    def _column(self, column: exp.Column, scope: Scope, *, shown: bool = False) -> Origin:
+        _check_parts(column)
+        alias, origin = _found(column, scope)
+        if origin.masked and not shown:
+            raise UnsafeQuery(f"column {column.name} is masked: select it as it is, do not compute or compare with it")
+        column.set("this", quoted(_name(column.this)))
+        column.set("table", quoted(alias) if alias else None)
+        return origin
+
+
+def _found(column: exp.Column, scope: Scope | None) -> tuple[str, Origin]:
+    """Alias of the table that has the column, empty for an output name; the innermost SELECT goes first."""
+    name, table = _name(column.this), _name(column.args["table"]) if column.args.get("table") else ""
+    while scope is not None:
+        if not table and name in scope.outputs:
+            return "", scope.outputs[name]
+        hits = [alias for alias, columns in scope.tables.items() if table in ("", alias) and name in columns]
+        if len(hits) > 1:
+            raise UnsafeQuery(f"column {name} is in {' and '.join(hits)}")
+        if hits:
+            return hits[0], scope.tables[hits[0]][name]
+        scope = scope.outer
+    raise UnsafeQuery(f"there is no column {column.sql()}")
+
+
+def _without_stars(expressions: Sequence[exp.Expression], tables: Mapping[str, Columns]) -> Iterator[exp.Expression]:
+    for item in expressions:
+        if not item.is_star or isinstance(item, exp.Count):
+            yield item
+            continue
+        chosen = _name(item.args["table"]) if isinstance(item, exp.Column) else ""
+        if (chosen and chosen not in tables) or any(item.args.get(part) for part in ("except_", "replace", "rename")):
+            raise UnsafeQuery(f"{item.sql()} is not allowed")
+        for alias, columns in tables.items():
+            if chosen in ("", alias):
+                for name in columns:
+                    yield exp.Column(this=quoted(name), table=quoted(alias))
+
+
+def _check_parts(node: exp.Expression) -> None:
+    allowed = _PARTS.get(type(node))
+    if allowed is not None and (unknown := {name for name, value in node.args.items() if value} - allowed):
+        raise UnsafeQuery(f"{'/'.join(sorted(unknown))} of {type(node).__name__} is not allowed")
+
+
+def _alias(relation: exp.Expression) -> str:
+    given = relation.args.get("alias")
+    if not isinstance(given, exp.TableAlias):
+        raise UnsafeQuery("a subquery after FROM needs a name")
+    _check_parts(given)
+    return _name(given.this)
+
+
+def _name(identifier: exp.Expression) -> str:
+    """Names are told apart by their letters alone, as both databases do with names that are not quoted."""
+    if not isinstance(identifier, exp.Identifier) or not identifier.name:
+        raise UnsafeQuery(f"{identifier.sql()} is no name")
+    name: str = identifier.name.lower()
+    if len(name.encode()) > MAX_NAME_BYTES or not name.isprintable():
+        raise UnsafeQuery("a name is too long or has characters that cannot be shown")
+    return name
