@@ -38,6 +38,7 @@ from app.db.turn_log import TurnLog
 from app.db.usage import UsageRepository, count
 from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
+from app.desk.assembly import HumanDesk
 from app.errors import Overloaded
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
@@ -101,7 +102,10 @@ class Container:
         self.metrics = Metrics()
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake)
+        self.desk = HumanDesk.over(
+            base.database, settings, conversations, self.profiles, self.tickets, self.outbox.wake
+        )
+        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self._head: Head | None = None
         self.learnt = asyncio.Event()
@@ -217,5 +221,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container = Container(settings, base, searches, models, webhooks)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
+        stack.push_async_callback(container.desk.close)
+        await container.desk.start()
         container.outbox.start()
         yield container

@@ -114,6 +114,12 @@ class Settings(BaseSettings):
     rewrite_enabled: bool = Field(True, description="是否改写追问")
     rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型改写的秒数上限，超时则用规则改写")
 
+    # Human desk
+    desk_release_minutes: float = Field(
+        15.0, gt=0, description="客服多少分钟没有露面且没有回复时，会话退回队列重新安排"
+    )
+    desk_idle_hours: float = Field(24.0, gt=0, description="人工会话多少小时没有新消息时自动结束")
+
     # Care, tickets, webhooks
     emotion_threshold: Probability = Field(
         0.7, ge=0, le=1, description="愤怒或绝望的分值达到它时优先转人工；1 几乎不触发"

@@ -66,11 +66,11 @@ class ChatData(BaseModel):
     sources: list[SourceOut | RowSourceOut]
     suggestions: list[str]
     escalate_to_human: bool
-    handoff: HandoffOut | None = Field(description="会话在人工服务中的状态；一直由智能客服接待时为 null")
     degraded: list[str]
     cached: bool
     timings_ms: dict[str, float]
     trace_id: str
+    handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时没有这一项")
 
 
 class ChatResponse(BaseModel):

@@ -63,11 +63,11 @@ class TurnDone:
                 "sources": [_plain(source) for source in answer.sources],
                 "suggestions": list(answer.suggestions),
                 "escalate_to_human": answer.escalate_to_human,
-                "handoff": self.handoff.body() if self.handoff else None,
                 "degraded": list(answer.degraded),
                 "cached": self.cached,
                 "timings_ms": self.timings_ms,
                 "trace_id": self.trace_id,
+                **({"handoff": self.handoff.body()} if self.handoff else {}),
             },
         }
 

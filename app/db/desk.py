@@ -14,7 +14,7 @@ from app.db.models import Conversation, now
 from app.db.models import DeskEvent as EventTable
 from app.db.models import DeskSession as Table
 from app.desk.states import RULES, allowed
-from app.desk.types import Actor, DeskSession, Event, Opening, Sender, SessionKey, State
+from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, SessionKey, State
 from app.errors import Conflict, NotFound
 
 COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
@@ -138,6 +138,16 @@ def request(connection: Connection, key: SessionKey, opening: Opening, about: Ma
     after = move(connection, step)
     webhooks.emit(connection, key.tenant, "handoff.queued", _told(after))
     return after
+
+
+def ticketed(connection: Connection, key: SessionKey, number: str, notice: str) -> DeskSession:
+    """Notes the ticket of a session that waits. Raises NotFound, and Conflict if it waits no more or has one."""
+    session = get(connection, key, lock=True)
+    if session.state not in WAITING or session.ticket:
+        raise refused(session)
+    connection.execute(update(Table).where(where(key)).values(ticket=number))
+    desk_messages.add(connection, key, Sender.SYSTEM, notice)
+    return get(connection, key)
 
 
 def refused(session: DeskSession) -> Conflict:

@@ -1,0 +1,121 @@
+"""What follows from the time alone: staff come on duty or vanish, customers are forgotten, nobody is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import timedelta
+
+from loguru import logger
+from sqlalchemy import Connection
+
+from app.db import desk
+from app.db.desk import Step
+from app.db.desk_sessions import DeskSessionRepository
+from app.db.desk_staff import StaffRepository
+from app.db.engine import Database
+from app.db.models import now
+from app.desk.feed import Feed
+from app.desk.openings import Openings
+from app.desk.queue import Queue
+from app.desk.service import Desk
+from app.desk.types import Actor, DeskSession, Event, State
+from app.errors import Conflict, NotFound
+
+EVERY_SECONDS = 10.0
+_OPENED = "人工服务时间已开始，正在等待客服接入。"
+_RELEASED = "客服暂时联系不上，正在为您重新安排。"
+_EXPIRED = "会话长时间没有新消息，已自动结束。"
+
+
+class Watch:
+    """Looks at all sessions every few seconds; any number of processes may, for each step is a compare-and-set.
+
+    release: how long a customer waits for the answer of somebody who is gone; idle: until a session is over.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        service: Desk,
+        sessions: DeskSessionRepository,
+        staff: StaffRepository,
+        queue: Queue,
+        openings: Openings,
+        feed: Feed,
+        *,
+        release: timedelta,
+        idle: timedelta,
+    ) -> None:
+        self._database = database
+        self._service = service
+        self._sessions = sessions
+        self._staff = staff
+        self._queue = queue
+        self._openings = openings
+        self._feed = feed
+        self._release = release
+        self._idle = idle
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins with what happened while nobody looked."""
+        self._task = asyncio.create_task(self._run(), name="desk-watch")
+
+    async def close(self) -> None:
+        """Stops; the next start goes on."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def look(self) -> None:
+        """One round."""
+        for session in await self._sessions.in_state(State.OUT_OF_HOURS):
+            if (await self._queue.hours(session.tenant)).open_at(now()):
+                await self._step(Step(session.key, Event.OPEN, Actor.SYSTEM, notice=_OPENED))
+        for session in await self._sessions.unanswered(self._release):
+            member = await self._staff.get(session.tenant, session.agent_id)
+            if member is None or member.last_seen is None or member.last_seen < now() - self._release:
+                values = {"agent_id": "", "assigned_at": None, "priority": session.priority + 1}
+                step = Step(session.key, Event.RELEASE, Actor.SYSTEM, "", session.agent_id, "", _RELEASED, values)
+                await self._step(step)
+        for session in await self._sessions.forgotten(self._idle):
+            await self._step(Step(session.key, Event.EXPIRE, Actor.SYSTEM, notice=_EXPIRED))
+        await self._tickets(await self._sessions.in_state(State.QUEUED))
+
+    async def _tickets(self, queued: Iterable[DeskSession]) -> None:
+        """For those who wait although the last member of staff left after they came."""
+        alone: dict[str, bool] = {}
+        for session in queued:
+            tenant = session.tenant
+            if session.ticket:
+                continue
+            if tenant not in alone:
+                alone[tenant] = not (await self._staff.load(tenant)).on_duty
+            if alone[tenant]:
+                text = str(session.card.get("summary", ""))
+                number = await self._openings.ticket(
+                    session.key, session.user_id or session.caller, text, session.priority
+                )
+                with suppress(Conflict, NotFound):  # it moved on meanwhile
+                    await self._ticketed(session, number)
+
+    async def _ticketed(self, session: DeskSession, number: str) -> None:
+        def work(connection: Connection) -> DeskSession:
+            notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
+            return desk.ticketed(connection, session.key, number, notice)
+
+        self._feed.note([await self._database.transact(work)])
+
+    async def _step(self, step: Step) -> None:
+        with suppress(Conflict, NotFound):  # somebody was faster
+            await self._service.system(step)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except Exception:  # the database may be away for a while; the task must outlive that
+                logger.exception("the desk cannot be looked after")
+            await asyncio.sleep(EVERY_SECONDS)
