@@ -17,8 +17,8 @@ VALUE = "2"
 
 
 def own_rows(schema: Schema, table: Table) -> exp.Select:
-    """SELECT of the listed columns, masked where they are, over the caller's own rows."""
-    shown = [exp.alias_(_shown(table, column), column.name, quoted=True) for column in table.columns.values()]
+    """SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
+    shown = [exp.alias_(_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()]
     return _limited(exp.select(*shown), schema, table)
 
 

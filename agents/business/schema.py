@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -12,6 +12,7 @@ import yaml
 from knowledge.errors import InvalidConfiguration
 
 Mask = Literal["phone", "name", "email", "address", "id_card", "bank_card"]
+Identity = Literal["text", "integer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Tables by name, in the order of the file."""
+    """Tables by name, in the order of the file. `identity`: what the columns that hold a member's number are."""
 
     tables: Mapping[str, Table]
+    identity: Identity = "text"
 
     def described(self) -> str:
         """The schema as a prompt shows it."""
@@ -63,16 +65,20 @@ def load_schema(path: Path) -> Schema:
     """Raises InvalidConfiguration, naming table and column."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        schema = Schema({name: _table(name, fields) for name, fields in data["tables"].items()})
+        tables = {str(name): _table(str(name), fields) for name, fields in data["tables"].items()}
+        schema = Schema(tables, data.get("identity", "text"))
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
+    if schema.identity not in get_args(Identity):
+        raise InvalidConfiguration(f"业务库描述 {path} 的 identity 须是 {get_args(Identity)} 之一")
+    _check_names("表", schema.tables, path)
     for table in schema.tables.values():
         _check(table, schema, path)
     return schema
 
 
 def _table(name: str, fields: Mapping[str, Any]) -> Table:
-    columns = {column: _column(column, given) for column, given in fields["columns"].items()}
+    columns = {str(column): _column(str(column), given) for column, given in fields["columns"].items()}
     owner = fields.get("owner")
     if isinstance(owner, str):
         owner = Owner(owner)
@@ -96,6 +102,7 @@ def _check(table: Table, schema: Schema, path: Path) -> None:
             raise InvalidConfiguration(f"业务库描述 {path}：表 {table.name} 的 owner 不能追溯到会员")
         seen.add(above.name)
         step = above
+    _check_names(f"表 {table.name} 的列", table.columns, path)
     if table.key not in table.columns:
         raise InvalidConfiguration(f"业务库描述 {path}：表 {table.name} 没有主键列 {table.key}")
     for column in table.columns.values():
@@ -103,6 +110,12 @@ def _check(table: Table, schema: Schema, path: Path) -> None:
             raise InvalidConfiguration(
                 f"业务库描述 {path}：{table.name}.{column.name} 的 mask 须是 {get_args(Mask)} 之一"
             )
+
+
+def _check_names(what: str, names: Collection[str], path: Path) -> None:
+    """Statements tell names apart by their letters alone."""
+    if len({name.lower() for name in names}) < len(names):
+        raise InvalidConfiguration(f"业务库描述 {path}：{what}有两个只差大小写")
 
 
 def _line(column: Column) -> str:

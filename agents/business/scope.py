@@ -62,6 +62,7 @@ class Resolver:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._listed = {name.lower(): table for name, table in schema.tables.items()}
         self.tables: list[str] = []
 
     def select(self, tree: exp.Select, outer: Scope | None = None, *, shows: bool = True) -> tuple[Origin, ...]:
@@ -101,16 +102,16 @@ class Resolver:
                 raise UnsafeQuery(f"two columns of {alias} have one name")
             relation.set("alias", exp.TableAlias(this=quoted(alias)))
             return alias, columns
-        if not isinstance(relation, exp.Table) or relation.name.lower() not in self._schema.tables:
+        if not isinstance(relation, exp.Table) or relation.name.lower() not in self._listed:
             raise UnsafeQuery(f"table {relation.sql()} is not allowed")
-        table = self._schema.tables[relation.name.lower()]
-        alias = _alias(relation) if relation.alias else table.name
+        table = self._listed[relation.name.lower()]
+        alias = _alias(relation) if relation.alias else table.name.lower()
         self.tables.append(table.name)
         rows = own_rows(self._schema, table).subquery()
         rows.set("alias", exp.TableAlias(this=quoted(alias)))
         relation.replace(rows)
         return alias, {
-            column.name: Origin(Field(column.name, table.name, column.name), column.mask is not None)
+            column.name.lower(): Origin(Field(column.name.lower(), table.name, column.name), column.mask is not None)
             for column in table.columns.values()
         }
 

@@ -1,0 +1,97 @@
+"""The company's own database, as far as the YAML describes it: one member's rows at a time, values masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from agents.business.engines import Engine, open_engine
+from agents.business.guard import SqlGuard
+from agents.business.ownership import search
+from agents.business.schema import Schema, load_schema
+from agents.business.types import Rows, Value
+
+MAX_TEXT_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessOptions:
+    """url: of SQLAlchemy; schema: the YAML that describes the database; timeout: seconds; max_rows: of an answer."""
+
+    url: str
+    schema: Path
+    timeout: float = 3.0
+    max_rows: int = 50
+
+
+class BusinessDatabase:
+    """Every statement passes the guard; there is no other way in. Serves many at once; close it at the end."""
+
+    def __init__(self, options: BusinessOptions) -> None:
+        """Raises InvalidConfiguration."""
+        self.schema: Schema = load_schema(options.schema)
+        self._engine: Engine = open_engine(options.url, self.schema, options.timeout)
+        self._guard = SqlGuard(self.schema, self._engine.dialect, options.max_rows + 1)
+        self._max_rows = options.max_rows
+
+    @property
+    def dialect(self) -> str:
+        """As sqlglot calls it: sqlite, postgres."""
+        return self._engine.dialect
+
+    async def query(self, sql: str, caller: str) -> Rows:
+        """What a statement finds among the caller's own rows. Raises UnsafeQuery, StatementFailed, BusinessUnavailable.
+
+        UnsafeQuery: nothing of it was executed.
+        """
+        guarded = self._guard.check(sql)
+        identity = self._identity(caller)
+        found = [] if identity is None else await self._engine.fetch(guarded.sql, (identity,), self._max_rows + 1)
+        values = tuple(tuple(_value(value) for value in row) for row in found[: self._max_rows])
+        return Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
+
+    async def holds(
+        self, caller: str, value: str, places: Mapping[str, Sequence[str]], *, at_end: bool = False
+    ) -> bool:
+        """Whether a value stands in the caller's own rows. places: table -> columns; see `ownership.search`.
+
+        Raises BusinessUnavailable.
+        """
+        identity = self._identity(caller)
+        if identity is None or not places:
+            return False
+        sql = search(self.schema, places, at_end=at_end).sql(dialect=self.dialect)
+        wanted = f"%{value}" if at_end else value.upper()
+        counts = await self._engine.fetch(sql, (identity, wanted), len(places))
+        return any(count for (count,) in counts)
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._engine.close()
+
+    def _identity(self, caller: str) -> str | int | None:
+        """The caller as the database writes it; None for one that cannot be."""
+        if self.schema.identity == "text":
+            return caller or None
+        return int(caller) if caller.isascii() and caller.isdigit() and len(caller) <= 18 else None
+
+
+def _value(value: Any) -> Value:
+    """The same whatever the database is: dates as ISO text, amounts as floats, truth as 0 and 1."""
+    match value:
+        case bool():
+            return int(value)
+        case None | int() | float():
+            return value
+        case Decimal():
+            return float(value)
+        case datetime():
+            return value.isoformat(" ", "seconds")
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return str(value)[:MAX_TEXT_CHARS]
