@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.emotion import emotion
+from tests.agents.emotions import CALM, CRISIS, DISCONTENT, FURIOUS
+
+THRESHOLD = 0.7
+
+
+@pytest.mark.parametrize("text", FURIOUS)
+def test_who_is_beside_themselves_is_over_the_threshold(text: str) -> None:
+    assert emotion(text).score >= THRESHOLD and not emotion(text).crisis
+
+
+@pytest.mark.parametrize("text", DISCONTENT)
+def test_an_ordinary_complaint_is_heard_but_stays_below(text: str) -> None:
+    assert 0 < emotion(text).score < THRESHOLD
+
+
+@pytest.mark.parametrize("text", CALM)
+def test_a_neutral_message_is_calm_whatever_words_it_shares_with_anger(text: str) -> None:
+    assert emotion(text).score < 0.3 and not emotion(text).crisis
+
+
+@pytest.mark.parametrize("text", CRISIS)
+def test_a_hint_at_self_harm_is_a_crisis(text: str) -> None:
+    assert emotion(text).crisis and emotion(text).score == 1.0
+
+
+def test_what_is_said_again_and_again_weighs_more() -> None:
+    text = "什么时候退款，太慢了"
+    assert emotion(text, [text, text]).score > emotion(text, [text]).score > emotion(text, ["你好"]).score
+    assert emotion("什么时候退款", ["什么时候退款"] * 3).score == 0
+
+
+def test_marks_and_strong_words_are_nothing_by_themselves() -> None:
+    assert emotion("太好了！！！！真的非常感谢").score == 0
+    assert emotion("太慢了！！！").score > emotion("太慢了").score > 0
