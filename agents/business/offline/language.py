@@ -1,0 +1,42 @@
+"""The Chinese of questions about one's own data, whatever the trade: `language.yaml`, compiled."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """See the comments of the file; every pattern is for folded text."""
+
+    own: re.Pattern[str]
+    status: re.Pattern[str]
+    policy: re.Pattern[str]
+    count: re.Pattern[str]
+    sum: re.Pattern[str]
+    exceeds: re.Pattern[str]
+    most: re.Pattern[str]
+    least: re.Pattern[str]
+    latest: re.Pattern[str]
+    earliest: re.Pattern[str]
+    top: re.Pattern[str]
+    recent: re.Pattern[str]
+    tail: re.Pattern[str]
+    slot: re.Pattern[str]
+    lead: re.Pattern[str]
+    filler: re.Pattern[str]
+
+
+@cache
+def shipped_language() -> Language:
+    """The language that comes with the project."""
+    text = (files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8")
+    given = yaml.safe_load(text)
+    given["policy"] = "|".join(given["policy"])
+    given["filler"] = re.sub(r"\s+", "", given["filler"]).removesuffix("|")
+    return Language(**{name: re.compile(pattern) for name, pattern in given.items()})

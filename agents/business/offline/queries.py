@@ -1,0 +1,33 @@
+"""The common questions about one's own data, without a language model."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+from agents.business.offline.language import shipped_language
+from agents.business.offline.reading import Reader
+from agents.business.offline.statements import statement
+from agents.business.offline.subjects import Subjects, load_subjects
+from agents.business.schema import Schema
+from agents.business.types import Plan
+from agents.routing.entities import shipped_extractor
+
+
+class DeclaredQueries:
+    """Answers from the subjects of a description; see `OfflineQueries`. Thread-safe."""
+
+    def __init__(self, subjects: Subjects) -> None:
+        self._reader = Reader(subjects, shipped_language(), shipped_extractor())
+
+    def plan(self, text: str, today: date) -> Plan | None:
+        """See `OfflineQueries.plan`."""
+        reading = self._reader.read(text, today)
+        if reading is None:
+            return None
+        return Plan(statement(reading), reading.subject.name, reading.certain, reading.said)
+
+
+def load_queries(path: Path, schema: Schema) -> DeclaredQueries:
+    """The queries of a business description. Raises InvalidConfiguration, naming the subject."""
+    return DeclaredQueries(load_subjects(path, schema))

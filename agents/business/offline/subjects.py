@@ -1,0 +1,159 @@
+"""What may be asked of a database without a language model: the section `questions` of its description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+import yaml
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from agents.business.schema import Schema
+from knowledge.errors import InvalidConfiguration
+from knowledge.text import fold
+
+OUTSIDE = frozenset({"reply"})
+"""Keys of a subject that are for whoever writes the reply."""
+SUM = "sum"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Words that narrow the rows to some: 没付款 -> orders.status = 'unpaid'. `say` names them in a reply."""
+
+    words: re.Pattern[str]
+    where: str
+    say: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A kind of question. Fragments of SQL name their columns as table.column.
+
+    A cue is enough to know the subject by, a word only where nothing else is asked, `also` is heard and says nothing;
+    `never` are words of other questions, `although` those that a question about rules may share with this one. `source` and `where` hold always,
+    `joins` only where rows are listed. `prefer` are the rows that are meant where none are named; if there are none,
+    the newest is given. `time_if` has to follow a time for it to narrow the rows. `limit`: rows at most, 0 all.
+    """
+
+    name: str
+    cues: tuple[re.Pattern[str], ...]
+    words: tuple[re.Pattern[str], ...]
+    also: tuple[re.Pattern[str], ...]
+    source: str
+    show: tuple[str, ...]
+    key: str
+    joins: str = ""
+    where: str = ""
+    prefer: str = ""
+    time: str = ""
+    time_if: re.Pattern[str] | None = None
+    money: str = ""
+    sum: str = ""
+    sum_where: str = ""
+    sum_cues: re.Pattern[str] | None = None
+    count: str = ""
+    numbers: tuple[str, ...] = ()
+    number_like: re.Pattern[str] | None = None
+    search: str = ""
+    searched: str = ""
+    states: tuple[State, ...] = ()
+    group: str = ""
+    order: str = ""
+    gives: str = "list"
+    limit: int = 0
+    never: re.Pattern[str] | None = None
+    although: re.Pattern[str] | None = None
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """`goods`: what may be searched for -> the words that customers use for it."""
+
+    subjects: Mapping[str, Subject]
+    goods: Mapping[str, re.Pattern[str]]
+
+
+def load_subjects(path: Path, schema: Schema) -> Subjects:
+    """The questions of a description; none without that section. Raises InvalidConfiguration, naming the subject."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        given = data.get("questions") or {}
+        goods = {str(term): _any([term, *words]) for term, words in (data.get("goods") or {}).items()}
+    except (OSError, yaml.YAMLError, AttributeError, TypeError, re.error) as error:
+        raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
+    subjects = {}
+    for name, entry in given.items():
+        try:
+            subjects[name] = subject = _subject(name, entry, schema)
+            _check(subject, schema)
+        except (SqlglotError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+            raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name} 不对：{error}") from error
+    for subject in subjects.values():
+        if subject.searched and subject.searched not in subjects:
+            raise InvalidConfiguration(f"业务库描述 {path} 的问题 {subject.name}：没有 {subject.searched}")
+    return Subjects(subjects, goods)
+
+
+def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
+    known = {field.name for field in fields(Subject)} - {"name", "source"} | {"from", "status"} | OUTSIDE
+    if unknown := sorted(entry.keys() - known):
+        raise ValueError(f"没有 {'、'.join(unknown)} 这样的键")
+    given = {key: value for key, value in entry.items() if key not in OUTSIDE | {"from", "status"}}
+    for key in ("cues", "words", "also"):
+        given[key] = tuple(re.compile(fold(item)) for item in given.get(key, ()))
+    for key in ("time_if", "sum_cues", "number_like", "never", "although"):
+        if key in given:
+            given[key] = re.compile(fold(given[key]))
+    for key in ("show", "numbers"):
+        given[key] = tuple(given.get(key, ()))
+    states = [State(_any(state["words"]), state["where"], state["say"]) for state in given.get("states", ())]
+    given["states"] = (*states, *_states_of(entry.get("status", ""), schema))
+    if not given["cues"] + given["words"]:
+        raise ValueError("cues 和 words 都没有")
+    return Subject(name=name, source=entry["from"], **given)
+
+
+def _states_of(status: str, schema: Schema) -> Iterator[State]:
+    """The meanings of a column's codes are words for them."""
+    if not status:
+        return
+    table, column = status.split(".")
+    for code, meaning in schema.tables[table].columns[column].values.items():
+        yield State(_any([re.escape(meaning)]), f"{status} = {literal(code)}", meaning)
+
+
+def _any(words: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(fold(str(word)) for word in sorted(words, key=len, reverse=True)))
+
+
+def _check(subject: Subject, schema: Schema) -> None:
+    """Every fragment is SQL, and every column in it exists. Raises ValueError, SqlglotError."""
+    conditions = [subject.where, subject.prefer, subject.sum_where, subject.search, *subject.numbers]
+    conditions += [state.where for state in subject.states]
+    wheres = " AND ".join(f"({condition.replace('{}', literal('x'))})" for condition in conditions if condition)
+    outputs = [*subject.show, subject.key, subject.time, subject.money, subject.sum, subject.count]
+    tree = sqlglot.parse_one(
+        f"SELECT {', '.join(output for output in outputs if output)} FROM {subject.source} {subject.joins}"
+        + (f" WHERE {wheres}" if wheres else "")
+        + (f" GROUP BY {subject.group}" if subject.group else "")
+        + (f" ORDER BY {subject.order}" if subject.order else "")
+    )
+    aliases = {alias.alias for alias in tree.find_all(exp.Alias)}
+    for column in tree.find_all(exp.Column):
+        table = schema.tables.get(column.table)
+        if column.table == "" and column.name in aliases:
+            continue
+        if table is None or column.name not in table.columns:
+            raise ValueError(f"没有列 {column.sql()}")
+
+
+def literal(text: str) -> str:
+    """A text as SQL."""
+    return exp.Literal.string(text).sql()

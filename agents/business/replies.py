@@ -1,0 +1,201 @@
+"""Writes rows as a reply that cites `[SQL]`: by the templates of a subject, or by the columns' descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.business.offline.reading import Give
+from agents.business.schema import Schema
+from agents.business.types import Field, Plan, Rows, Value
+from agents.business.wording import filled, label, shown
+from knowledge.errors import InvalidConfiguration
+
+CITED = "[SQL]"
+MOST_SHOWN = 5
+NOTHING = "没有查到符合条件的记录。"
+FILTERS = ("period", "amount", "state", "search", "number")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How a row is told, where the codes of `when` hold."""
+
+    say: str
+    when: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How the rows of a subject are told. Rows with the same `each` are one entry: `head` for it, `row` for each
+    different `rows` of it. `preferred` are the codes that were meant; `otherwise` says that only others were found.
+    """
+
+    each: str
+    head: str
+    none: str
+    rows: str = ""
+    row: tuple[Row, ...] = ()
+    thing: str = "记录"
+    unit: str = "条"
+    intro: str = ""
+    sum: str = ""
+    preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    meant: str = ""
+    otherwise: str = ""
+
+
+class DeclaredReplies:
+    """See `Replies`. Thread-safe."""
+
+    def __init__(self, templates: Mapping[str, Template], schema: Schema) -> None:
+        self._templates = templates
+        self._schema = schema
+
+    def write(self, rows: Rows, plan: Plan | None, today: date) -> str:
+        """See `Replies.write`."""
+        template = self._templates.get(plan.subject) if plan else None
+        if plan is None or template is None:
+            return _described(rows, self._schema, today)
+        return _Telling(template, rows, plan.words, self._schema, today).text()
+
+
+def load_replies(path: Path, schema: Schema) -> DeclaredReplies:
+    """The templates of a business description. Raises InvalidConfiguration, naming the subject."""
+    try:
+        questions = yaml.safe_load(path.read_text(encoding="utf-8")).get("questions") or {}
+    except (OSError, yaml.YAMLError, AttributeError) as error:
+        raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
+    templates = {}
+    for name, entry in questions.items():
+        try:
+            templates[name] = _template(dict(entry["reply"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name}：reply 不对：{error!r}") from error
+    return DeclaredReplies(templates, schema)
+
+
+def _template(given: dict[str, Any]) -> Template:
+    rows = given.pop("row", ())
+    rows = [{"say": rows}] if isinstance(rows, str) else rows
+    return Template(row=tuple(Row(**row) for row in rows), **given)
+
+
+class _Telling:
+    """The rows of one known question."""
+
+    def __init__(self, template: Template, rows: Rows, words: Mapping[str, str], schema: Schema, today: date) -> None:
+        self._template, self._rows, self._words = template, rows, words
+        self._schema, self._today = schema, today
+        self._columns = {column.name: (place, column) for place, column in enumerate(rows.fields)}
+
+    def text(self) -> str:
+        template, values = self._template, self._rows.values
+        give = self._words.get("give", Give.LIST)
+        if not values or (give in (Give.COUNT, Give.SUM) and not self._value(values[:1], "count")):
+            return self._filled(template.none, ())
+        if give == Give.COUNT:
+            count = self._value(values[:1], "count")
+            return f"您{self._filters()}共有 {count} {template.unit}{template.thing} {CITED}。"
+        if give == Give.SUM:
+            return f"{self._filled(template.sum, values)} {CITED}。"
+        entries = self._entries()
+        if len(entries) == 1:
+            return f"{self._opening(entries)}{self._entry(entries[0])} {CITED}。"
+        return self._listed(entries)
+
+    def _listed(self, entries: list[list[tuple[Value, ...]]]) -> str:
+        template, more = self._template, self._rows.more
+        number = f"{'不止' if more else '共有'} {len(entries)} {template.unit}"
+        intro = template.intro and not self._filters()
+        head = f"{template.intro if intro else f'您{self._filters()}的{template.thing}'}{number} {CITED}："
+        lines = [f"{place}. {self._entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
+        if left := len(entries) - MOST_SHOWN:
+            rest = f"还有 {'至少 ' if more else ''}{left} {template.unit}，"
+            lines += [f"{rest}可以说个时间范围再查。"] if left > 0 else []
+        return "\n".join([head, *lines])
+
+    def _opening(self, entries: list[list[tuple[Value, ...]]]) -> str:
+        """Says so where none of the rows that were meant is there."""
+        template = self._template
+        if not template.otherwise or self._words.keys() & {"period", "search", "number", "amount"}:
+            return ""
+        state = self._words.get("state")
+        for name, codes in template.preferred.items():
+            if self._value(entries[0], name) != state if state else self._raw(entries[0], name) not in codes:
+                return self._filled(template.otherwise, ())
+        return ""
+
+    def _entries(self) -> list[list[tuple[Value, ...]]]:
+        grouped: dict[Value, list[tuple[Value, ...]]] = {}
+        place = self._columns[self._template.each][0]
+        for row in self._rows.values:
+            grouped.setdefault(row[place], []).append(row)
+        return list(grouped.values())
+
+    def _entry(self, entry: list[tuple[Value, ...]]) -> str:
+        template = self._template
+        text = self._filled(template.head, entry)
+        if not template.rows:
+            return text
+        place = self._columns[template.rows][0]
+        different = {row[place]: row for row in reversed(entry)}
+        told = [said for row in reversed(different.values()) if (said := self._row(row))]
+        return f"{text}：{'；'.join(told)}" if told else text
+
+    def _row(self, row: tuple[Value, ...]) -> str:
+        for kind in self._template.row:
+            if all(self._raw([row], name) in codes for name, codes in kind.when.items()):
+                return self._filled(kind.say, [row])
+        return ""
+
+    def _filled(self, template: str, rows: Sequence[tuple[Value, ...]]) -> str:
+        return filled(template, lambda name, form: self._value(rows, name, form))
+
+    def _value(self, rows: Sequence[tuple[Value, ...]], name: str, form: str = "") -> str:
+        """The different values of a column in these rows, or a word of the question."""
+        if name == "filters":
+            return self._filters()
+        if name not in self._columns or not rows:
+            return self._words.get(name, self._template.meant if name == "state" else "")
+        place, column = self._columns[name]
+        values = dict.fromkeys(shown(row[place], column, self._schema, self._today, form) for row in rows)
+        if name == "count" and values.keys() == {"0"}:
+            return ""
+        return "、".join(value for value in values if value)
+
+    def _raw(self, rows: Sequence[tuple[Value, ...]], name: str) -> Value:
+        return rows[0][self._columns[name][0]]
+
+    def _filters(self) -> str:
+        """What the rows were narrowed by, in the customer's words."""
+        said = [self._words[name] for name in FILTERS if self._words.get(name)]
+        text = "".join(f" {word} " if word[0].isascii() else word for word in said)
+        return text.rstrip() + " " if text.endswith(" ") else text
+
+
+def _described(rows: Rows, schema: Schema, today: date) -> str:
+    """Rows of any statement, told by the descriptions of their columns."""
+    told = [said for row in rows.values if (said := _pairs(row, rows.fields, schema, today))]
+    if not told:
+        return NOTHING
+    if len(told) == 1 and not rows.more:
+        return f"查到的结果：{told[0]} {CITED}。"
+    lines = [f"{place}. {text}" for place, text in enumerate(told[:MOST_SHOWN], start=1)]
+    if (left := len(told) - MOST_SHOWN) > 0:
+        lines.append(f"还有 {'至少 ' if rows.more else ''}{left} 条，可以说得再具体些。")
+    return "\n".join([f"查到{'不止' if rows.more else ''} {len(told)} 条结果 {CITED}：", *lines])
+
+
+def _pairs(row: tuple[Value, ...], fields: tuple[Field, ...], schema: Schema, today: date) -> str:
+    pairs = [
+        f"{label(column, schema)} {text}"
+        for value, column in zip(row, fields, strict=True)
+        if (text := shown(value, column, schema, today))
+    ]
+    return "，".join(pairs)

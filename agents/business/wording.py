@@ -1,0 +1,63 @@
+"""Values of the business database as a customer reads them, and the templates that hold them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+
+from agents.business.schema import Schema
+from agents.business.types import Field, Value
+
+TIME, SIGNED = "time", "+"
+"""Formats of a placeholder: with hours and minutes; with its sign."""
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d.*)?")
+_PLACE = re.compile(r"\{(?P<name>\w+)(?::(?P<form>time|\+))?\}")
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+
+
+def shown(value: Value, field: Field, schema: Schema, today: date, form: str = "") -> str:
+    """A value in words: a code by its meaning, a date as 11月20日, an amount without empty decimals; none of None."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _day(value, today, form) if _ISO.fullmatch(value) else _meaning(value, field, schema)
+    number = str(value) if isinstance(value, int) else f"{value:.2f}".removesuffix(".00")
+    return f"+{number}" if form == SIGNED and value > 0 else number
+
+
+def filled(template: str, value: Callable[[str, str], str]) -> str:
+    """A template with its values; value(name, format). A part in brackets goes when one of its values is empty."""
+
+    def part(match: re.Match[str]) -> str:
+        places = list(_PLACE.finditer(match.group(1)))
+        return match.group(1) if all(value(place["name"], place["form"] or "") for place in places) else ""
+
+    return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(part, template))
+
+
+def label(field: Field, schema: Schema) -> str:
+    """What an output column is, by the description of its source."""
+    table = schema.tables.get(field.table)
+    column = table.columns.get(field.column) if table else None
+    if column is None:
+        return "数量" if field.function == "count" else field.name
+    described = re.split(r"[，（,(]", column.description)[0]
+    return described + _AGGREGATES.get(field.function, "")
+
+
+_AGGREGATES: Mapping[str, str] = {"sum": "合计", "avg": "平均", "max": "最大", "min": "最小", "count": "的数量"}
+
+
+def _meaning(value: str, field: Field, schema: Schema) -> str:
+    table = schema.tables.get(field.table)
+    column = table.columns.get(field.column) if table else None
+    return column.values.get(value, value) if column else value
+
+
+def _day(text: str, today: date, form: str) -> str:
+    moment = datetime.fromisoformat(text)
+    day = f"{moment.month}月{moment.day}日"
+    if moment.year != today.year:
+        day = f"{moment.year}年{day}"
+    return f"{day} {moment:%H:%M} " if form == TIME and len(text) > 10 else day
