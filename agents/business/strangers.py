@@ -1,0 +1,146 @@
+"""Whom a question is about, by its words alone: names, numbers and phrases of `strangers.yaml`.
+
+Nothing here looks anything up, so that what is refused is the same whether or not somebody of that name exists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from agents.routing.entities import shipped_extractor
+from knowledge.text import fold
+
+_LIST = re.compile(r"\{([a-z]+)\}")
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_LETTERS = re.compile(r"([A-Za-z]{1,4}[-_]?)(\d{2,})")
+_MAX_NAME = 4
+_NOT_IN_NAMES = re.compile(r"[我你您他她它的了么吗呢吧查下单]")
+_GRAMMAR = frozenset("cdpmqrtuf")
+"""First letters of jieba's tags of words that hold sentences together: no name begins with 何时 or 从来."""
+
+
+class About(StrEnum):
+    """What names somebody."""
+
+    NAME = "name"
+    PHONE = "phone"
+    EMAIL = "email"
+    MEMBER = "member"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`value` is the caller's own, or somebody else's; whose decides the database."""
+
+    about: About
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    strangers: tuple[re.Pattern[str], ...]
+    members: tuple[re.Pattern[str], ...]
+    names: tuple[re.Pattern[str], ...]
+    surname: re.Pattern[str]
+
+
+def asks_for_others(text: str) -> bool:
+    """Whether a text says that it is about other people's data: 我老婆的订单, 所有会员."""
+    for form in {text, fold(text)}:
+        for pattern in _phrases().strangers:
+            if any(not match.groupdict().get("giving") for match in pattern.finditer(form)):
+                return True
+    return False
+
+
+def mentions(text: str, caller: str) -> frozenset[Mention]:
+    """Everything in a text that names a person, an account or an order; caller: what a member number looks like."""
+    found = shipped_extractor().extract(text).certain
+    kinds = {"phone": About.PHONE, "order_number": About.NUMBER}
+    numbers = {Mention(kinds[entity.kind], entity.value) for entity in found if entity.kind in kinds}
+    taken = {mention.value for mention in numbers}
+    members = {value for value in _members(text, caller) if value not in taken}
+    emails = {match.group() for match in _EMAIL.finditer(fold(text))}
+    return frozenset(
+        {
+            *numbers,
+            *(Mention(About.MEMBER, value) for value in members),
+            *(Mention(About.EMAIL, value) for value in emails),
+            *(Mention(About.NAME, value) for value in _names(text)),
+        }
+    )
+
+
+def load_names() -> None:
+    """Reads the dictionary that tells names from words: a second, once a process."""
+    _tagger().lcut("张三")
+
+
+def _members(text: str, caller: str) -> Iterator[str]:
+    folded = fold(text)
+    for pattern in _phrases().members:
+        yield from (match.group("value").upper() for match in pattern.finditer(folded))
+    if shape := _LETTERS.fullmatch(caller):
+        prefix, digits = shape.group(1).rstrip("-_"), len(shape.group(2))
+        alike = rf"(?i)(?<![A-Za-z0-9-]){re.escape(prefix)}[-_]?\d{{{max(digits - 2, 2)},{digits + 2}}}(?![A-Za-z0-9-])"
+        yield from (match.group().upper() for match in re.finditer(alike, folded))
+
+
+def _names(text: str) -> Iterator[str]:
+    """Names of people, without what cannot be one."""
+    for name in _named(text):
+        first = _tagger().word_tag_tab.get(name[:2], "") if len(name) == 3 else ""
+        if not _NOT_IN_NAMES.search(name[1:]) and not (first and first[0] in _GRAMMAR):
+            yield name
+
+
+def _named(text: str) -> Iterator[str]:
+    """What the dictionary tags as a name, and unknown words after a surname where somebody is named."""
+    phrases = _phrases()
+    for word, tag in _tagger().lcut(text):
+        if tag.startswith("nr") and 2 <= len(word) <= _MAX_NAME and phrases.surname.match(word):
+            yield word
+    extractor = shipped_extractor()
+    found = extractor.extract(text)
+    for entity in (*found.certain, *found.candidates):
+        if entity.kind == "member_name" and not _is_word(entity.text):
+            yield entity.text
+    for pattern in phrases.names:
+        for match in pattern.finditer(text):
+            if not _is_word(match.group("value")):
+                yield match.group("value")
+
+
+def _is_word(text: str) -> bool:
+    """Whether the dictionary knows it as anything but a name, whole or as the beginning of what follows."""
+    tag = _tagger().word_tag_tab.get(text)
+    return tag is not None and not tag.startswith("nr")
+
+
+@cache
+def _tagger() -> Any:
+    from jieba import posseg
+
+    return posseg.POSTokenizer()
+
+
+@cache
+def _phrases() -> _Phrases:
+    folder = files("agents")
+    data = yaml.safe_load((folder / "business" / "strangers.yaml").read_text(encoding="utf-8"))
+    surname = yaml.safe_load((folder / "entities.yaml").read_text(encoding="utf-8"))["lists"]["surname"]
+    lists: Mapping[str, str] = {**data["lists"], "surname": surname}
+
+    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(_LIST.sub(lambda match: lists[match.group(1)], item)) for item in data[key])
+
+    return _Phrases(compiled("patterns"), compiled("members"), compiled("names"), re.compile(f"(?:{surname})"))
