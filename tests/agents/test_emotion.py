@@ -20,7 +20,7 @@ def test_an_ordinary_complaint_is_heard_but_stays_below(text: str) -> None:
 
 @pytest.mark.parametrize("text", CALM)
 def test_a_neutral_message_is_calm_whatever_words_it_shares_with_anger(text: str) -> None:
-    assert emotion(text).score < 0.3 and not emotion(text).crisis
+    assert emotion(text).score < 0.5 and not emotion(text).crisis
 
 
 @pytest.mark.parametrize("text", CRISIS)
