@@ -11,8 +11,13 @@ from fastapi import FastAPI
 from app.api import (
     chat,
     conversations,
+    desk,
+    desk_help,
+    desk_socket,
     documents,
     gaps,
+    handoff,
+    handoff_socket,
     health,
     openai,
     performance,
@@ -52,6 +57,7 @@ def create_app(settings: Settings) -> FastAPI:
     install_error_handlers(app)
     include_directly(app, chat.router)
     staff = documents, gaps, performance, profile, tickets, webhooks
-    for resource in (openai, conversations, search, *staff, health, prometheus):
+    people = desk, desk_help, desk_socket, handoff, handoff_socket
+    for resource in (openai, conversations, search, *people, *staff, health, prometheus):
         app.include_router(resource.router)
     return app

@@ -68,12 +68,10 @@ class DeskMessageRepository:
         async with self._database.read() as connection:
             return [_message(row) for row in await connection.execute(query)]
 
-    async def last_of(self, key: SessionKey, sender: Sender) -> DeskMessage | None:
-        """The last message of one side."""
-        query = select(*_COLUMNS).where(_of(key), Table.sender == sender.value).order_by(Table.seq.desc()).limit(1)
+    async def known(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
+        """The message that its sender gave this id."""
         async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
-        return _message(row) if row else None
+            return await connection.run_sync(lambda sync: find(sync, key, sender, client_id))
 
 
 def _of(key: SessionKey) -> Any:

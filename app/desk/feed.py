@@ -64,6 +64,14 @@ class Feed:
                 self._standing.pop(session.key, None)
             self._tell(session.key)
 
+    def correct(self, key: SessionKey, session: DeskSession | None) -> None:
+        """SQL was asked and says this; None: the desk knows nothing of the session any more."""
+        if session is not None:
+            self.note([session])
+        elif self._standing.pop(key, None):
+            self._noted.add(key)
+            self._tell(key)
+
     @contextmanager
     def watch(self, *keys: SessionKey | str) -> Iterator[asyncio.Event]:
         """An event that is set at news of these sessions, or of any session of a tenant given by its name."""

@@ -69,6 +69,7 @@ class Gate:
             return None
         session = await self._sessions.find(key)
         if session is None or not silent(session.state):
+            self._feed.correct(key, session)
             return None
         if session.state is State.QUEUED and leaves(text):
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this

@@ -1,0 +1,166 @@
+"""The customer's WebSocket: the same turns as /chat, and what staff write, as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, WebSocket
+
+from agents.types import Replace, Token
+from app.api.sockets import PING_SECONDS, Hello, Line, greet, run
+from app.auth.principal import Role
+from app.chat.session import Message
+from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
+from app.container import Container
+from app.db.desk_messages import PAGE
+from app.desk.types import Actor, DeskMessage, Sender, SessionKey
+from app.errors import AppError, InvalidRequest
+from app.ids import new_id
+from knowledge.text import clean
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
+
+UNANSWERED = 32
+"""Messages that wait for their turn; beyond them the connection is not read."""
+_SESSION = r"^[A-Za-z0-9_.:@-]{1,64}$"
+
+
+@router.websocket("/{session_id}/ws")
+async def customer_socket(
+    websocket: WebSocket, session_id: Annotated[str, Path(pattern=_SESSION)], after: Annotated[int, Query(ge=0)] = 0
+) -> None:
+    """Frames are described in docs/handoff.md."""
+    container: Container = websocket.app.state.container
+    greeted = await greet(websocket, container, *Role)
+    if greeted is None:
+        return
+    line, hello = greeted
+    customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id))
+    start = hello.first.get("after", after)
+    seq = start if isinstance(start, int) and start >= 0 else 0
+    await run(websocket, container, customer.deliver(seq), customer.listen(), customer.answer())
+
+
+class _Customer:
+    """One connection of a customer."""
+
+    def __init__(self, container: Container, line: Line, hello: Hello, key: SessionKey) -> None:
+        self._container = container
+        self._desk = container.desk
+        self._line = line
+        self._hello = hello
+        self._key = key
+        self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
+
+    async def deliver(self, seq: int) -> None:
+        """Everything after number `seq`, in order, each once; and where the session stands whenever that changes."""
+        told: Mapping[str, Any] = {}
+        with self._desk.feed.watch(self._key) as news:
+            while True:
+                news.clear()
+                queue = await self._desk.queue.state(await self._desk.sessions.find(self._key))
+                if queue.body() != told:
+                    told = queue.body()
+                    await self._line.send("handoff", **told)
+                seq = await self._messages(seq)
+                try:
+                    async with asyncio.timeout(PING_SECONDS):
+                        await news.wait()
+                except TimeoutError:
+                    await self._line.send("ping")
+
+    async def listen(self) -> None:
+        """Takes frames in; they are worked on one after the other."""
+        if self._hello.unhandled:
+            await self._frames.put(self._hello.first)
+        while True:
+            await self._frames.put(await self._line.receive())
+
+    async def answer(self) -> None:
+        """Works on frames."""
+        while True:
+            frame = await self._frames.get()
+            mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
+            try:
+                await self._handle(frame, mark)
+            except AppError as error:
+                await self._line.fail(error, **mark)
+
+    async def _handle(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
+        service = self._desk.service
+        match frame.get("type"):
+            case "message":
+                await self._said(str(frame.get("content", "")), mark)
+            case "handoff":
+                await service.request(self._key, user_id=self._user, channel="ws")
+            case "leave":
+                await service.leave(self._key)
+            case "close":
+                await service.close(self._key, Actor.CUSTOMER)
+            case "ping":
+                await self._line.send("pong")
+            case "pong" | "hello":
+                pass
+            case other:
+                raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
+
+    @property
+    def _user(self) -> str:
+        return clean(str(self._hello.first.get("user_id", "")))[:128]
+
+    async def _said(self, content: str, mark: dict[str, str]) -> None:
+        """A turn; a message to a person that came before is acknowledged again and not kept again."""
+        client_id = mark.get("id", "")
+        if client_id and (known := await self._desk.messages.known(self._key, Sender.CUSTOMER, client_id)):
+            await self._line.send("received", seq=known.seq, **mark)
+            return
+        message = Message(
+            tenant=self._key.tenant,
+            session_id=self._key.session_id,
+            text=content,
+            user_id=self._user,
+            channel="ws",
+            trace_id=new_id(),
+            client_id=client_id,
+        )
+        try:
+            async with aclosing(self._container.chat.stream(message)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    if frame := _frame(event):
+                        await self._line.send(frame[0], **(frame[1] | mark))
+        except Exception as error:  # an outage ends this turn and not the connection
+            await self._line.fail(error, **mark)
+
+    async def _messages(self, seq: int) -> int:
+        while page := await self._desk.messages.after(self._key, seq):
+            for message in page:
+                await self._line.send("message", **message_body(message))
+            seq = page[-1].seq
+            if len(page) < PAGE:
+                break
+        return seq
+
+
+def message_body(message: DeskMessage) -> dict[str, Any]:
+    """A message as it stands in frames."""
+    return asdict(message) | {"created_at": message.created_at.isoformat()}
+
+
+def _frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
+    """An event of a turn as type and fields of a frame; None for what customers do not see."""
+    match event:
+        case TurnStarted():
+            return "meta", asdict(event)
+        case Token(text):
+            return "token", {"text": text}
+        case Replace(text):
+            return "replace", {"text": text}
+        case TurnHandoff(queue):
+            return "handoff", queue.body()
+        case TurnDone():
+            return "done", event.response()
+    return None

@@ -1,0 +1,172 @@
+"""What WebSockets of customers and staff have in common: who connects, frames in and out, and the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from loguru import logger
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from app.auth.principal import LOOPBACK, Principal, Role
+from app.container import Container
+from app.errors import AppError, Forbidden, InvalidRequest, describe
+
+HELLO_SECONDS, EAGER_SECONDS = 10.0, 1.0
+"""How long the first frame is waited for: while it has to bring the key, and when only it may say where to go on."""
+PING_SECONDS = 20.0
+"""Proxies close a connection that is silent for 30 to 60 s."""
+SEND_SECONDS = 10.0
+"""A client that does not read for so long is cut; it goes on from its last number when it is back."""
+UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
+_PROTOCOL, _KEY_PREFIX = "yingda", "key."
+
+
+class SlowClient(Exception):
+    """Does not read what it is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Who is there. `first` is the first frame, empty without one; `unhandled` says that it was no greeting."""
+
+    principal: Principal
+    first: dict[str, Any]
+    unhandled: bool = False
+
+
+class Line:
+    """Frames of one connection, as JSON objects with a `type`; any number of tasks may send."""
+
+    def __init__(self, websocket: WebSocket, send_seconds: float = SEND_SECONDS) -> None:
+        self._websocket = websocket
+        self._send_seconds = send_seconds
+        self._sending = asyncio.Lock()
+
+    async def send(self, kind: str, /, **fields: Any) -> None:
+        """Returns once the connection took it. Raises SlowClient."""
+        text = json.dumps({"type": kind} | fields, ensure_ascii=False)
+        try:
+            async with asyncio.timeout(self._send_seconds), self._sending:
+                await self._websocket.send_text(text)
+        except TimeoutError as error:
+            raise SlowClient from error
+
+    async def fail(self, error: Exception, **fields: Any) -> None:
+        """Tells what went wrong, in the words of every endpoint."""
+        description = describe(error)
+        if description.status >= 500:
+            logger.opt(exception=error).error("socket request failed")
+        body = {"code": description.code, "message": description.message, "details": description.details}
+        await self.send("error", error=body, **fields)
+
+    async def receive(self) -> dict[str, Any]:
+        """The next frame; what is no JSON object is answered and passed over. Raises WebSocketDisconnect."""
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", 1005))
+            try:
+                frame = json.loads(message.get("text") or "")
+            except ValueError:
+                frame = None
+            if isinstance(frame, dict):
+                return frame
+            await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
+
+
+async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tuple[Line, Hello] | None:
+    """Accepts the connection and finds out who it is; None when it was turned away, with the reason sent.
+
+    The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
+    "key": ...}`, since browsers can set no header.
+    """
+    offered = websocket.scope.get("subprotocols", [])
+    await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
+    line = Line(websocket)
+    try:
+        return line, await _hello(websocket, line, container, frozenset(roles))
+    except AppError as error:
+        await line.fail(error)
+        await websocket.close(FORBIDDEN if isinstance(error, Forbidden) else UNAUTHORIZED)
+    except WebSocketDisconnect:
+        pass
+    return None
+
+
+async def run(websocket: WebSocket, container: Container, *work: Coroutine[Any, Any, None]) -> None:
+    """Runs all parts of a connection until the first one ends, for whatever reason; then ends the others."""
+    tasks = [asyncio.create_task(part) for part in work]
+    draining = asyncio.create_task(container.draining.wait())
+    try:
+        await asyncio.wait([*tasks, draining], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (*tasks, draining):
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    failed = next((error for error in results if isinstance(error, Exception)), None)
+    if failed is not None and not isinstance(failed, WebSocketDisconnect | SlowClient):
+        logger.opt(exception=failed).error("socket failed")
+    if websocket.application_state is not WebSocketState.DISCONNECTED and not isinstance(failed, WebSocketDisconnect):
+        await _close(websocket, TRY_AGAIN if failed else RESTART)
+
+
+async def _hello(websocket: WebSocket, line: Line, container: Container, roles: frozenset[Role]) -> Hello:
+    host = websocket.client.host if websocket.client else None
+    key = _key(websocket)
+    frame: dict[str, Any] = {}
+    if key is None and not await _open_to(container, host):
+        frame = await _first(line, HELLO_SECONDS)
+        key = str(frame["key"]) if frame.get("key") else None
+    elif "after" not in websocket.query_params:
+        frame = await _first(line, EAGER_SECONDS)
+    principal = await container.keys.authenticate(key, host)
+    if principal.roles.isdisjoint(roles):
+        raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
+    if principal is LOOPBACK and not _same_site(websocket):
+        raise Forbidden("没有配置密钥时，只接受本机页面的连接", code="foreign_origin")
+    return Hello(principal, frame, unhandled=bool(frame) and frame.get("type") != "hello")
+
+
+async def _open_to(container: Container, host: str | None) -> bool:
+    try:
+        await container.keys.authenticate(None, host)
+    except AppError:
+        return False
+    return True
+
+
+async def _first(line: Line, seconds: float) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(seconds):
+            return await line.receive()
+    except TimeoutError:
+        return {}
+
+
+def _key(websocket: WebSocket) -> str | None:
+    scheme, _, key = websocket.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and key.strip():
+        return key.strip()
+    for offered in websocket.scope.get("subprotocols", []):
+        if offered.startswith(_KEY_PREFIX):
+            return str(offered.removeprefix(_KEY_PREFIX))
+    return websocket.headers.get("x-api-key")
+
+
+def _same_site(websocket: WebSocket) -> bool:
+    """A browser tells which page connects; the same-origin policy does not hold for sockets."""
+    origin = websocket.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == websocket.headers.get("host")
+
+
+async def _close(websocket: WebSocket, code: int) -> None:
+    try:
+        async with asyncio.timeout(1):
+            await websocket.close(code)
+    except (TimeoutError, RuntimeError, WebSocketDisconnect):  # gone already, or does not read
+        logger.debug("a socket could not be closed in order")

@@ -1,0 +1,69 @@
+"""What the bot knows, for the person who answers in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agents.registry import Roster
+from agents.rewriter import rewritten_by_rules
+from agents.routing.types import Band, Intent, Route, Tier, Trace
+from agents.types import Answer, Done, Evidence, Question, Turn
+from app.db.conversations import TurnRow
+from app.errors import Conflict
+from knowledge.types import Candidate
+
+BUSINESS = "business"
+"""The agent that reads the business database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What an agent would answer, and the fragments that were found for it."""
+
+    question: str
+    answer: Answer
+    candidates: tuple[Candidate, ...]
+
+
+def last_question(turns: Sequence[TurnRow], caller: str, text: str = "") -> Question:
+    """The customer's last message in the light of those before it; text: another question of the person who serves."""
+    said = [Turn(turn.question, turn.standalone, turn.reply) for turn in turns]
+    if text:
+        return Question(text, caller=caller)
+    if not said:
+        return Question("", caller=caller)
+    *before, last = said
+    return Question(last.question, rewritten_by_rules(last.question, before), tuple(before), caller=caller)
+
+
+async def knowledge_advice(roster: Roster, question: Question) -> Advice:
+    """By the chat's own retrieval and gate. Raises KnowledgeError, AgentError."""
+    return await _asked(roster, _route(Intent.KNOWLEDGE_QA), question)
+
+
+async def business_advice(roster: Roster, question: Question, session_id: str) -> Advice:
+    """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
+    route = _route(Intent.BUSINESS_QUERY)
+    if roster.chosen(route)[0].name != BUSINESS:
+        raise Conflict("没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL。", code="business_not_configured")
+    if not question.caller:
+        raise Conflict("顾客没有登录，查不到本人的业务数据。", code="caller_unknown", session_id=session_id)
+    return await _asked(roster, route, replace(question, session=session_id))
+
+
+async def _asked(roster: Roster, route: Route, question: Question) -> Advice:
+    candidates: tuple[Candidate, ...] = ()
+    answer = None
+    async for event in roster.run(question, route):
+        if isinstance(event, Evidence):
+            candidates = tuple(event.retrieval.passing)
+        elif isinstance(event, Done):
+            answer = event.answer
+    if answer is None:
+        raise RuntimeError("an agent ended without its final event")
+    return Advice(question.standalone, answer, candidates)
+
+
+def _route(intent: Intent) -> Route:
+    return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent.value))
