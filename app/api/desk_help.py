@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from agents.types import RowSource
 from app.api.chat_schemas import RowSourceOut, SourceOut
 from app.api.deps import AdminTenant, StaffTenant, Wiring
-from app.api.desk import SHOWN, SessionId, require
+from app.api.desk import SessionId, require
 from app.api.desk_schemas import (
     AdviceOut,
     CandidateBrief,
@@ -25,7 +25,7 @@ from app.api.desk_schemas import (
 )
 from app.chat.questions import normalised
 from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
-from app.desk.types import DeskSession, Sender, SessionKey, State
+from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict, InvalidRequest
 from app.privacy import masked
 from knowledge.text import clean
@@ -34,6 +34,8 @@ router = APIRouter(prefix="/api/v1/agent", tags=["人工服务台"])
 
 AgentId = Annotated[str, Path(min_length=1, max_length=64)]
 Asked = Annotated[str, Query(max_length=2000, description="另问一句；留空为顾客的最后一句")]
+LOOKED_AT = 500
+"""Messages from which a solution is taken."""
 _DONE = frozenset({State.RESOLVED, State.CLOSED, State.BOT})
 
 
@@ -67,8 +69,10 @@ async def solve(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wi
     session = await require(wiring, tenant, session_id)
     if session.state not in _DONE or session.resolved_at is None:
         raise Conflict("会话还没有解决，解决之后才能整理成答案。", code="not_resolved", state=session.state.value)
-    question = masked(body.question or str(session.card.get("question", "")))
-    answer = masked(body.answer or await _said(session, wiring))
+    said = await _said(session, wiring)
+    asked = session.card.get("question") or next((item.content for item in said if item.sender is Sender.CUSTOMER), "")
+    question = masked(body.question or asked)
+    answer = masked(body.answer or "\n".join(item.content for item in said if item.sender is Sender.AGENT))
     if not question or not answer:
         raise InvalidRequest(
             "这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said"
@@ -113,12 +117,11 @@ async def presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wir
     return Response(status_code=204)
 
 
-async def _said(session: DeskSession, wiring: Wiring) -> str:
-    """The person's replies since the session was accepted."""
-    key, since = SessionKey(session.tenant, session.session_id), session.assigned_at
-    messages = await wiring.desk.messages.after(key, max(session.messages - 10 * SHOWN, 0), 10 * SHOWN)
-    said = [item for item in messages if item.sender is Sender.AGENT and since and item.created_at >= since]
-    return "\n".join(item.content for item in said)
+async def _said(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:
+    """What was said since the session was queued the last time."""
+    since = session.queued_at
+    messages = await wiring.desk.messages.after(session.key, max(session.messages - LOOKED_AT, 0), LOOKED_AT)
+    return [item for item in messages if since and item.created_at >= since]
 
 
 def _advice(advice: Advice) -> AdviceOut:

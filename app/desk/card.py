@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.routing.entities import shipped_extractor
-from agents.types import Answer, HandoffRequest, Question, RowSource, Source
+from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
 from app.db.conversations import TurnRow
 from app.privacy import masked
 
@@ -16,6 +16,8 @@ ASKED_CHARS, REPLY_CHARS = 80, 160
 _PERSONAL = frozenset({"phone", "order_number", "member_name"})
 """Kinds of entities of which a card shows the end alone."""
 SHOWN_CHARS = 4
+_NO_QUESTION = frozenset({"chitchat", "deflection", "desk", "escalation", "screening"})
+"""Agents that answer what is no question about the matter."""
 
 
 def card(
@@ -27,7 +29,7 @@ def card(
     tried = [_tried(turn) for turn in before[-TRIED:]]
     return {
         "summary": _summary(question, before),
-        "question": _short(question.standalone, ASKED_CHARS),
+        "question": _short(_open_question(question, request, before), ASKED_CHARS),
         "intent": answer.intent if answer else "human_request",
         "outcome": answer.outcome.value if answer else "handoff",
         "entities": _entities([*(turn.question for turn in before[-TRIED:]), question.standalone]),
@@ -49,6 +51,14 @@ def _summary(question: Question, before: Sequence[TurnRow]) -> str:
     if question.text:
         lines.append(f"最后一句：{_short(question.text, ASKED_CHARS)}")
     return "\n".join(lines)
+
+
+def _open_question(question: Question, request: HandoffRequest, before: Sequence[TurnRow]) -> str:
+    """What the customer wants to know: 转人工 is no question, but the one before it is."""
+    if request.reason is not HandoffReason.ASKED:
+        return question.standalone
+    asked = [turn.standalone for turn in before if turn.response["data"]["agent"] not in _NO_QUESTION]
+    return asked[-1] if asked else ""
 
 
 def _tried(turn: TurnRow) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from app.desk.openings import Openings
 from app.desk.queue import Queue
 from app.desk.service import Desk
 from app.desk.states import silent
-from app.desk.triggers import counts, repeated
+from app.desk.triggers import counts, repeated, requested
 from app.desk.types import ACTIVE, Opening, QueueState, SessionKey, State
 from app.desk.waiting import held_notice, leaves, queue_notice
 from app.errors import Conflict
@@ -82,7 +82,7 @@ class Gate:
     async def after(self, message: Message, question: Question, answer: Answer) -> Decided:
         """Calls a person where the answer asks for one, or the session shows that the bot does not help."""
         key = _key(message)
-        request = answer.handoff or await self._repeated(message, answer)
+        request = requested(answer) or await self._repeated(message, answer)
         if request is None:
             return Decided(answer)
         standing = self._feed.standing(key)

@@ -51,11 +51,11 @@ class Queue:
         """What the customer of a session is told now; None for one that never was with the desk."""
         if session is None:
             return QueueState(State.BOT)
-        queue = QueueState(session.state, ticket=session.ticket)
+        queue = QueueState(session.state)
         if session.state in WAITING:
             ahead = await self._sessions.ahead(session.tenant, session.priority, session.queued_at, session.session_id)
             wait = await self._wait(session.tenant, ahead + 1) if session.state is State.QUEUED else None
-            return replace(queue, position=ahead + 1, estimated_wait_s=wait)
+            return replace(queue, position=ahead + 1, estimated_wait_s=wait, ticket=session.ticket)
         if session.state is State.ASSIGNED:
             member = await self._staff.get(session.tenant, session.agent_id)
             return replace(queue, agent=member.name if member else session.agent_id)

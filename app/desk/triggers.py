@@ -17,6 +17,19 @@ PRIORITIES = {
 """What a request is worth at least; the others go by age alone."""
 
 
+_BY_OUTCOME = {
+    Outcome.HANDOFF: HandoffReason.ASKED,
+    Outcome.HIGH_STAKES: HandoffReason.HIGH_STAKES,
+}
+"""Outcomes that ask for a person by themselves."""
+
+
+def requested(answer: Answer) -> HandoffRequest | None:
+    """What the answer asks for."""
+    reason = _BY_OUTCOME.get(answer.outcome)
+    return answer.handoff or (HandoffRequest(reason) if reason else None)
+
+
 def counts(answer: Answer) -> bool:
     """Whether the turn may be the second of two."""
     return answer.outcome in WEAK and answer.proposal is None and answer.agent not in _ASKS_ON_PURPOSE
