@@ -1,4 +1,7 @@
-"""One answer out of several agents: all run at once, the first one speaks first, the others add what they found."""
+"""One answer out of several agents: all run at once, the first one speaks first, the others add what they found.
+
+Business data that is out of reach costs a merged answer no more than its own part.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,28 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from loguru import logger
+
 from agents.base import Agent
-from agents.types import Answer, AnswerEvent, Done, Evidence, Outcome, Question, Token, Usage
+from agents.errors import BusinessUnavailable
+from agents.types import CITING, Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Token, Usage
 
 BETWEEN = "\n\n"
+PART = "business"
+"""What is marked as degraded."""
+OUT_OF_REACH = "您的账户数据暂时查不到，请稍后再问一次。"
 _ADDS = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
 """A part without an answer adds nothing: the first agent has said what happens next."""
+_UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
+"""What the first agent may end with while the rest of the question is answered."""
 
 
 async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGenerator[AnswerEvent]:
-    """The events of a merged answer; the outcome is the first agent's. Raises what an agent raises."""
+    """The events of a merged answer; the outcome is the first agent's if it had an answer. Raises what agents raise."""
     others = [asyncio.create_task(_collected(agent, question), name=agent.name) for agent in agents[1:]]
     try:
         first = None
-        async with aclosing(agents[0].run(question)) as events:
+        async with aclosing(_run(agents[0], question)) as events:
             async for event in events:
                 if isinstance(event, Done):
                     first = event.answer
@@ -34,7 +45,9 @@ async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGene
                 if isinstance(event, Evidence):
                     yield event
             added = _answer_of(events_of_another)
-            if added.outcome in _ADDS:
+            if _adds(added) and answer.outcome is Outcome.NO_EVIDENCE:
+                yield Replace(added.reply)
+            elif _adds(added):
                 yield Token(BETWEEN + added.reply)
             answer = _merged(answer, added)
         yield Done(answer)
@@ -44,20 +57,68 @@ async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGene
         await asyncio.gather(*others, return_exceptions=True)
 
 
+async def run_in_turn(first: Agent, second: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
+    """The events of the first agent, or, where it ends with NO_EVIDENCE, those of the second.
+
+    Nothing is told before the first has ended: for one that answers as a whole. Raises what an agent raises.
+    """
+    events = [event async for event in first.run(question)]
+    answer = _answer_of(events)
+    if answer.outcome is not Outcome.NO_EVIDENCE:
+        for event in events:
+            yield event
+        return
+    question = replace(question, usage=answer.usage, degraded=answer.degraded)
+    async with aclosing(second.run(question)) as others:
+        async for event in others:
+            yield event
+
+
+async def _run(agent: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
+    """See `Agent.run`; an outage of the business database becomes a sentence, marked."""
+    silent = True
+    try:
+        async with aclosing(agent.run(question)) as events:
+            async for event in events:
+                silent = False
+                yield event
+    except BusinessUnavailable as error:
+        logger.opt(exception=error).warning("the business part of an answer is missing")
+        degraded = tuple(dict.fromkeys((*question.degraded, PART)))
+        answer = Answer(OUT_OF_REACH, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=degraded)
+        if silent:
+            yield Meta(answer.agent, answer.intent)
+        yield Token(answer.reply)
+        yield Done(replace(answer, usage=question.usage))
+
+
 async def _collected(agent: Agent, question: Question) -> list[AnswerEvent]:
     """What it cost before the agents ran is the first one's."""
-    return [event async for event in agent.run(replace(question, usage=Usage()))]
+    return [event async for event in _run(agent, replace(question, usage=Usage()))]
 
 
 def _answer_of(events: Sequence[AnswerEvent]) -> Answer:
     return next(event.answer for event in reversed(events) if isinstance(event, Done))
 
 
+def _adds(answer: Answer) -> bool:
+    """An outage is told besides: silence would say that there is nothing."""
+    return answer.outcome in _ADDS or (answer.outcome is Outcome.CANNOT_ANSWER and PART in answer.degraded)
+
+
 def _merged(first: Answer, other: Answer) -> Answer:
-    speaks = other.outcome in _ADDS
+    speaks = _adds(other)
+    outcome, reply = first.outcome, first.reply
+    if speaks and outcome is Outcome.NO_EVIDENCE:
+        outcome, reply = other.outcome, other.reply
+    elif speaks:
+        reply += BETWEEN + other.reply
+        if outcome in _UNANSWERED:
+            outcome = Outcome.PARTIALLY_ANSWERED if other.outcome in CITING else other.outcome
     return replace(
         first,
-        reply=first.reply + BETWEEN + other.reply if speaks else first.reply,
+        reply=reply,
+        outcome=outcome,
         confidence=max(first.confidence, other.confidence) if speaks else first.confidence,
         sources=first.sources + other.sources if speaks else first.sources,
         suggestions=first.suggestions or (other.suggestions if speaks else ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -16,6 +17,7 @@ from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import Head
 from agents.routing.rules import explicit
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Route, Tier, Trace
+from agents.ticketing.decision import decides
 from agents.types import Question
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
@@ -30,8 +32,11 @@ _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 class BusinessResolver(Protocol):
     """Knows the tenant's business database."""
 
-    async def resolve(self, entities: Sequence[Entity]) -> Sequence[Entity]:
-        """Those that name something in it, whoever asks. Raises BusinessUnavailable."""
+    async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
+        """Those that name something of the caller's own: where a question goes must not tell what others have there.
+
+        Raises BusinessUnavailable.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,13 @@ class Router:
 
     async def route(self, question: Question) -> Route:
         """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
+        if decides(question, time.time()):  # 确认 alone would be small talk
+            return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
         text = question.standalone
         mentions = self._parts.extractor.extract(text)
         if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
-        entities, known, degraded = await self._resolved(mentions)
+        entities, known, degraded = await self._resolved(mentions, question.caller)
         suggested = self._suggested(entities)
         if mentions.alone and suggested:
             intents = _ordered({*suggested, Intent.BUSINESS_QUERY} if known else suggested)
@@ -126,14 +133,14 @@ class Router:
         trace = replace(route.trace, tier=Tier.LLM, verdict=_verdict(intents))
         return replace(route, intents=intents, trace=trace, usage=reply.usage)
 
-    async def _resolved(self, mentions: Mentions) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
+    async def _resolved(self, mentions: Mentions, caller: str) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
         """All entities that count, whether the business database knows one, and what was out of order."""
         kinds, resolver = self._parts.extractor.kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
         if resolver is None or not asked:
             return mentions.certain, False, ()
         try:
-            known = set(await resolver.resolve(asked))
+            known = set(await resolver.resolve(asked, caller))
         except BusinessUnavailable:
             return mentions.certain, False, ("business",)
         confirmed = tuple(entity for entity in mentions.candidates if entity in known)

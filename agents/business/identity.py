@@ -32,19 +32,23 @@ class IdentityCheck:
             return PRIVATE
         named = {mention for text in texts for mention in mentions(text, question.caller)}
         for mention in sorted(named, key=lambda mention: (mention.about is About.NUMBER, mention.value)):
-            if not await self._own(mention, question.caller):
+            if not (self._known_word(mention) or await self.owns(mention, question.caller)):
                 number = mention.about is About.NUMBER
                 return _NOT_FOUND.format(value=mention.value) if number else PRIVATE
         return None
 
-    async def _own(self, mention: Mention, caller: str) -> bool:
+    async def owns(self, mention: Mention, caller: str) -> bool:
+        """Whether it stands in the caller's own rows. Raises BusinessUnavailable."""
         value = mention.value
-        if value.upper() == caller.upper() or (mention.about is About.NAME and value in self._words):
+        if value.upper() == caller.upper():
             return True
         if mention.about is About.PHONE:
             return await self._database.holds(caller, value, self._masked[About.PHONE], at_end=True)
         places = self._masked.get(mention.about, self._places)
         return await self._database.holds(caller, value, places)
+
+    def _known_word(self, mention: Mention) -> bool:
+        return mention.about is About.NAME and mention.value in self._words
 
 
 def _places(schema: Schema, mask: Mask | None) -> dict[str, tuple[str, ...]]:

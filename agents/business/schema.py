@@ -120,4 +120,5 @@ def _check_names(what: str, names: Collection[str], path: Path) -> None:
 
 def _line(column: Column) -> str:
     codes = "；".join(f"{code}={meaning}" for code, meaning in column.values.items())
-    return f"  {column.name} {column.type} {column.description}" + (f"（{codes}）" if codes else "")
+    masked = "，脱敏" if column.mask is not None else ""
+    return f"  {column.name} {column.type} {column.description}{masked}" + (f"（{codes}）" if codes else "")

@@ -34,7 +34,7 @@ class FixedResolver:
         self._known, self._down = known, down
         self.asked: list[Entity] = []
 
-    async def resolve(self, entities: Sequence[Entity]) -> Sequence[Entity]:
+    async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
         self.asked += entities
         if self._down:
             raise BusinessUnavailable("away")

@@ -1,0 +1,105 @@
+"""Questions about the customer's own data, answered from the company's database, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from time import perf_counter
+
+from loguru import logger
+
+from agents.business.database import BusinessDatabase
+from agents.business.engines import StatementFailed
+from agents.business.generation import SqlWriter
+from agents.business.identity import IdentityCheck
+from agents.business.scope import UnsafeQuery
+from agents.business.sources import row_sources
+from agents.business.types import OfflineQueries, Plan, Replies, Rows
+from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
+
+SIGN_IN = "这个问题要查您本人的数据，请先登录。登录后再问一次，我就能为您查询了。"
+NOT_UNDERSTOOD = "这个问题我没能在您的账户数据里查到答案。您可以换个说法，或问得具体一些，例如订单号、时间、商品。"
+REFUSED = "抱歉，这个问题我没法在您的账户数据里查询。您可以换个说法再问一次。"
+ATTEMPTS = 2
+"""Statements of a language model for one question: the second may mend what was wrong with the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessParts:
+    """What the agent is built from. Without a `writer` the offline layer answers alone; `today`: the shop's date."""
+
+    database: BusinessDatabase
+    queries: OfflineQueries
+    replies: Replies
+    writer: SqlWriter | None = None
+    today: Callable[[], date] = date.today
+
+
+class BusinessAgent:
+    """Finds out who asks before what is asked; a language model only writes SQL, what is said comes from rows."""
+
+    name = "business"
+    intent = "business_query"
+
+    def __init__(self, parts: BusinessParts) -> None:
+        self._parts = parts
+        self._identity = IdentityCheck(parts.database)
+
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """See `Agent.run`. Raises BusinessUnavailable.
+
+        NO_EVIDENCE says that the question is none that rows can answer, so that another agent may.
+        """
+        yield Meta(self.name, self.intent)
+        started = perf_counter()
+        answer = await self._answer(question)
+        timings = {self.name: round((perf_counter() - started) * 1000, 3)}
+        degraded = tuple(dict.fromkeys(question.degraded + answer.degraded))
+        answer = replace(answer, degraded=degraded, usage=question.usage + answer.usage, timings_ms=timings)
+        yield Token(answer.reply)
+        yield Done(answer)
+
+    async def _answer(self, question: Question) -> Answer:
+        if not question.caller:
+            return self._said(SIGN_IN, Outcome.CLARIFY)
+        if refusal := await self._identity.refusal(question):
+            return self._said(refusal, Outcome.CANNOT_ANSWER)
+        plan = self._parts.queries.plan(question.standalone, self._parts.today())
+        if self._parts.writer is None or (plan is not None and plan.certain):
+            return await self._planned(question, plan)
+        return await self._written(question, plan, self._parts.writer)
+
+    async def _planned(self, question: Question, plan: Plan | None) -> Answer:
+        if plan is None:
+            return self._said(NOT_UNDERSTOOD, Outcome.NO_EVIDENCE)
+        return self._told(await self._parts.database.query(plan.sql, question.caller), plan)
+
+    async def _written(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
+        """By a statement of the model; by the plan where there is none that can be executed."""
+        usage, refused, failed = Usage(), None, False
+        for _ in range(ATTEMPTS):
+            written = await writer.write(question, self._parts.today(), refused)
+            usage, failed = usage + written.usage, written.failed
+            if written.sql is None:
+                break
+            try:
+                rows = await self._parts.database.query(written.sql, question.caller)
+            except (UnsafeQuery, StatementFailed) as error:
+                logger.bind(reason=str(error)).info("a generated statement was refused")
+                refused = (written.sql, str(error))
+                continue
+            return replace(self._told(rows, None), usage=usage)
+        if plan is None and refused is not None:
+            answer = self._said(REFUSED, Outcome.CANNOT_ANSWER)
+        else:
+            answer = await self._planned(question, plan)
+        return replace(answer, usage=usage, degraded=("llm",) if failed else ())
+
+    def _told(self, rows: Rows, plan: Plan | None) -> Answer:
+        reply = self._parts.replies.write(rows, plan, self._parts.today())
+        sources = row_sources(rows, self._parts.database.schema)
+        return replace(self._said(reply, Outcome.ANSWERED), sources=sources)
+
+    def _said(self, reply: str, outcome: Outcome) -> Answer:
+        return Answer(reply=reply, outcome=outcome, intent=self.intent, agent=self.name)

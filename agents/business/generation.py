@@ -1,0 +1,67 @@
+"""Questions that the offline layer does not know, as SQL of a language model: text, until the guard has read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date
+
+from agents.business.schema import Schema
+from agents.errors import GenerationError
+from agents.llm.model import ChatMessage, ChatModel
+from agents.prompting import fill
+from agents.types import Question, Usage
+
+_DIALECTS = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """`sql` is None where the model says that the tables do not hold it, or did not answer as told; `failed`: it was
+    late or out of reach.
+    """
+
+    sql: str | None
+    usage: Usage
+    failed: bool = False
+
+
+class SqlWriter:
+    """Asks a model for one statement; it sees the schema and the day, never who asks. timeout: seconds for a reply."""
+
+    def __init__(self, model: ChatModel, schema: Schema, dialect: str, timeout: float) -> None:
+        self._model = model
+        self._schema = schema.described()
+        self._dialect = _DIALECTS[dialect]
+        self._timeout = timeout
+
+    async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:
+        """refused: the statement before this one, and what was wrong with it."""
+        messages = self._messages(question, today)
+        if refused is not None:
+            sql, reason = refused
+            messages.append({"role": "assistant", "content": json.dumps({"sql": sql}, ensure_ascii=False)})
+            messages.append({"role": "user", "content": json.dumps({"refused": reason}, ensure_ascii=False)})
+        try:
+            reply, usage = await self._model.complete(messages, self._timeout)
+        except GenerationError:
+            return Written(None, Usage(calls=1), failed=True)
+        return Written(parse_sql(reply), usage)
+
+    def _messages(self, question: Question, today: date) -> list[ChatMessage]:
+        rules = fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
+        text = question.standalone.replace(question.caller, "我") if question.caller else question.standalone
+        return [
+            {"role": "system", "content": rules},
+            {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)},
+        ]
+
+
+def parse_sql(reply: str) -> str | None:
+    """`{"sql": "…"}`, a code fence around it allowed."""
+    start, end = reply.find("{"), reply.rfind("}")
+    try:
+        sql = json.loads(reply[start : end + 1])["sql"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return sql if isinstance(sql, str) and sql.strip() else None

@@ -1,0 +1,33 @@
+"""Which numbers and names of a message are in the business database: for the router, and only of who asks.
+
+An entity of another member resolves no more than one that does not exist, so that where a question goes tells nobody
+whether a phone, an order or a person is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.business.database import BusinessDatabase
+from agents.business.identity import IdentityCheck
+from agents.business.strangers import About, Mention
+from agents.routing.types import Entity
+
+_KINDS = {"phone": About.PHONE, "order_number": About.NUMBER, "member_name": About.NAME}
+
+
+class OwnEntities:
+    """See `BusinessResolver`."""
+
+    def __init__(self, database: BusinessDatabase) -> None:
+        self._identity = IdentityCheck(database)
+
+    async def resolve(self, entities: Sequence[Entity], caller: str) -> Sequence[Entity]:
+        """Those in the caller's own rows. Raises BusinessUnavailable."""
+        if not caller:
+            return ()
+        return [
+            entity
+            for entity in entities
+            if (about := _KINDS.get(entity.kind)) and await self._identity.owns(Mention(about, entity.value), caller)
+        ]

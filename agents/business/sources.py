@@ -1,0 +1,57 @@
+"""The rows that a reply cites as `[SQL]`."""
+
+from __future__ import annotations
+
+from agents.business.schema import Schema
+from agents.business.types import Field, Rows, Value
+from agents.types import RowSource
+
+MAX_SOURCES = 10
+
+
+def row_sources(rows: Rows, schema: Schema) -> tuple[RowSource, ...]:
+    """One for each row, up to MAX_SOURCES; without rows, one that says which table holds none."""
+    if not rows.values:
+        return tuple(RowSource(table, "", {}) for table in rows.tables[:1])
+    place, table = _key(rows, schema)
+    names = _names(rows)
+    return tuple(
+        RowSource(
+            table,
+            str(row[place]) if place is not None else "",
+            {
+                name: _shown(value, field, schema)
+                for name, field, value in zip(names, rows.fields, row, strict=True)
+                if value is not None
+            },
+        )
+        for row in rows.values[:MAX_SOURCES]
+    )
+
+
+def _key(rows: Rows, schema: Schema) -> tuple[int | None, str]:
+    """Which column names the row, and of which table: that of the last table of a join whose key is there, since
+    its rows are the finer ones.
+    """
+    for table in reversed(rows.tables):
+        for place, field in enumerate(rows.fields):
+            if (field.table, field.column, field.function) == (table, schema.tables[table].key, ""):
+                return place, table
+    return None, rows.tables[0]
+
+
+def _names(rows: Rows) -> list[str]:
+    """What the statement calls the columns, with the table where two have one name."""
+    plain = [field.name for field in rows.fields]
+    names = [
+        f"{field.table}.{field.name}" if field.table and plain.count(field.name) > 1 else field.name
+        for field in rows.fields
+    ]
+    return [f"{name}_{place}" if name in names[:place] else name for place, name in enumerate(names)]
+
+
+def _shown(value: Value, field: Field, schema: Schema) -> str:
+    """A code as its meaning, an amount without a tail of noughts."""
+    if field.table and field.function in ("", "min", "max"):
+        value = schema.tables[field.table].columns[field.column].values.get(str(value), value)
+    return f"{value:.2f}".removesuffix(".00") if isinstance(value, float) else str(value)
