@@ -44,6 +44,7 @@ class Template:
     thing: str = "记录"
     unit: str = "条"
     intro: str = ""
+    count: str = "您{filters}的{thing}共有 {count} {unit}"
     sum: str = ""
     preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
     meant: str = ""
@@ -99,11 +100,8 @@ class _Telling:
         give = self._words.get("give", Give.LIST)
         if not values or (give in (Give.COUNT, Give.SUM) and not self._value(values[:1], "count")):
             return self._filled(template.none, ())
-        if give == Give.COUNT:
-            count = self._value(values[:1], "count")
-            return f"您{self._filters()}共有 {count} {template.unit}{template.thing} {CITED}。"
-        if give == Give.SUM:
-            return f"{self._filled(template.sum, values)} {CITED}。"
+        if give in (Give.COUNT, Give.SUM):
+            return f"{self._filled(template.count if give == Give.COUNT else template.sum, values)} {CITED}。"
         entries = self._entries()
         if len(entries) == 1:
             return f"{self._opening(entries)}{self._entry(entries[0])} {CITED}。"
@@ -113,7 +111,8 @@ class _Telling:
         template, more = self._template, self._rows.more
         number = f"{'不止' if more else '共有'} {len(entries)} {template.unit}"
         intro = template.intro and not self._filters()
-        head = f"{template.intro if intro else f'您{self._filters()}的{template.thing}'}{number} {CITED}："
+        opening = template.intro if intro else f"您{self._filters()}的{template.thing}"
+        head = f"{opening}{number} {CITED}："
         lines = [f"{place}. {self._entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
         if left := len(entries) - MOST_SHOWN:
             rest = f"还有 {'至少 ' if more else ''}{left} {template.unit}，"
@@ -159,8 +158,8 @@ class _Telling:
 
     def _value(self, rows: Sequence[tuple[Value, ...]], name: str, form: str = "") -> str:
         """The different values of a column in these rows, or a word of the question."""
-        if name == "filters":
-            return self._filters()
+        if name in ("filters", "thing", "unit"):
+            return self._filters() if name == "filters" else str(getattr(self._template, name))
         if name not in self._columns or not rows:
             return self._words.get(name, self._template.meant if name == "state" else "")
         place, column = self._columns[name]
@@ -175,8 +174,7 @@ class _Telling:
     def _filters(self) -> str:
         """What the rows were narrowed by, in the customer's words."""
         said = [self._words[name] for name in FILTERS if self._words.get(name)]
-        text = "".join(f" {word} " if word[0].isascii() else word for word in said)
-        return text.rstrip() + " " if text.endswith(" ") else text
+        return "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in said)
 
 
 def _described(rows: Rows, schema: Schema, today: date) -> str:

@@ -22,6 +22,7 @@ CUE, WORD = 3, 1
 RECENT_ROWS, RECENT_DAYS = 5, 30
 _CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
+_HOW_MANY = re.compile("多少|几")
 _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 
 
@@ -102,15 +103,15 @@ class Reader:
         numbers = _of_kind(found, "order_number")
         own = self._language.own.search(text) is not None or bool(numbers) or bool(_of_kind(found, "date"))
         asks = self._language.status.search(text) is not None
-        best, most = None, (0, False, 0)
+        best, most = None, (0, False)
         for subject in self._subjects.subjects.values():
             if subject.never is not None and subject.never.search(text):
                 continue
             cues, words = _hits(subject.cues, text), _hits(subject.words, text)
-            if not (cues and (own or asks) or words and own):
+            if not ((cues and (own or asks)) or (words and own)):
                 continue
             score = CUE * len(cues) + WORD * len(words)
-            if (rank := (score, _alike(subject, numbers), sum(map(len, cues)))) > most:
+            if (rank := (score, _alike(subject, numbers))) > most:
                 best, most = subject, rank
         return best or self._by_number(numbers or self._language.tail.findall(text))
 
@@ -184,7 +185,7 @@ class _Understanding:
         subject, language = self._subject, self._language
         if (subject.gives == SUM or self._sums(timed)) and not one:
             return Give.SUM, 0
-        if subject.count and not one and self._match(language.count):
+        if subject.count and not one and self._counted():
             return Give.COUNT, 0
         for give, pattern, able in (
             (Give.MOST, language.most, subject.money),
@@ -205,12 +206,19 @@ class _Understanding:
             return Give.LATEST, RECENT_ROWS
         return Give.LIST, 0
 
+    def _counted(self) -> bool:
+        """几笔 of anything, or 多少 before the thing itself: 多少订单."""
+        if self._match(self._language.count):
+            return True
+        places = [match.end() for match in _HOW_MANY.finditer(self._text)]
+        return any(pattern.match(self._text, place) for place in places for pattern in self._subject.cues)
+
     def _sums(self, timed: bool) -> bool:
         subject, language = self._subject, self._language
-        if not subject.sum or language.count.search(self._text):
+        if not subject.sum or (subject.count and self._counted()):
             return False
         one = not timed and language.latest.search(self._text) is not None
-        return bool(self._match(language.sum) or not one and subject.sum_cues and self._match(subject.sum_cues))
+        return bool(self._match(language.sum) or (not one and subject.sum_cues and self._match(subject.sum_cues)))
 
     def _amount(self, give: Give) -> str:
         """A comparison for the rows; of a sum it is what the customer compares it with."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import sqlglot
 import yaml
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
+from agents.business.guard import SqlGuard, UnsafeQuery
 from agents.business.schema import Schema
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
@@ -36,9 +35,10 @@ class Subject:
     """A kind of question. Fragments of SQL name their columns as table.column.
 
     A cue is enough to know the subject by, a word only where nothing else is asked, `also` is heard and says nothing;
-    `never` are words of other questions, `although` those that a question about rules may share with this one. `source` and `where` hold always,
-    `joins` only where rows are listed. `prefer` are the rows that are meant where none are named; if there are none,
-    the newest is given. `time_if` has to follow a time for it to narrow the rows. `limit`: rows at most, 0 all.
+    `never` are words of other questions, `although` those that a question about rules may share with this one. `source`
+    and `where` hold always, `joins` only where rows are listed. `prefer` are the rows that are meant where none are
+    named; if there are none, the newest is given. `time_if` has to follow a time for it to narrow the rows. A question
+    that names what to `search` for goes to the subject `searched`. `limit`: rows at most, 0 all.
     """
 
     name: str
@@ -93,7 +93,7 @@ def load_subjects(path: Path, schema: Schema) -> Subjects:
         try:
             subjects[name] = subject = _subject(name, entry, schema)
             _check(subject, schema)
-        except (SqlglotError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+        except (UnsafeQuery, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
             raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name} 不对：{error}") from error
     for subject in subjects.values():
         if subject.searched and subject.searched not in subjects:
@@ -134,24 +134,18 @@ def _any(words: list[str]) -> re.Pattern[str]:
 
 
 def _check(subject: Subject, schema: Schema) -> None:
-    """Every fragment is SQL, and every column in it exists. Raises ValueError, SqlglotError."""
-    conditions = [subject.where, subject.prefer, subject.sum_where, subject.search, *subject.numbers]
-    conditions += [state.where for state in subject.states]
-    wheres = " AND ".join(f"({condition.replace('{}', literal('x'))})" for condition in conditions if condition)
-    outputs = [*subject.show, subject.key, subject.time, subject.money, subject.sum, subject.count]
-    tree = sqlglot.parse_one(
-        f"SELECT {', '.join(output for output in outputs if output)} FROM {subject.source} {subject.joins}"
-        + (f" WHERE {wheres}" if wheres else "")
-        + (f" GROUP BY {subject.group}" if subject.group else "")
-        + (f" ORDER BY {subject.order}" if subject.order else "")
-    )
-    aliases = {alias.alias for alias in tree.find_all(exp.Alias)}
-    for column in tree.find_all(exp.Column):
-        table = schema.tables.get(column.table)
-        if column.table == "" and column.name in aliases:
-            continue
-        if table is None or column.name not in table.columns:
-            raise ValueError(f"没有列 {column.sql()}")
+    """Every statement that can be made of the fragments passes the guard. Raises UnsafeQuery."""
+    guard = SqlGuard(schema, "sqlite", 1)
+    tests = [subject.search, *subject.numbers, *(state.where for state in subject.states)]
+    tests += [subject.where, subject.prefer, subject.sum_where]
+    for test in tests:
+        where = f" WHERE {test.replace('{}', literal('x'))}" if test else ""
+        guard.check(f"SELECT {subject.key} FROM {subject.source}{where}")
+    for output in (subject.time, subject.money, subject.count, f"SUM({subject.sum})" if subject.sum else ""):
+        guard.check(f"SELECT {output or subject.key} FROM {subject.source}")
+    listing = f"SELECT {', '.join(subject.show)} FROM {subject.source} {subject.joins}"
+    group = f" GROUP BY {subject.group}" if subject.group else ""
+    guard.check(listing + group + (f" ORDER BY {subject.order}" if subject.order else ""))
 
 
 def literal(text: str) -> str:

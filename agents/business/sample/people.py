@@ -58,7 +58,7 @@ def coupons(rng: Random, member: Row, today: date) -> list[Row]:
 
 def _member(rng: Random, number: int, today: date) -> Row:
     area, _ = rng.choice(CITIES)
-    house = f"{rng.choice(STREETS)} {rng.randint(1, 300)} 号 {rng.randint(1, 20)} 幢 {rng.randint(101, 999)} 室"
+    house = f"{rng.choice(STREETS)} {rng.randint(1, 300)} 号 {rng.randint(1, 20)} 幢 {rng.randint(101, 2504)} 室"
     return {
         "id": f"M{number:04d}",
         "name": SURNAMES[number - 1] + GIVEN[(number - 1) % len(GIVEN)],

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from agents.business.database import BusinessDatabase, BusinessOptions
+from agents.business.offline.queries import load_queries
+from agents.business.sample.database import seed
+from agents.business.schema import load_schema
+from knowledge.errors import InvalidConfiguration
+from tests.agents.business.asking import SHOP, TODAY, cases, wrong
+from tests.services import postgres_database
+
+MIN_RIGHT = 0.95
+QUERIES = load_queries(SHOP, load_schema(SHOP))
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("business") / "shop.sqlite3"
+    asyncio.run(seed(f"sqlite:///{path}", TODAY))
+    return path
+
+
+@pytest.fixture
+async def database(seeded: Path) -> AsyncIterator[BusinessDatabase]:
+    database = BusinessDatabase(BusinessOptions(f"sqlite:///{seeded}", SHOP))
+    yield database
+    await database.close()
+
+
+async def test_questions_get_the_right_rows(database: BusinessDatabase, seeded: Path) -> None:
+    failed, right = await wrong("questions.jsonl", QUERIES, database, seeded)
+    assert right >= MIN_RIGHT, failed
+
+
+async def test_postgresql_gives_the_same_rows(seeded: Path) -> None:
+    async with postgres_database() as url:
+        await seed(url, TODAY)
+        database = BusinessDatabase(BusinessOptions(url, SHOP))
+        try:
+            failed, right = await wrong("questions.jsonl", QUERIES, database, seeded)
+        finally:
+            await database.close()
+    assert right >= MIN_RIGHT, failed
+
+
+def test_most_questions_are_understood_to_the_last_word() -> None:
+    plans = [plan for case in cases("questions.jsonl") if (plan := QUERIES.plan(case.text, TODAY))]
+    assert sum(plan.certain for plan in plans) / len(plans) > 0.8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "退货运费谁出",
+        "怎么退货",
+        "运费怎么算",
+        "发票多久能开出来",
+        "保修多久",
+        "你好",
+        "今天天气怎么样",
+        "",
+        "？？",
+        "1",
+    ],
+)
+def test_what_asks_for_no_data_has_no_plan(text: str) -> None:
+    assert QUERIES.plan(text, TODAY) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["我的订单到哪了 顺便讲个笑话给大家听", "我买的投影幕布到哪了", "我最近买的耳机和手表哪个更划算"]
+)
+def test_what_was_not_understood_to_the_last_word_is_not_certain(text: str) -> None:
+    plan = QUERIES.plan(text, TODAY)
+    assert plan is None or not plan.certain
+
+
+async def test_words_of_the_question_are_values_never_sql(database: BusinessDatabase) -> None:
+    for text in ("我买过' OR 1=1 --吗", "我买过%吗", "尾号ab'--的订单", "我买的x'); DROP TABLE orders; --到哪了"):
+        plan = QUERIES.plan(text, TODAY)
+        if plan is not None:
+            rows = await database.query(plan.sql, "M0001")
+            assert len({row[0] for row in rows.values}) <= 30
+
+
+def test_times_move_with_today() -> None:
+    plans = [QUERIES.plan("我上个月花了多少钱", day) for day in (date(2026, 1, 31), date(2026, 3, 31))]
+    first, second = (plan.sql for plan in plans if plan is not None)
+    assert "'2025-12-01'" in first
+    assert "'2026-02-01'" in second
+    assert "'2026-03-01'" in second
+
+
+SUBJECT = "    cues: [单]\n    from: orders\n    key: orders.id\n    show: [orders.id]"
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("    from: orders", "cues"),
+        ("    cues: [单]", "from"),
+        (SUBJECT.replace("[orders.id]", "[orders.idd]"), "orders.idd"),
+        (SUBJECT.replace("[单]", "['(']"), "unterminated"),
+        (SUBJECT + "\n    colour: red", "colour"),
+        (SUBJECT + "\n    where: orders.id = = 1", "read"),
+        (SUBJECT + "\n    searched: nothing", "nothing"),
+    ],
+)
+def test_a_broken_description_names_the_question(tmp_path: Path, broken: str, message: str) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text(
+        "tables:\n  orders: {description: 订单, owner: id, columns: {id: {type: text, description: 编号}}}\n"
+        f"questions:\n  lost:\n{broken}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InvalidConfiguration, match="lost") as caught:
+        load_queries(path, load_schema(path))
+    assert message in str(caught.value)
