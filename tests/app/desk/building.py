@@ -1,0 +1,62 @@
+"""Builds desks, and brings sessions to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.db.conversations import ConversationRepository
+from app.db.engine import Database
+from app.db.profiles import ProfileRepository
+from app.db.tickets import TicketRepository
+from app.desk.assembly import HumanDesk
+from app.desk.types import Actor, DeskSession, Event, Opening, SessionKey
+from app.retrieval import default_profile
+from app.settings import Settings
+from app.tickets.service import TicketService
+from app.tickets.sla import service_levels
+
+TENANT = "t"
+
+
+def desk_over(database: Database, **settings: Any) -> HumanDesk:
+    """The desk as the server builds it; several over one database are several processes."""
+    given = Settings(_env_file=None, **settings)
+    return HumanDesk.over(
+        database,
+        given,
+        ConversationRepository(database),
+        ProfileRepository(database, default_profile(given)),
+        TicketService(TicketRepository(database), service_levels(given)),
+    )
+
+
+def key(session: str = "s", tenant: str = TENANT) -> SessionKey:
+    return SessionKey(tenant, session)
+
+
+def opening(**fields: Any) -> Opening:
+    """A request for a person, as the gate makes it."""
+    values: dict[str, Any] = {
+        "event": Event.REQUEST,
+        "actor": Actor.BOT,
+        "reason": "asked",
+        "priority": 0,
+        "emotion": 0.0,
+        "skill": "",
+        "caller": "",
+        "card": {"summary": "问过退货"},
+        "ticket": "",
+        "notice": "排队中",
+    }
+    return Opening(**(values | fields))
+
+
+async def queued(desk: HumanDesk, session: str = "s", **fields: Any) -> DeskSession:
+    """A session whose customer asked for a person."""
+    return await desk.service.request(key(session), **fields)
+
+
+async def assigned(desk: HumanDesk, session: str = "s", agent: str = "amy") -> DeskSession:
+    """A session that a person has."""
+    await queued(desk, session)
+    return await desk.service.accept(key(session), agent)

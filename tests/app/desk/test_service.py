@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from app.db.engine import Database
+from app.desk.assembly import HumanDesk
+from app.desk.types import Actor, DeskMessage, Event, Sender, State
+from app.errors import Conflict, NotFound
+from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
+
+
+async def said(desk: HumanDesk, session: str = "s", after: int = 0) -> list[DeskMessage]:
+    return await desk.messages.after(key(session), after)
+
+
+@pytest.mark.parametrize("rounds", [3])
+async def test_of_fifty_who_accept_at_once_exactly_one_wins(database: Database, rounds: int) -> None:
+    processes = [desk_over(database) for _ in range(5)]
+    for number in range(rounds):
+        session = f"s{number}"
+        await queued(processes[0], session)
+        tries = [processes[i % 5].service.accept(key(session), f"staff-{i}") for i in range(50)]
+        results = await asyncio.gather(*tries, return_exceptions=True)
+        winners = [result for result in results if not isinstance(result, BaseException)]
+        losers = [result for result in results if isinstance(result, Conflict)]
+        assert (len(winners), len(losers)) == (1, 49)
+        assert {error.details["agent_id"] for error in losers} == {winners[0].agent_id}
+        assert [entry.event for entry in await processes[0].sessions.history(key(session))] == [
+            Event.REQUEST,
+            Event.ACCEPT,
+        ]
+
+
+async def test_one_person_cannot_take_two_sessions_for_the_last_place(desk: HumanDesk) -> None:
+    await desk.staff.put(TENANT, "amy", "小艾", [], 2)
+    for number in range(8):
+        await queued(desk, f"s{number}")
+    tries = [desk.service.accept(key(f"s{number}"), "amy") for number in range(8)]
+    results = await asyncio.gather(*tries, return_exceptions=True)
+    codes = sorted(result.code if isinstance(result, Conflict) else "" for result in results)
+    assert codes == ["", ""] + ["at_capacity"] * 6
+    assert len(await desk.sessions.assigned(TENANT, "amy")) == 2
+
+
+async def test_a_session_that_wants_a_skill_goes_to_somebody_who_has_it(desk: HumanDesk) -> None:
+    await desk.staff.put(TENANT, "amy", "小艾", ["物流"], 5)
+    await desk.staff.put(TENANT, "bob", "小博", ["发票"], 5)
+    await queued(desk, skill="发票")
+    with pytest.raises(Conflict) as error:
+        await desk.service.accept(key(), "amy")
+    assert error.value.code == "skill_missing"
+    assert (await desk.service.accept(key(), "bob")).state is State.ASSIGNED
+
+
+async def test_a_resolved_session_goes_back_and_may_be_queued_again(desk: HumanDesk) -> None:
+    await assigned(desk)
+    done = await desk.service.resolve(key(), by="amy", note="已补发")
+    assert (done.state, done.agent_id) == (State.RESOLVED, "amy")
+    assert done.fresh_at is not None and done.resolved_at is not None
+    again = await queued(desk)
+    assert (again.state, again.agent_id, again.resolved_at) == (State.QUEUED, "", None)
+    history = await desk.sessions.history(key())
+    assert [(entry.version, entry.event) for entry in history] == [
+        (1, Event.REQUEST), (2, Event.ACCEPT), (3, Event.RESOLVE), (4, Event.REQUEST),
+    ]  # fmt: skip
+    assert history[2].note == "已补发"
+
+
+async def test_whoever_waits_already_keeps_the_place(desk: HumanDesk) -> None:
+    first = await queued(desk, "a")
+    await queued(desk, "b")
+    assert await queued(desk, "a") == first
+    assert [session.session_id for session in await desk.sessions.waiting(TENANT)] == ["a", "b"]
+
+
+async def test_messages_are_numbered_without_gaps_whoever_writes_at_once(desk: HumanDesk) -> None:
+    await assigned(desk)
+    await asyncio.gather(*(desk.service.say(key(), f"第{number}条", by="amy") for number in range(30)))
+    messages = await said(desk)
+    assert [message.seq for message in messages] == list(range(1, 33))
+    texts = {message.content for message in messages if message.sender is Sender.AGENT}
+    assert texts == {f"第{number}条" for number in range(30)}
+
+
+async def test_a_message_that_is_sent_again_is_kept_once(desk: HumanDesk) -> None:
+    await assigned(desk)
+    sent = await asyncio.gather(*(desk.service.say(key(), "您好", by="amy", client_id="m1") for _ in range(5)))
+    assert len({message.seq for message in sent}) == 1
+    await desk.service.resolve(key(), by="amy")
+    assert (await desk.service.say(key(), "您好", by="amy", client_id="m1")).seq == sent[0].seq
+    assert [message.content for message in await said(desk) if message.sender is Sender.AGENT] == ["您好"]
+
+
+async def test_only_the_person_who_has_the_session_speaks_and_ends_it(desk: HumanDesk) -> None:
+    await assigned(desk)
+    for refused in (desk.service.say(key(), "我来", by="bob"), desk.service.resolve(key(), by="bob")):
+        with pytest.raises(Conflict):
+            await refused
+    await desk.service.resolve(key(), by="amy")
+    with pytest.raises(Conflict):
+        await desk.service.say(key(), "还有", by="amy")
+
+
+async def test_a_transfer_keeps_the_session_with_somebody(desk: HumanDesk) -> None:
+    await assigned(desk)
+    with pytest.raises(NotFound):
+        await desk.service.transfer(key(), by="amy", to="nobody")
+    await desk.staff.put(TENANT, "bob", "小博", [], 1)
+    moved = await desk.service.transfer(key(), by="amy", to="bob", note="客户要开专票")
+    assert (moved.state, moved.agent_id) == (State.ASSIGNED, "bob")
+    with pytest.raises(Conflict):
+        await desk.service.say(key(), "我还在", by="amy")
+    back = await desk.service.transfer(key(), by="bob", skill="发票")
+    assert (back.state, back.agent_id, back.skill, back.queued_at) == (State.QUEUED, "", "发票", moved.queued_at)
+    assert "客户要开专票" not in "".join(message.content for message in await said(desk))
+
+
+async def test_a_customer_leaves_the_queue_but_not_a_conversation(desk: HumanDesk) -> None:
+    await queued(desk)
+    assert (await desk.service.leave(key())).state is State.BOT
+    with pytest.raises(Conflict):
+        await desk.service.leave(key())
+    await assigned(desk, "other")
+    with pytest.raises(Conflict):
+        await desk.service.leave(key("other"))
+    closed = await desk.service.close(key("other"), Actor.CUSTOMER)
+    assert closed.state is State.CLOSED
+
+
+async def test_a_session_means_nothing_to_another_tenant(desk: HumanDesk) -> None:
+    await queued(desk)
+    with pytest.raises(NotFound):
+        await desk.service.accept(key("s", "other"), "amy")
+    assert await desk.sessions.waiting("other") == []
+    assert await desk.messages.after(key("s", "other"), 0) == []
+
+
+async def test_deleting_a_conversation_takes_its_desk_records_along(desk: HumanDesk, database: Database) -> None:
+    from app.db.transcripts import TranscriptRepository
+
+    await assigned(desk)
+    assert await TranscriptRepository(database).delete(TENANT, "s")
+    await desk.feed.poll()
+    assert await desk.sessions.find(key()) is None
+    assert await said(desk) == []
+    assert not desk.feed.held(key())

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from itertools import count
+
+from app.db.conversations import ConversationRepository
+from app.db.engine import Database
+from app.db.turn_log import TurnLog
+from app.desk.assembly import HumanDesk
+from app.desk.types import Event, Sender, State
+from tests.app.db.turns import turn
+from tests.app.desk.building import assigned, key, opening
+
+BODY = b'{"data":{"agent":"knowledge","sources":[]}}'
+
+
+def log_of(database: Database, desk: HumanDesk) -> TurnLog:
+    return TurnLog(database, lambda turns: [], on_desk=desk.feed.note)
+
+
+async def test_a_turn_that_asks_for_a_person_is_kept_with_its_place_in_the_queue(
+    database: Database, desk: HumanDesk
+) -> None:
+    log = log_of(database, desk)
+    assert await log.append(turn(1, opening=opening(priority=2, caller="m1")))
+    session = await desk.sessions.find(key())
+    assert session is not None
+    assert (session.state, session.priority, session.caller, session.user_id) == (State.QUEUED, 2, "m1", "u")
+    assert desk.feed.held(key())
+
+
+async def test_no_word_of_the_bot_is_kept_while_a_person_has_the_session(database: Database, desk: HumanDesk) -> None:
+    log = log_of(database, desk)
+    await assigned(desk)
+    kept = await asyncio.gather(log.append(turn(1)), log.append(turn(2, "free")), log.append(turn(3, for_desk=True)))
+    assert kept == [False, True, True]
+    conversations = ConversationRepository(database)
+    assert [row.id for row in await conversations.last("t", "s", 9)] == ["m3"]
+    assert [row.id for row in await conversations.last("t", "free", 9)] == ["m2"]
+    messages = await desk.messages.after(key(), 0)
+    assert [message.content for message in messages if message.sender is Sender.CUSTOMER] == ["问题3"]
+
+
+async def test_a_message_for_a_person_who_left_is_not_lost_but_the_bots(database: Database, desk: HumanDesk) -> None:
+    log = log_of(database, desk)
+    await assigned(desk)
+    await desk.service.resolve(key())
+    assert not await log.append(turn(1, for_desk=True))
+    assert await log.append(turn(1))
+    session = await desk.sessions.find(key())
+    assert session is not None and session.state is State.BOT
+    assert [entry.event for entry in await desk.sessions.history(key())][-1] is Event.RETURN
+
+
+async def test_an_accept_in_the_middle_of_an_answer_stops_it(database: Database, desk: HumanDesk) -> None:
+    """Whichever commits first: either the bot's turn stands before the accept, or it is not kept."""
+    log = log_of(database, desk)
+    numbers = count(100)
+    for attempt in range(20):
+        session = f"race-{attempt}"
+        await desk.service.request(key(session))
+        await desk.service.leave(key(session))
+
+        async def ask_and_accept(session: str = session) -> datetime:
+            await desk.service.request(key(session))
+            accepted = await desk.service.accept(key(session), "amy")
+            assert accepted.assigned_at is not None
+            return accepted.assigned_at
+
+        number = next(numbers)
+        bot = log.append(turn(number, session, response=BODY, created_at=datetime.now(UTC)))
+        kept, _ = await asyncio.gather(bot, ask_and_accept())
+        rows = await ConversationRepository(database).last("t", session, 9)
+        assert [row.id for row in rows] == ([f"m{number}"] if kept else [])
+        assert not await log.append(turn(next(numbers), session))
+
+
+async def test_failures_count_anew_after_a_person_had_the_session(database: Database, desk: HumanDesk) -> None:
+    log = log_of(database, desk)
+    await log.append(turn(1, outcome="no_evidence", response=BODY, created_at=datetime.now(UTC)))
+    assert await desk.sessions.last_outcome(key()) == ("no_evidence", "knowledge")
+    await assigned(desk)
+    await desk.service.resolve(key())
+    assert await desk.sessions.last_outcome(key()) is None
+    await log.append(turn(2, outcome="clarify", response=BODY, created_at=datetime.now(UTC)))
+    await log.append(turn(3, outcome="rejected", response=BODY, created_at=datetime.now(UTC)))
+    assert await desk.sessions.last_outcome(key()) == ("clarify", "knowledge")
