@@ -19,6 +19,7 @@ from knowledge.errors import InvalidConfiguration
 
 Probability = float
 _KEY = re.compile(r"[\x21-\x7e]+")
+MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
@@ -135,6 +136,19 @@ class Settings(BaseSettings):
     webhook_timeout: float = Field(10.0, gt=0, le=60, description="一次 Webhook 投递的秒数上限")
     webhook_max_attempts: int = Field(10, ge=1, le=20, description="一次 Webhook 投递最多尝试几次")
 
+    # Business database
+    business_database_url: SecretStr = Field(
+        SecretStr(""),
+        description="业务库的 SQLAlchemy 地址（SQLite 文件或 PostgreSQL，请用只读账号）；留空则不查业务数据",
+    )
+    business_schema: Path | None = Field(None, description="描述业务库的 YAML 路径；留空则用自带的示例商城")
+    business_tenant: str = Field("default", min_length=1, description="业务库属于哪个租户")
+    business_timeout: float = Field(3.0, gt=0, le=60, description="一条业务查询的秒数上限")
+    business_max_rows: int = Field(50, ge=1, le=1000, description="一条业务查询最多返回几行")
+    user_token_secret: SecretStr = Field(
+        SecretStr(""), description="签发 user_token 的密钥（HS256），至少 32 个字符；留空则不接受 user_token"
+    )
+
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
@@ -148,6 +162,13 @@ class Settings(BaseSettings):
             raise ValueError("API_KEY 只能用英文字母、数字和半角符号，不能有空格，否则放不进请求头")
         if key.lower() in _PLACEHOLDERS:
             raise ValueError("API_KEY 是示例值，谁都猜得到，请换成随机生成的密钥")
+        return value
+
+    @field_validator("user_token_secret")
+    @classmethod
+    def _hard_to_guess(cls, value: SecretStr) -> SecretStr:
+        if value and len(value.get_secret_value()) < MIN_SECRET_CHARS:
+            raise ValueError(f"USER_TOKEN_SECRET 太短，会被猜出来：至少 {MIN_SECRET_CHARS} 个字符，请随机生成")
         return value
 
     @model_validator(mode="after")

@@ -33,6 +33,7 @@ NOT_IN_LITE = {"flagembedding", "huggingface-hub", "ir-measures", "matplotlib", 
 """Loaded by a provider that was chosen, or by the evaluation; all else is needed to start."""
 DISTRIBUTIONS = {
     "docx": "python-docx",
+    "jwt": "pyjwt",
     "markdown_it": "markdown-it-py",
     "pydantic_core": "pydantic",
     "starlette": "fastapi",

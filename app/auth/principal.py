@@ -15,10 +15,11 @@ _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Role(StrEnum):
-    """What a caller may do: manage, serve customers as a person, or ask."""
+    """What a caller may do: manage, serve customers as a person, ask for a customer whom it vouches for, or ask."""
 
     ADMIN = "admin"
     AGENT = "agent"
+    SERVER = "server"
     CLIENT = "client"
 
 

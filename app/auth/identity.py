@@ -1,0 +1,25 @@
+"""Which member asks: by a signed token, or because a trusted key says so. Never by what a text says."""
+
+from __future__ import annotations
+
+from app.auth.principal import Principal, Role
+from app.auth.user_token import UserTokens
+from app.errors import Unauthorized
+
+TRUSTED = frozenset({Role.SERVER, Role.ADMIN})
+"""Keys with one of these roles stay on servers, which know who their customer is."""
+
+
+def caller_of(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
+    """The member's number in the business system; empty where nothing proves one.
+
+    A token counts for whoever shows it, and more than `user_id`, which counts with a trusted key, or on loopback
+    without keys. Raises Unauthorized for a token that does not hold, or that names another member than a trusted key.
+    """
+    trusted = user_id if not principal.roles.isdisjoint(TRUSTED) else ""
+    if not user_token:
+        return trusted
+    caller = tokens.caller(user_token, principal.tenant)
+    if trusted and trusted != caller:
+        raise Unauthorized("user_id 与 user_token 指的不是同一位会员", code="user_mismatch")
+    return caller

@@ -1,0 +1,42 @@
+"""Prints a signed user token for trying out: `python scripts/user_token.py M0001`.
+
+In production the company's own server signs them, with the same USER_TOKEN_SECRET.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from app.auth.user_token import signed
+from app.settings import load_settings
+from knowledge.errors import InvalidConfiguration
+from scripts.arguments import tenant
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0, or 2 without a secret."""
+    parser = argparse.ArgumentParser(prog="scripts/user_token.py", description="签发试用的 user_token")
+    parser.add_argument("caller", help="会员编号，即业务库里的身份列")
+    parser.add_argument("--minutes", type=float, default=60.0, help="有效的分钟数，默认 60")
+    parser.add_argument("--tenant", default="", type=lambda text: text and tenant(text), help="限定租户；默认不限")
+    options = parser.parse_args(arguments)
+    try:
+        secret = load_settings().user_token_secret.get_secret_value()
+    except InvalidConfiguration as error:
+        print(error, file=sys.stderr)
+        return 2
+    if not secret:
+        print("请先设置 USER_TOKEN_SECRET（至少 32 个字符）", file=sys.stderr)
+        return 2
+    print(signed(secret, options.caller, options.minutes * 60, time.time(), options.tenant))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
