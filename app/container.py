@@ -18,6 +18,8 @@ from agents.routing.head import Head, fit_head
 from agents.screening.classifier import Screening
 from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
+from app.auth.user_token import UserTokens
+from app.business import Business, open_business
 from app.chat.after import KIND, after_turns
 from app.chat.answering import Answering, Team
 from app.chat.guard import Guard
@@ -83,8 +85,11 @@ class Container:
         searches: Searches,
         models: LanguageModels,
         webhooks: WebhookService,
+        business: Business | None = None,
     ) -> None:
         self.settings = settings
+        self.business = business
+        self.user_tokens = UserTokens(settings.user_token_secret.get_secret_value())
         self.base = base
         self.webhooks = webhooks
         self.ready = asyncio.Event()
@@ -120,6 +125,7 @@ class Container:
             self._answering,
             self.turn_log,
             self.metrics,
+            self.desk.gate,
         )
 
     @property
@@ -138,10 +144,10 @@ class Container:
         if tenant not in self._tenants:
             async with self._opening:
                 if tenant not in self._tenants:
-                    self._tenants[tenant] = self._parts(await self._searches.open(tenant, self.base), profile)
+                    self._tenants[tenant] = self._parts(tenant, await self._searches.open(tenant, self.base), profile)
         parts = self._tenants[tenant]
         if parts.profile is not profile or parts.head is not self._head:
-            parts = self._tenants[tenant] = self._parts(parts.retriever, profile)
+            parts = self._tenants[tenant] = self._parts(tenant, parts.retriever, profile)
         return parts
 
     async def prepare(self) -> None:
@@ -190,12 +196,16 @@ class Container:
         parts = await self.tenant(tenant)
         return Version(parts.retriever.revision, (parts.configuration, parts.retriever.calibrations))
 
-    def _parts(self, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
+    def _parts(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
         generator = self._models.generator(self.base.analyzer, profile)
-        roster = Roster.of(AgentParts(retriever, generator, knowledge_policy(self.settings, profile)))
+        business = self.business.parts(tenant) if self.business else None
+        policy = knowledge_policy(self.settings, profile)
+        roster = Roster.of(AgentParts(retriever, generator, policy, business))
         head = self._head
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
-        router = Router(RouterParts(self.base.embedder, head, evidence, classifier=self._models.classifier()))
+        resolver = self.business.resolver(tenant) if self.business else None
+        classifier = self._models.classifier()
+        router = Router(RouterParts(self.base.embedder, head, evidence, resolver, classifier))
         team = Team(retriever.speller, router, roster)
         version = f"{configuration(self.settings, self.base.embedder.title)} {profile.version} {head is not None}"
         return TenantParts(retriever, team, profile, head, version)
@@ -218,7 +228,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         stack.callback(start_jobs(searches).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        container = Container(settings, base, searches, models, webhooks)
+        business = await stack.enter_async_context(open_business(settings, models.main))
+        container = Container(settings, base, searches, models, webhooks, business)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
         stack.push_async_callback(container.desk.close)
