@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 
 from agents.base import said
-from agents.types import Answer, AnswerEvent, Outcome, Question
+from agents.care import felt, requested
+from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
 
-_REPLY = (
-    "明白，您希望由人工客服处理。当前还没有接通在线转人工，暂时无法把会话直接转给客服人员，"
-    "请通过商家公布的客服电话或其他官方渠道联系人工。您也可以把问题告诉我，我先帮您查资料。"
-)
+_REPLY = ("好的，马上为您联系人工客服。", "Sure, let me get a colleague for you.")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 class EscalationAgent:
-    """Answers requests for a person, and says honestly how far it can help."""
+    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue.
+
+    threshold: of emotion, from which the customer goes before others.
+    """
 
     name = "escalation"
+
+    def __init__(self, threshold: float = 0.7) -> None:
+        self._threshold = threshold
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         return said(
             Answer(
-                reply=_REPLY,
+                reply=_REPLY[0 if _CHINESE.search(question.text) else 1],
                 outcome=Outcome.HANDOFF,
                 intent="human_handoff",
                 agent=self.name,
+                handoff=requested(felt(question), self._threshold, HandoffReason.ASKED),
                 escalate_to_human=True,
                 degraded=question.degraded,
                 usage=question.usage,

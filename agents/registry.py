@@ -4,43 +4,63 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from agents.base import Agent
-from agents.care import CareAgent
+from agents.business.agent import BusinessAgent, BusinessParts
+from agents.care import CareAgent, CarePolicy, felt
 from agents.chitchat import ChitchatAgent
 from agents.deflection import DeflectionAgent
+from agents.emotion import CALM, Emotion
 from agents.escalation import EscalationAgent
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy, Searcher
 from agents.llm.base import Generator
-from agents.merging import run_together
-from agents.routing.types import Band, Intent, Route
+from agents.merging import run_in_turn, run_together
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route
+from agents.ticket import TicketAgent
+from agents.ticketing.types import Tickets
 from agents.types import AnswerEvent, Question
 
 
 @dataclass(frozen=True, slots=True)
 class AgentParts:
-    """What the agents of one tenant are built from."""
+    """What the agents of one tenant are built from.
+
+    `business` is None where no business database is connected; without `tickets` what is said of them is looked up.
+    """
 
     searcher: Searcher
     generator: Generator
     policy: KnowledgePolicy
+    business: BusinessParts | None = None
+    care: CarePolicy = field(default_factory=CarePolicy)
+    tickets: Tickets | None = None
 
 
 Build = Callable[[AgentParts], Agent]
 
 
 def _escalation(parts: AgentParts) -> Agent:
-    return EscalationAgent()
+    return EscalationAgent(parts.care.threshold)
 
 
 def _care(parts: AgentParts) -> Agent:
-    return CareAgent()
+    return CareAgent(parts.care)
+
+
+def _ticket(parts: AgentParts) -> Agent:
+    assert parts.tickets is not None
+    return TicketAgent(parts.tickets)
 
 
 def _knowledge(parts: AgentParts) -> Agent:
     return KnowledgeAgent(parts.searcher, parts.generator, parts.policy)
+
+
+def _business(parts: AgentParts) -> Agent:
+    assert parts.business is not None
+    return BusinessAgent(parts.business)
 
 
 def _chitchat(parts: AgentParts) -> Agent:
@@ -54,8 +74,8 @@ def _deflection(intent: Intent, parts: AgentParts) -> Agent:
 AGENTS: Mapping[Intent, Build] = {
     Intent.HUMAN_REQUEST: _escalation,
     Intent.HIGH_STAKES: _care,
-    Intent.TICKET: _knowledge,
-    Intent.BUSINESS_QUERY: _knowledge,
+    Intent.TICKET: _ticket,
+    Intent.BUSINESS_QUERY: _business,
     Intent.KNOWLEDGE_QA: _knowledge,
     Intent.CHITCHAT: _chitchat,
     Intent.IRRELEVANT: partial(_deflection, Intent.IRRELEVANT),
@@ -63,34 +83,53 @@ AGENTS: Mapping[Intent, Build] = {
     Intent.NONSENSE: partial(_deflection, Intent.NONSENSE),
 }
 _MAY_BE_KNOWN = frozenset({Intent.IRRELEVANT, Intent.OUT_OF_SCOPE})
+_PERSON_TAKES_OVER = frozenset({Intent.HUMAN_REQUEST, Intent.HIGH_STAKES})
 
 
 class Roster:
     """The agents of one tenant."""
 
-    def __init__(self, agents: Mapping[Intent, Agent]) -> None:
+    def __init__(self, agents: Mapping[Intent, Agent], emotion_threshold: float = CarePolicy().threshold) -> None:
         """agents: one for every intent; the same one may answer several."""
         self._agents = dict(agents)
+        self._emotion_threshold = emotion_threshold
 
     @classmethod
     def of(cls, parts: AgentParts) -> Roster:
-        built = {build: build(parts) for build in AGENTS.values()}
-        return cls({intent: built[build] for intent, build in AGENTS.items()})
+        """What there is no agent for, without a business database or tickets, is looked up in the knowledge base."""
+        present = {_business: parts.business, _ticket: parts.tickets}
+        absent = {build for build, needed in present.items() if needed is None}
+        builds = {intent: _knowledge if build in absent else build for intent, build in AGENTS.items()}
+        built = {build: build(parts) for build in builds.values()}
+        return cls({intent: built[build] for intent, build in builds.items()}, parts.care.threshold)
 
-    def chosen(self, route: Route) -> tuple[Agent, ...]:
+    def chosen(self, route: Route, feeling: Emotion = CALM) -> tuple[Agent, ...]:
         """The agents of a route, the one to be heard first at the front.
 
-        What is off-topic by weak evidence alone is looked up: the gate refuses it if nothing is there.
+        What is off-topic by weak evidence alone is looked up: the gate refuses it if nothing is there. Whoever is
+        beside themselves is heard first, whatever they ask; where a person takes over, no ticket is proposed.
         """
+        if feeling.crisis:
+            return (self._agents[Intent.HIGH_STAKES],)
         intents = route.intents
+        if feeling.score >= self._emotion_threshold and Intent.HUMAN_REQUEST not in intents:
+            on_topic = (intent for intent in intents if intent not in OFF_TOPIC)
+            intents = tuple(dict.fromkeys((Intent.HIGH_STAKES, *on_topic)))
+        if not _PERSON_TAKES_OVER.isdisjoint(intents):
+            intents = tuple(intent for intent in intents if intent is not Intent.TICKET)
         if route.trace.band is Band.LOW and _MAY_BE_KNOWN.issuperset(intents):
             intents = (Intent.KNOWLEDGE_QA,)
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
     async def run(self, question: Question, route: Route) -> AsyncGenerator[AnswerEvent]:
-        """See `Agent.run`; several agents give one answer."""
-        agents = self.chosen(route)
-        events = agents[0].run(question) if len(agents) == 1 else run_together(agents, question)
+        """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
+        agents = self.chosen(route, felt(question))
+        if len(agents) > 1:
+            events = run_together(agents, question)
+        elif isinstance(agents[0], BusinessAgent):
+            events = run_in_turn(agents[0], self._agents[Intent.KNOWLEDGE_QA], question)
+        else:
+            events = agents[0].run(question)
         async with aclosing(events):
             async for event in events:
                 yield event

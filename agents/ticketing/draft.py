@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 
 from agents.emotion import emotion
+from agents.ticketing.decision import decided
 from agents.ticketing.types import Category, NewTicket, Priority
+from agents.ticketing.wording import own_tickets
 from agents.types import Turn
 from knowledge.text import fold
 
 MAX_SUBJECT_CHARS = 40
-MAX_TURNS, MAX_TURN_CHARS = 3, 200
+MAX_TURNS, MAX_TURN_CHARS = 2, 200
 MAX_DESCRIPTION_CHARS = 2000
 _ASKING = re.compile(
     r"^(?:你好|您好|喂|嗨)?[,，。!！\s]*(?:请|麻烦|能不能|可以|可不可以|想|我想|我要|我需要|需要|要|帮我|给我|帮忙|帮|替我|你们?|再|先)*"
@@ -24,7 +26,7 @@ _TAIL = re.compile(
     r"(?:一下|吧|吗|谢谢|啊|呀|,|，|。|!|！|\?|？|\s)*$"
 )
 _EMPTY = re.compile(
-    r"[\W_]*(?:工单|报修|师傅|来|派|人|看看|转给|相关|部门|处理|问题|情况|故障|这个|那个|一下|东西|事情|事|它|单|服务|维修|上门|please|a|the|ticket|open|create|for|me|fault|report|an|issue|problem|want|to|i|\s|[,，。.!！?？])*[\W_]*"
+    r"[\W_]*(?:还是不行|还不行|不行|没用|不管用|试过了?|没解决|没好|那就?|还是|工单|报修|师傅|来|派|人|看看|转给|相关|部门|处理|问题|情况|故障|这个|那个|一下|东西|事情|事|它|单|服务|维修|上门|please|a|the|ticket|open|create|for|me|fault|report|an|issue|problem|want|to|i|\s|[,，。.!！?？])*[\W_]*"
 )
 _URGENT = re.compile(r"漏电|触电|起火|着火|冒烟|爆炸|烧焦|煤气|燃气泄漏|漏气|受伤|流血|中毒|急救|fire|smoke|injur")
 _HIGH = re.compile(
@@ -56,7 +58,7 @@ def subject_of(text: str) -> str:
 def drafted(text: str, history: Sequence[Turn]) -> NewTicket | None:
     """The ticket for a message in the light of what was said before, None where nobody can tell what it is about."""
     subject, said = subject_of(text), text.strip()
-    before = [turn for turn in history if subject_of(turn.question)][-MAX_TURNS:]
+    before = [turn for turn in history if _tells(turn)][-MAX_TURNS:]
     if not subject:
         if not before:
             return None
@@ -85,6 +87,13 @@ def priority_of(text: str) -> Priority:
     if _URGENT.search(words):
         return Priority.URGENT
     return Priority.HIGH if _HIGH.search(words) or emotion(text).score >= 0.7 else Priority.NORMAL
+
+
+def _tells(turn: Turn) -> bool:
+    """Whether the customer said there what it is about: 好的 does not, nor does what a ticket was made of already."""
+    reply = decided(turn.question)
+    mere_word = reply is not None and not reply.text
+    return not mere_word and bool(subject_of(turn.question)) and not own_tickets(turn.question)
 
 
 def _cut(text: str) -> str:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from agents.care import CRISIS_PRIORITY, EMOTION_PRIORITY, HIGH_STAKES_PRIORITY
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.registry import GeneratorOptions, get_generator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
-from agents.types import Answer, Outcome, Token
+from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Token
 from knowledge.errors import InvalidConfiguration
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish
+from tests.agents.tickets import MemoryTickets
 
 
 def roster(profile: TenantProfile | None = None) -> Roster:
@@ -70,10 +74,43 @@ async def test_the_fallback_script_is_the_tenants_own() -> None:
     assert (await said("退款多久到账", profile, Intent.KNOWLEDGE_QA)).reply == "没查到。"
 
 
-async def test_a_request_for_a_person_is_a_handoff_that_promises_nothing() -> None:
+async def test_a_request_for_a_person_is_a_typed_one() -> None:
     answer = await said("转人工", TenantProfile(), Intent.HUMAN_REQUEST)
     assert (answer.outcome, answer.escalate_to_human) == (Outcome.HANDOFF, True)
-    assert "还没有接通" in answer.reply
+    assert answer.handoff == HandoffRequest(HandoffReason.ASKED)
+    angry = await said("气死我了！！！马上给我转人工", TenantProfile(), Intent.HUMAN_REQUEST)
+    assert angry.handoff is not None and angry.handoff.reason is HandoffReason.ASKED
+    assert angry.handoff.priority >= EMOTION_PRIORITY and angry.handoff.emotion > 0.7
+
+
+@pytest.mark.parametrize("intent", [Intent.CHITCHAT, Intent.KNOWLEDGE_QA, Intent.IRRELEVANT, Intent.TICKET])
+async def test_whoever_is_beside_themselves_is_heard_first_and_gets_a_person_whatever_they_ask(intent: Intent) -> None:
+    answer = await said("气死我了！！！你们这群骗子，退款多久到账", TenantProfile(), intent)
+    assert (answer.agent, answer.outcome) == ("care", Outcome.HIGH_STAKES)
+    assert answer.handoff is not None and answer.handoff.reason is HandoffReason.EMOTION
+    assert answer.handoff.priority >= EMOTION_PRIORITY
+
+
+async def test_a_calm_complaint_gets_a_person_without_haste() -> None:
+    answer = await said("我要投诉", TenantProfile(), Intent.HIGH_STAKES)
+    assert answer.handoff is not None
+    assert (answer.handoff.reason, answer.handoff.priority) == (HandoffReason.HIGH_STAKES, HIGH_STAKES_PRIORITY)
+
+
+@pytest.mark.parametrize("intents", [(Intent.CHITCHAT,), (Intent.HUMAN_REQUEST,), (Intent.KNOWLEDGE_QA, Intent.TICKET)])
+async def test_who_speaks_of_ending_their_life_gets_care_alone_and_a_person_before_all(
+    intents: tuple[Intent, ...],
+) -> None:
+    answer = await said("钱都没了，我不想活了", TenantProfile(), *intents)
+    assert answer.handoff == HandoffRequest(HandoffReason.EMOTION, CRISIS_PRIORITY, 1.0)
+    assert "12356" in answer.reply and "优惠" not in answer.reply and "未找到" not in answer.reply
+
+
+async def test_where_a_person_takes_over_no_ticket_is_proposed() -> None:
+    parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
+    team = Roster.of(replace(parts, tickets=MemoryTickets()))
+    assert [agent.name for agent in team.chosen(route(Intent.TICKET, Intent.KNOWLEDGE_QA))] == ["ticket", "knowledge"]
+    assert [agent.name for agent in team.chosen(route(Intent.HIGH_STAKES, Intent.TICKET))] == ["care"]
 
 
 async def test_a_complaint_is_heard_first_and_what_is_known_follows_with_its_source() -> None:

@@ -6,10 +6,11 @@ from agents.base import Agent
 from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
-from agents.registry import AGENTS, AgentParts
-from agents.routing.types import Intent
+from agents.registry import AGENTS, AgentParts, Roster
+from agents.routing.types import Band, Intent, Route, Tier, Trace
 from agents.types import Done, Evidence, Meta, Replace, Settled, Token
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
+from tests.agents.tickets import MemoryTickets
 
 QUESTION = "退款多久到账"
 
@@ -17,7 +18,8 @@ QUESTION = "退款多久到账"
 def build(intent: Intent) -> Agent:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
     policy = KnowledgePolicy(0.75, TenantProfile())
-    return AGENTS[intent](AgentParts(searcher, ExtractiveGenerator(ANALYZER.tokens, 3), policy))
+    parts = AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy, tickets=MemoryTickets())
+    return Roster.of(parts).chosen(Route((intent,), Trace(Tier.RULES, Band.HIGH, intent)))[0]
 
 
 def agent_name(intent: Intent) -> str:

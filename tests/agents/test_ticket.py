@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from agents.router import Router, RouterParts
+from agents.routing.types import Intent, Tier
+from agents.ticket import PROPOSAL_SECONDS, TicketAgent
+from agents.ticketing.types import Priority, TicketState
+from agents.types import Answer, Outcome, Proposal, Question, Turn
+from knowledge.embeddings.hash import HashEmbedder
+from tests.agents.support import finish
+from tests.agents.tickets import MemoryTickets
+
+
+class Talk:
+    """A conversation with the ticket agent; what a turn proposes goes through JSON to the next, as it is stored."""
+
+    def __init__(self, tickets: MemoryTickets, session: str = "s", caller: str = "") -> None:
+        self.now = 1_000.0
+        self._agent = TicketAgent(tickets, lambda: self.now)
+        self._question = Question("", session=session, caller=caller)
+
+    async def say(self, text: str) -> Answer:
+        question = replace(self._question, text=text)
+        answer = await finish([event async for event in self._agent.run(question)])
+        stored = json.loads(json.dumps(asdict(answer.proposal))) if answer.proposal else None
+        turn = Turn(text, text, answer.reply)
+        self._question = replace(
+            question, history=(*question.history, turn), proposal=Proposal(**stored) if stored else None
+        )
+        return answer
+
+
+@pytest.fixture
+def tickets() -> MemoryTickets:
+    return MemoryTickets()
+
+
+async def test_nothing_is_created_before_the_customer_says_yes(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    proposed = await talk.say("空调不制冷了，帮我报个修")
+    assert (proposed.outcome, proposed.suggestions, tickets.kept) == (Outcome.ANSWERED, ("确认", "取消"), [])
+    assert "主题：空调不制冷了" in proposed.reply
+    created = await talk.say("确认")
+    (kept,) = tickets.kept
+    assert kept.ticket.number in created.reply and created.proposal is None
+    assert (kept.new.subject, kept.new.category.value, kept.owner.session) == ("空调不制冷了", "repair", "s")
+
+
+async def test_a_no_drops_it(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    await talk.say("空调不制冷了，帮我报个修")
+    dropped = await talk.say("算了，不用了")
+    assert (dropped.proposal, tickets.kept) == (None, []) and "没有提交" in dropped.reply
+
+
+async def test_what_is_added_is_shown_again_and_goes_into_the_ticket(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    await talk.say("空调不制冷了，帮我报个修")
+    again = await talk.say("补充：昨天还冒烟了，电话 13800138000")
+    assert "冒烟" in again.reply and again.proposal is not None and tickets.kept == []
+    await talk.say("好的，下午三点以后在家")
+    (kept,) = tickets.kept
+    assert "13800138000" in kept.new.description and "下午三点以后在家" in kept.new.description
+    assert kept.new.priority is Priority.URGENT
+
+
+async def test_a_bare_request_asks_what_it_is_about(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    asked = await talk.say("帮我建个工单")
+    assert "说明遇到的问题" in asked.reply and asked.suggestions == ()
+    assert "主题：洗衣机一直漏水" in (await talk.say("洗衣机一直漏水")).reply
+    await talk.say("确认")
+    assert [kept.new.subject for kept in tickets.kept] == ["洗衣机一直漏水"]
+
+
+async def test_a_bare_request_takes_up_what_was_said_before(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    talk._question = replace(talk._question, history=(Turn("门锁指纹识别不了", "门锁指纹识别不了", "请重新录入。"),))
+    assert "主题：门锁指纹识别不了" in (await talk.say("帮我建个工单")).reply
+
+
+async def test_a_problem_is_registered_once_a_conversation(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    for text in ("空调不制冷了，帮我报个修", "确认"):
+        await talk.say(text)
+    again = await talk.say("空调不制冷了，帮我报个修")
+    assert tickets.kept[0].ticket.number in again.reply and again.proposal is None
+    assert len(tickets.kept) == 1
+
+
+async def test_an_old_proposal_is_over(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    await talk.say("空调不制冷了，帮我报个修")
+    talk.now += PROPOSAL_SECONDS + 1
+    await talk.say("确认")
+    assert tickets.kept == []
+
+
+async def test_tickets_are_looked_up_by_their_owner_only(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets, "s", "m1")
+    for text in ("空调不制冷了，帮我报个修", "确认"):
+        await talk.say(text)
+    number = tickets.kept[0].ticket.number
+    for text in ("我的工单怎么样了", f"{number} 处理得怎么样了", f"查一下 {number.lower()}"):
+        assert f"{number}（空调不制冷了）：待处理" in (await talk.say(text)).reply
+        assert number in (await Talk(tickets, "elsewhere", "m1").say(text)).reply
+        stranger = (await Talk(tickets, "elsewhere", "m2").say(text)).reply
+        assert "没有查到" in stranger and "空调" not in stranger
+
+
+async def test_pressing_and_adding_reach_the_one_that_is_open(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    for text in ("空调不制冷了，帮我报个修", "确认"):
+        await talk.say(text)
+    assert "已为您催办" in (await talk.say("催一下我的工单")).reply
+    assert "已补充" in (await talk.say("补充工单：型号是 YS-A1")).reply
+    assert tickets.kept[0].words == ["催办", "补充工单：型号是 YS-A1"]
+
+
+async def test_of_several_the_customer_says_which(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    for text in ("空调不制冷了，帮我报个修", "确认", "洗衣机漏水，帮我报修", "确认"):
+        await talk.say(text)
+    first, second = (kept.ticket.number for kept in tickets.kept)
+    reply = (await talk.say("催一下我的工单")).reply
+    assert first in reply and second in reply and tickets.kept[0].words == tickets.kept[1].words == []
+    await talk.say(f"催一下 {second}")
+    assert (tickets.kept[0].words, tickets.kept[1].words) == ([], ["催办"])
+
+
+async def test_withdrawing_wants_a_yes_too(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    for text in ("空调不制冷了，帮我报个修", "确认", "帮我撤销工单"):
+        await talk.say(text)
+    assert "保持不变" in (await talk.say("取消")).reply
+    assert tickets.kept[0].ticket.state is TicketState.OPEN
+    await talk.say("帮我撤销工单")
+    assert "已关闭" in (await talk.say("确认")).reply
+    assert tickets.kept[0].ticket.state is TicketState.CLOSED
+
+
+async def test_a_word_on_a_proposal_is_routed_to_tickets_whatever_it_looks_like() -> None:
+    router = Router(RouterParts(HashEmbedder(), None))
+    proposal = Proposal("ticket", {}, 9e12)
+    for text in ("确认", "好的", "取消", "地址是幸福路 3 号，电话 13800138000"):
+        route = await router.route(Question(text, proposal=proposal))
+        assert (route.intents, route.trace.tier) == ((Intent.TICKET,), Tier.RULES)
+    for question in (Question("好的"), Question("好的", proposal=Proposal("ticket", {}, 1.0))):
+        assert (await router.route(question)).intents == (Intent.CHITCHAT,)
+    assert (await router.route(Question("转人工", proposal=proposal))).intents == (Intent.HUMAN_REQUEST,)
+    assert Intent.TICKET not in (await router.route(Question("退款多久到账", proposal=proposal))).intents
+
+
+async def test_a_ticket_number_leads_to_tickets() -> None:
+    router = Router(RouterParts(HashEmbedder(), None))
+    assert (await router.route(Question("TK260301482913"))).intents == (Intent.TICKET,)
