@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
+from app.chat.session import Message
+from app.db.engine import Database
+from app.db.models import DeskSession, DeskStaff, now
+from app.db.profiles import ProfileRepository
+from app.db.tickets import TicketFilter, TicketRepository
+from app.desk.assembly import HumanDesk
+from app.desk.types import Event, Sender, State
+from app.retrieval import default_profile
+from app.settings import Settings
+from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
+
+CLOSED_NOW = ("1-7 03:00-03:01",)
+"""Open for a minute a day: the tests choose a zone in which it is not now."""
+
+
+@pytest.fixture
+def zone() -> Iterator[str]:
+    """Where it is neither 3 o'clock nor about to be."""
+    yield "Etc/GMT-8" if (now().hour + 8) % 24 not in (2, 3) else "Etc/GMT+4"
+
+
+async def aged(database: Database, *, hours: float = 0, away: bool = False) -> None:
+    """Lets time pass."""
+    async with database.write() as connection:
+        earlier = now() - timedelta(hours=hours)
+        await connection.execute(update(DeskSession).values(active_at=earlier))
+        await connection.execute(update(DeskStaff).values(last_seen=None if away else earlier))
+
+
+async def with_hours(database: Database, hours: tuple[str, ...], zone: str) -> None:
+    profiles = ProfileRepository(database, default_profile(Settings(_env_file=None)))
+    await profiles.put(TENANT, replace(profiles.default, business_hours=hours, timezone=zone))
+
+
+async def test_outside_business_hours_the_bot_goes_on_and_a_ticket_stands_for_the_customer(
+    database: Database, zone: str
+) -> None:
+    await with_hours(database, CLOSED_NOW, zone)
+    desk = desk_over(database)
+    request = HandoffRequest(HandoffReason.ASKED)
+    answer = Answer("好的。", Outcome.HANDOFF, "human_request", "escalation", handoff=request)
+    decided = await desk.gate.after(Message(TENANT, "s", "转人工"), Question("转人工"), answer)
+    assert decided.queue is not None and decided.queue.state is State.OUT_OF_HOURS
+    assert decided.opening is not None and decided.opening.event is Event.REQUEST_AFTER_HOURS
+    assert decided.queue.ticket and decided.queue.ticket in decided.answer.reply
+    assert decided.answer.reply == "好的。" + decided.added
+    tickets, _ = await TicketRepository(database).page(TENANT, TicketFilter(session_id="s"))
+    assert [ticket.number for ticket in tickets] == [decided.queue.ticket]
+    session = await queued(desk)
+    assert session.state is State.OUT_OF_HOURS and not desk.feed.held(key())
+    assert await desk.gate.before(Message(TENANT, "s", "在吗"), "在吗") is None
+    early = await desk.service.accept(key(), "amy")  # somebody is at work already
+    assert early.state is State.ASSIGNED
+
+
+async def test_once_the_hours_begin_whoever_waits_is_in_the_queue(database: Database, zone: str) -> None:
+    await with_hours(database, CLOSED_NOW, zone)
+    desk = desk_over(database)
+    await queued(desk)
+    await desk.watch.look()
+    assert not desk.feed.held(key())
+    await with_hours(database, (), zone)
+    later = desk_over(database)
+    await later.watch.look()
+    assert later.feed.held(key())
+
+
+async def test_a_session_whose_person_vanished_goes_back_to_the_front_of_the_queue(
+    database: Database, desk: HumanDesk
+) -> None:
+    await assigned(desk, "answered")
+    await desk.service.say(key("answered"), "请稍等")
+    await assigned(desk, "waiting")
+    await _customer_says(database, desk, "waiting")
+    await aged(database, hours=1)
+    await desk.staff.seen(TENANT, "amy")
+    await desk.watch.look()
+    assert {session.session_id for session in await desk.sessions.assigned(TENANT)} == {"answered", "waiting"}
+    await aged(database, hours=1, away=True)
+    await desk.watch.look()
+    waiting = await desk.sessions.waiting(TENANT)
+    assert [(session.session_id, session.agent_id, session.priority) for session in waiting] == [("waiting", "", 1)]
+    assert desk.feed.held(key("waiting"))
+
+
+async def test_what_everybody_forgot_is_over(database: Database, desk: HumanDesk) -> None:
+    await queued(desk, "a")
+    await assigned(desk, "b")
+    await aged(database, hours=25)
+    await desk.watch.look()
+    for session in ("a", "b"):
+        found = await desk.sessions.find(key(session))
+        assert found is not None and found.state is State.CLOSED
+    assert not desk.feed.held(key("a"))
+
+
+async def test_who_waits_when_the_last_person_left_gets_a_ticket_once(database: Database, desk: HumanDesk) -> None:
+    await desk.staff.seen(TENANT, "amy")
+    assert (await queued(desk)).ticket == ""
+    await desk.watch.look()
+    assert (await desk.sessions.find(key())).ticket == ""  # type: ignore[union-attr]
+    await desk.staff.gone(TENANT, "amy")
+    for _ in range(2):
+        await desk.watch.look()
+    session = await desk.sessions.find(key())
+    assert session is not None and session.ticket
+    told = [item.content for item in await desk.messages.after(key(), 0) if item.sender is Sender.SYSTEM]
+    assert sum(session.ticket in text for text in told) == 1
+
+
+async def _customer_says(database: Database, desk: HumanDesk, session: str) -> None:
+    from tests.app.db.turns import turn
+    from tests.app.desk.test_turns import BODY, log_of
+
+    assert await log_of(database, desk).append(turn(1, session, for_desk=True, response=BODY))
