@@ -20,6 +20,7 @@ from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens
 from app.business import Business, open_business
+from app.care import Care
 from app.chat.after import KIND, after_turns
 from app.chat.answering import Answering, Team
 from app.chat.guard import Guard
@@ -53,6 +54,7 @@ from app.outbox import OutboxWorker
 from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
+from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
 from app.webhooks.assembly import open_webhooks
@@ -89,6 +91,7 @@ class Container:
     ) -> None:
         self.settings = settings
         self.business = business
+        self._care = Care(settings, business)
         self.user_tokens = UserTokens(settings.user_token_secret.get_secret_value())
         self.base = base
         self.webhooks = webhooks
@@ -200,7 +203,8 @@ class Container:
         generator = self._models.generator(self.base.analyzer, profile)
         business = self.business.parts(tenant) if self.business else None
         policy = knowledge_policy(self.settings, profile)
-        roster = Roster.of(AgentParts(retriever, generator, policy, business))
+        tickets = CustomerTickets(self.tickets, tenant)
+        roster = Roster.of(AgentParts(retriever, generator, policy, business, self._care.policy(tenant), tickets))
         head = self._head
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver = self.business.resolver(tenant) if self.business else None

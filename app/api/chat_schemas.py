@@ -57,6 +57,14 @@ class HandoffOut(BaseModel):
     ticket: str = Field(description="没有客服在线时登记的工单编号")
 
 
+class ProposalOut(BaseModel):
+    """What is done once the customer confirms it."""
+
+    action: str
+    fields: dict[str, str]
+    expires: float = Field(description="失效时刻，Unix 秒")
+
+
 class ChatData(BaseModel):
     """What stands beside the reply."""
 
@@ -70,7 +78,8 @@ class ChatData(BaseModel):
     cached: bool
     timings_ms: dict[str, float]
     trace_id: str
-    handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时没有这一项")
+    proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")
+    handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时不出现")
 
 
 class ChatResponse(BaseModel):

@@ -13,6 +13,7 @@ from app.db.outbox import Event
 from app.privacy import masked
 
 KIND = "turns"
+KNOWLEDGE = "knowledge"
 GAPS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY, Outcome.LOW_CONFIDENCE})
 """Outcomes that say of the knowledge base that it does not hold the answer, or does not hold it well."""
 
@@ -42,10 +43,10 @@ def _counts(turns: Sequence[NewTurn]) -> dict[str, int]:
 
 
 def _gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
-    """Not of degraded turns: an outage says nothing of the knowledge base."""
+    """Not of degraded turns, nor of other agents' questions back: they say nothing of the knowledge base."""
     gaps = []
     for turn in turns:
-        if turn.outcome in GAPS and not turn.degraded:
+        if turn.outcome in GAPS and turn.agent == KNOWLEDGE and not turn.degraded:
             question = masked(turn.standalone)
             digest = hashlib.sha256(normalised(question).encode()).hexdigest()
             gap = {"hash": digest, "question": question, "outcome": turn.outcome, "at": turn.created_at.isoformat()}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from agents.rewriter import Rewriter, rewritten_by_rules
-from agents.types import Question, Turn
+from agents.types import Proposal, Question, Turn
 from app.chat.session import Message
 from app.db.conversations import ConversationRepository, TurnRow
 
@@ -23,22 +23,29 @@ class History:
         self._turns = turns
 
     async def question(self, message: Message, text: str) -> Question:
-        """The question with its history, and its rewrite when it is a follow-up."""
-        if self._turns == 0:
-            return Question(text, page=message.page)
-        turns = await self._before(message)
-        summary = await self._summary(message) if len(turns) == self._turns else ""
-        question = Question(text, history=turns, summary=summary, page=message.page)
-        if self._rewriter is None:
+        """The question with its history, its rewrite when it is a follow-up, and what was proposed before it."""
+        rows = await self._rows(message)
+        turns = _understood(message.history[-self._turns :]) if message.history else tuple(map(_turn, rows))
+        turns = turns if self._turns else ()
+        question = Question(
+            text,
+            history=turns,
+            summary=await self._summary(message) if turns and len(turns) == self._turns else "",
+            page=message.page,
+            caller=message.caller,
+            session=message.session_id,
+            proposal=_proposal(rows[-1]) if rows else None,
+        )
+        if self._rewriter is None or not self._turns:
             return question
         rewrite = await self._rewriter.rewrite(text, turns, message.page)
         return replace(question, rewrite=rewrite.text, degraded=rewrite.degraded, usage=rewrite.usage)
 
-    async def _before(self, message: Message) -> tuple[Turn, ...]:
-        if message.history:
-            return _understood(message.history[-self._turns :])
-        rows = await self._conversations.last(message.tenant, message.session_id, self._turns)
-        return tuple(_turn(row) for row in rows)
+    async def _rows(self, message: Message) -> list[TurnRow]:
+        """The last turns that are kept, at least one."""
+        if message.new_session:
+            return []
+        return await self._conversations.last(message.tenant, message.session_id, max(self._turns, 1))
 
     async def _summary(self, message: Message) -> str:
         """What was asked before the turns that are looked at, each question cut, the latest ones kept."""
@@ -61,3 +68,8 @@ def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:
 
 def _turn(row: TurnRow) -> Turn:
     return Turn(row.question, row.standalone, row.reply, tuple(row.response["data"]["suggestions"]))
+
+
+def _proposal(row: TurnRow) -> Proposal | None:
+    stored = row.response["data"].get("proposal")
+    return Proposal(**stored) if stored else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from datetime import UTC, datetime
 
-from agents.types import Answer, Done, Meta, Outcome, Question, Token, Usage
+from agents.screening.types import Reason
+from agents.ticketing.wording import own_tickets
+from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Token, Usage
 from app.chat.answering import Answering
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
@@ -14,12 +16,15 @@ from app.chat.hot_cache import HotCache, Served
 from app.chat.questions import self_contained
 from app.chat.session import Message, Sessions
 from app.chat.timing import Laps
-from app.chat.types import ChatEvent, TurnDone, TurnStarted
+from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.db.conversations import NewTurn
 from app.db.turn_log import TurnLog
+from app.desk.gate import Gate, Held
+from app.desk.types import Opening, QueueState
 from app.ids import new_id
 from app.metrics import Metrics
 from app.privacy import personal_data
+from knowledge.text import clean
 
 
 class ChatService:
@@ -34,6 +39,7 @@ class ChatService:
         answering: Answering,
         turn_log: TurnLog,
         metrics: Metrics,
+        desk: Gate,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
@@ -42,6 +48,7 @@ class ChatService:
         self._answering = answering
         self._turn_log = turn_log
         self._metrics = metrics
+        self._desk = desk
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
@@ -57,36 +64,69 @@ class ChatService:
         """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer."""
         turn = _Turn(message, self._metrics)
         with self._metrics.turn(message.tenant):
-            text = self._guard.check(message.text)
+            text = self._taken(message)
             turn.laps.lap("guard")
             if isinstance(text, Rejected):
                 for notice in turn.rejected(text):
                     yield notice
                 return
             async with self._sessions.turn(message):
-                question, served = await self._served(message, text, turn)
-                async with aclosing(served.events) as events:
-                    async for event in events:
-                        if isinstance(event, Meta):
-                            yield turn.started(event)
-                        elif isinstance(event, Done):
-                            done = turn.done(event.answer, cached=served.cached)
-                            await self._persist(message, question, done)
-                            turn.persisted(done)
-                            yield done
-                        else:
-                            turn.spoke(event)
+                while not turn.finished:  # once more when the session changed hands before the end
+                    held = await self._desk.before(message, text)
+                    if held is None:
+                        events = self._answered(message, text, turn)
+                    else:
+                        events = self._forwarded(message, text, held, turn)
+                    async with aclosing(events):
+                        async for event in events:
                             yield event
 
-    async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, Served]:
-        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own.
+    def _taken(self, message: Message) -> str | Rejected:
+        """The guard's patterns are for models: a person reads all that is not empty or too long."""
+        text = self._guard.check(message.text)
+        harmless = isinstance(text, Rejected) and text.reason not in (Reason.EMPTY, Reason.TOO_LONG)
+        return clean(message.text).strip() if harmless and self._desk.silent(message) else text
 
-        这个怎么用 leans on what was said, or on the page.
-        """
-        bare = message.new_session and not message.history and message.page is None
-        alone = bare or self_contained(text) or not (message.page or await self._sessions.started(message))
-        if alone and not personal_data(text):
-            question = Question(text, page=message.page)
+    async def _answered(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
+        """The agents' answer, as far as no person takes the session meanwhile."""
+        question, served = await self._served(message, text, turn)
+        if turn.spoken:
+            yield Replace("")
+        async with aclosing(served.events) as events:
+            async for event in events:
+                if self._desk.silent(message):
+                    return
+                if isinstance(event, Meta):
+                    if not turn.begun:
+                        yield turn.started(event)
+                elif isinstance(event, Done):
+                    decided = await self._desk.after(message, question, event.answer)
+                    done = turn.done(decided.answer, cached=served.cached, handoff=decided.queue)
+                    if await self._persisted(message, question, turn, done, decided.opening):
+                        if decided.added:
+                            yield Token(decided.added)
+                        if decided.queue is not None:
+                            yield TurnHandoff(decided.queue)
+                        yield done
+                else:
+                    turn.spoke(event)
+                    yield event
+
+    async def _forwarded(self, message: Message, text: str, held: Held, turn: _Turn) -> AsyncGenerator[ChatEvent]:
+        """To the person who has the session, or will; what the bot was about to say is withdrawn."""
+        done = turn.done(held.answer, cached=False, handoff=held.queue)
+        question = Question(text, caller=message.caller)
+        if await self._persisted(message, question, turn, done, for_desk=held.forward):
+            if not turn.begun:
+                yield turn.started(Meta(held.answer.agent, held.answer.intent))
+            yield Replace(held.answer.reply) if turn.spoken else Token(held.answer.reply)
+            yield TurnHandoff(held.queue)
+            yield done
+
+    async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, Served]:
+        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own."""
+        if await self._stands_alone(message, text):
+            question = Question(text, page=message.page, caller=message.caller)
             served = await self._hot_cache.serve(
                 message.tenant, question, lambda: self._answering.run(message.tenant, question)
             )
@@ -96,27 +136,55 @@ class ChatService:
         turn.laps.lap("rewrite")
         return question, Served(self._answering.run(message.tenant, question), cached=False)
 
-    async def _persist(self, message: Message, question: Question, done: TurnDone) -> None:
-        """Before the final event: what was acknowledged is never lost."""
+    async def _stands_alone(self, message: Message, text: str) -> bool:
+        """这个怎么用 leans on what was said, or on the page; 我的工单 on who says it, as does a yes to a proposal."""
+        if personal_data(text) or own_tickets(text):
+            return False
+        if message.new_session and not message.history and message.page is None:
+            return True
+        started = await self._sessions.started(message)
+        if self_contained(text):
+            return not self._sessions.proposed(message)
+        return not (message.page or started)
+
+    async def _persisted(
+        self,
+        message: Message,
+        question: Question,
+        turn: _Turn,
+        done: TurnDone,
+        opening: Opening | None = None,
+        *,
+        for_desk: bool = False,
+    ) -> bool:
+        """Before the final event: what was acknowledged is never lost. False when the session changed hands."""
         answer = done.answer
-        turn = NewTurn(
-            tenant=message.tenant,
-            session_id=message.session_id,
-            user_id=message.user_id,
-            channel=message.channel,
-            id=done.message_id,
-            question=question.text,
-            standalone=question.standalone,
-            reply=answer.reply,
-            outcome=answer.outcome.value,
-            response=done.body,
-            created_at=datetime.now(UTC),
-            cached=done.cached,
-            degraded=answer.degraded,
-            usage=Usage() if done.cached else answer.usage,
+        kept = await self._turn_log.append(
+            NewTurn(
+                tenant=message.tenant,
+                session_id=message.session_id,
+                user_id=message.user_id,
+                channel=message.channel,
+                id=done.message_id,
+                question=question.text,
+                standalone=question.standalone,
+                reply=answer.reply,
+                outcome=answer.outcome.value,
+                response=done.body,
+                created_at=datetime.now(UTC),
+                agent=answer.agent,
+                cached=done.cached,
+                degraded=answer.degraded,
+                usage=Usage() if done.cached else answer.usage,
+                for_desk=for_desk,
+                client_id=message.client_id,
+                opening=opening,
+            )
         )
-        await self._turn_log.append(turn)
-        self._sessions.remember(message)
+        if kept:
+            self._sessions.remember(message, proposed=answer.proposal is not None)
+            turn.persisted(done)
+        return kept
 
 
 class _Turn:
@@ -127,25 +195,30 @@ class _Turn:
         self._message = message
         self._message_id = new_id()
         self._metrics = metrics
-        self._silent = True
+        self.begun = False
+        self.spoken = False
+        """Whether a piece of a reply was given out."""
+        self.finished = False
 
     def started(self, meta: Meta) -> TurnStarted:
+        self.begun = True
         return TurnStarted(self._message.session_id, self._message_id, self._message.trace_id, meta.agent, meta.intent)
 
     def spoke(self, event: object) -> None:
         """Notes when the first piece of the reply came."""
-        if self._silent and isinstance(event, Token):
-            self._silent = False
+        if not self.spoken and isinstance(event, Token):
+            self.spoken = True
             self._metrics.of(self._message.tenant).first_token.add(self.laps.total_ms)
 
-    def done(self, answer: Answer, *, cached: bool) -> TurnDone:
+    def done(self, answer: Answer, *, cached: bool, handoff: QueueState | None = None) -> TurnDone:
         """cached: the stages of the answer are those of another turn."""
         self._metrics.stages(self._message.tenant, self.laps.ms)
         timings = ({} if cached else answer.timings_ms) | self.laps.ms | {"total": self.laps.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
-        return TurnDone(*ids, answer, timings, cached)
+        return TurnDone(*ids, answer, timings, cached, handoff)
 
     def persisted(self, done: TurnDone) -> None:
+        self.finished = True
         tenant, total = self._message.tenant, self.laps.total_ms
         self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)

@@ -19,7 +19,8 @@ class Message:
     """What a customer sent. `session_id` names the conversation within its tenant.
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
-    `history`, oldest turn first.
+    `history`, oldest turn first. `caller`: see `Question`. `client_id` is the sender's own id of the message, by which
+    one that is sent twice to a person is kept once.
     """
 
     tenant: str
@@ -31,6 +32,8 @@ class Message:
     page: Page | None = None
     new_session: bool = False
     history: tuple[Turn, ...] = ()
+    caller: str = ""
+    client_id: str = ""
 
 
 class Sessions:
@@ -39,7 +42,7 @@ class Sessions:
     def __init__(self, conversations: ConversationRepository) -> None:
         self._conversations = conversations
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], bool] = OrderedDict()
 
     def turn(self, message: Message) -> asyncio.Lock:
         """To be held while a turn is answered."""
@@ -52,13 +55,18 @@ class Sessions:
         key = (message.tenant, message.session_id)
         if key not in self._known and not await self._conversations.exists(*key):
             return False
-        self.remember(message)
+        if key not in self._known:
+            self.remember(message, proposed=True)  # by another process, for all this one knows
         return True
 
-    def remember(self, message: Message) -> None:
+    def proposed(self, message: Message) -> bool:
+        """Whether the last turn of a session that has started may have proposed something."""
+        return self._known.get((message.tenant, message.session_id), False)
+
+    def remember(self, message: Message, *, proposed: bool) -> None:
         """The session has a turn now."""
         key = (message.tenant, message.session_id)
-        self._known[key] = None
+        self._known[key] = proposed
         self._known.move_to_end(key)
         if len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)

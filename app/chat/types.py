@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import orjson
@@ -67,6 +67,7 @@ class TurnDone:
                 "cached": self.cached,
                 "timings_ms": self.timings_ms,
                 "trace_id": self.trace_id,
+                **({"proposal": asdict(answer.proposal)} if answer.proposal else {}),
                 **({"handoff": self.handoff.body()} if self.handoff else {}),
             },
         }

@@ -48,6 +48,7 @@ class NewTurn:
     outcome: str
     response: bytes
     created_at: datetime
+    agent: str = ""
     cached: bool = False
     degraded: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
