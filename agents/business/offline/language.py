@@ -14,6 +14,7 @@ import yaml
 class Language:
     """See the comments of the file; every pattern is for folded text."""
 
+    spoken: tuple[tuple[re.Pattern[str], str], ...]
     own: re.Pattern[str]
     status: re.Pattern[str]
     policy: re.Pattern[str]
@@ -31,6 +32,12 @@ class Language:
     lead: re.Pattern[str]
     filler: re.Pattern[str]
 
+    def plain(self, text: str) -> str:
+        """A folded text with spoken words in their common form: 啥时候 -> 什么时候."""
+        for pattern, common in self.spoken:
+            text = pattern.sub(common, text)
+        return text
+
 
 @cache
 def shipped_language() -> Language:
@@ -39,4 +46,5 @@ def shipped_language() -> Language:
     given = yaml.safe_load(text)
     given["policy"] = "|".join(given["policy"])
     given["filler"] = re.sub(r"\s+", "", given["filler"]).removesuffix("|")
-    return Language(**{name: re.compile(pattern) for name, pattern in given.items()})
+    spoken = tuple((re.compile(pattern), common) for pattern, common in given.pop("spoken"))
+    return Language(spoken=spoken, **{name: re.compile(pattern) for name, pattern in given.items()})

@@ -17,9 +17,11 @@ from agents.routing.entities import EntityExtractor
 from agents.routing.types import Entity
 from knowledge.text import fold
 
-CUE, WORD = 3, 1
-"""What a hit weighs."""
+CUE, WORD, NUMBER = 3, 1, 4
+"""What a hit weighs; a number that only one subject has says more than any word."""
 RECENT_ROWS, RECENT_DAYS = 5, 30
+_NAMING = frozenset({"order_number", "date", "amount"})
+"""Who names one of these asks for rows, with or without saying 我."""
 _CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
 _HOW_MANY = re.compile("多少|几")
@@ -65,7 +67,7 @@ class Reader:
 
     def read(self, text: str, today: date) -> Reading | None:
         """None for what asks for no data of one's own, or for none that is declared."""
-        folded = self._own_part(fold(text).strip())
+        folded = self._own_part(self._language.plain(fold(text).strip()))
         found = self._extractor.extract(folded).certain
         blank = _blanked(folded, [entity.text for entity in found])
         goods = {term: match.group() for term, words in self._subjects.goods.items() if (match := words.search(blank))}
@@ -101,24 +103,22 @@ class Reader:
     def _subject(self, text: str, found: Sequence[Entity]) -> Subject | None:
         """The subject with the most hits, the one declared first where two are alike."""
         numbers = _of_kind(found, "order_number")
-        own = self._language.own.search(text) is not None or bool(numbers) or bool(_of_kind(found, "date"))
+        own = self._language.own.search(text) is not None or any(entity.kind in _NAMING for entity in found)
         asks = self._language.status.search(text) is not None
-        best, most = None, (0, False)
+        best, most = None, 0
         for subject in self._subjects.subjects.values():
             if subject.never is not None and subject.never.search(text):
                 continue
             cues, words = _hits(subject.cues, text), _hits(subject.words, text)
-            if not ((cues and (own or asks)) or (words and own)):
-                continue
-            score = CUE * len(cues) + WORD * len(words)
-            if (rank := (score, _alike(subject, numbers))) > most:
-                best, most = subject, rank
+            score = CUE * len(cues) * (own or asks) + WORD * len(words) * (own or bool(cues))
+            score += NUMBER * _alike(subject, numbers)
+            if score > most:
+                best, most = subject, score
         return best or self._by_number(numbers or self._language.tail.findall(text))
 
     def _by_number(self, numbers: Sequence[str]) -> Subject | None:
         subjects = self._subjects.subjects.values()
-        alike = (subject for subject in subjects if _alike(subject, numbers))
-        return next(alike, next((s for s in subjects if s.default), None)) if numbers else None
+        return next((subject for subject in subjects if subject.default), None) if numbers else None
 
 
 class _Understanding:

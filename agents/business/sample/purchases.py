@@ -148,7 +148,7 @@ class Purchases:
             status = "rejected"
         self.refunds.append(
             {
-                "id": f"TK{applied:%Y%m%d}{len(self.refunds) + 1:04d}",
+                "id": f"RF{applied:%Y%m%d}{len(self.refunds) + 1:04d}",
                 "order_id": order["id"],
                 "kind": kind,
                 "status": status,
