@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agents.business.database import BusinessDatabase, BusinessOptions
+from agents.business.facts import BusinessFacts
+from agents.business.sample.database import seed
+from agents.care import CareAgent, CarePolicy, cause_of
+from agents.errors import BusinessUnavailable
+from agents.offers import SHIPPED, Cause, Fact, Offers, load_offers
+from agents.types import Answer, HandoffReason, Outcome, Question
+from knowledge.errors import InvalidConfiguration
+from tests.agents.business.asking import SHOP
+from tests.agents.support import finish
+
+TODAY = date(2026, 3, 1)
+LEAVING = "我要注销账号，不用了"
+GOLD = {
+    "id": "gold",
+    "for": ["cancellation"],
+    "when": {"level": ["gold", "black"], "points": {"min": 100}},
+    "text": "金 {points}",
+}
+OFFERS = {
+    "facts": ["SELECT level, points FROM members"],
+    "offers": [
+        GOLD,
+        {"id": "old", "for": ["cancellation"], "when": {"joined_on": {"months_min": 12}}, "text": "老"},
+        {"id": "new", "for": ["cancellation"], "when": {"joined_on": {"days_max": 30}}, "text": "新"},
+    ],
+}
+
+
+@pytest.fixture
+def offers(tmp_path: Path) -> Offers:
+    return load_offers(written(tmp_path, OFFERS))
+
+
+def written(folder: Path, data: Any) -> Path:
+    path = folder / "offers.yaml"
+    path.write_text(yaml.safe_dump(data, allow_unicode=True), "utf-8")
+    return path
+
+
+class FixedFacts:
+    """Knows one member."""
+
+    def __init__(self, **facts: str | int | float) -> None:
+        self._facts = {name: Fact(value, str(value)) for name, value in facts.items()}
+        self.asked: list[str] = []
+
+    async def of(self, caller: str) -> dict[str, Fact]:
+        self.asked.append(caller)
+        return self._facts if caller == "m1" else {}
+
+
+class NoFacts:
+    """Is out of reach."""
+
+    async def of(self, caller: str) -> dict[str, Fact]:
+        raise BusinessUnavailable
+
+
+async def cared(policy: CarePolicy, text: str = LEAVING, caller: str = "m1") -> Answer:
+    agent = CareAgent(policy, lambda: TODAY)
+    return await finish([event async for event in agent.run(Question(text, caller=caller))])
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"level": "gold", "points": 100}, "金 100"),
+        ({"level": "gold", "points": 99, "joined_on": "2024-01-01"}, "老"),
+        ({"level": "green", "points": 9999, "joined_on": "2026-02-20"}, "新"),
+        ({"level": "gold"}, None),
+        ({"joined_on": "2025-06-01"}, None),
+        ({"joined_on": "not a date"}, None),
+        ({}, None),
+    ],
+)
+async def test_the_first_offer_whose_rules_the_members_own_data_meet_is_made(
+    offers: Offers, facts: dict[str, str | int | float], said: str | None
+) -> None:
+    known = {name: Fact(value, str(value)) for name, value in facts.items()}
+    assert offers.choose(Cause.CANCELLATION, known, TODAY) == said
+    assert offers.choose(Cause.BILLING, known, TODAY) is None
+    reply = (await cared(CarePolicy(0.7, offers, FixedFacts(**facts)))).reply
+    assert (said in reply) if said else not any(word in reply for word in ("金 ", "老", "新"))
+
+
+async def test_without_a_proved_member_or_a_database_nothing_is_offered(offers: Offers) -> None:
+    facts = FixedFacts(level="gold", points=500)
+    plain = (await cared(CarePolicy())).reply
+    assert (await cared(CarePolicy(0.7, offers, facts), caller="")).reply == plain and facts.asked == []
+    assert (await cared(CarePolicy(0.7, offers, facts), caller="m2")).reply == plain
+    assert (await cared(CarePolicy(0.7, offers, None))).reply == plain
+
+
+async def test_an_outage_keeps_nobody_from_being_heard(offers: Offers) -> None:
+    answer = await cared(CarePolicy(0.7, offers, NoFacts()))
+    assert answer.degraded == ("business",) and answer.handoff is not None
+    assert answer.reply == (await cared(CarePolicy())).reply
+
+
+async def test_a_person_is_asked_for_by_a_typed_request(offers: Offers) -> None:
+    answer = await cared(CarePolicy(0.7, offers, FixedFacts(level="gold", points=500)))
+    assert (answer.outcome, answer.escalate_to_human) == (Outcome.HIGH_STAKES, True)
+    assert answer.handoff is not None and answer.handoff.reason is HandoffReason.HIGH_STAKES
+
+
+async def test_in_a_crisis_nothing_is_sold(offers: Offers) -> None:
+    facts = FixedFacts(level="gold", points=500)
+    answer = await cared(CarePolicy(0.7, offers, facts), "我要注销账号，不想活了")
+    assert facts.asked == [] and "金 " not in answer.reply and "12356" in answer.reply
+
+
+async def test_english_gets_english() -> None:
+    assert (await cared(CarePolicy(), "cancel my membership")).reply.startswith("We are sorry to hear")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("我要注销账号，不用了", Cause.CANCELLATION),
+        ("不续费了，退订", Cause.CANCELLATION),
+        ("给我销户，再也不用了", Cause.CANCELLATION),
+        ("重复扣款了两次，马上处理", Cause.BILLING),
+        ("这期账单多算了八十块，什么意思", Cause.BILLING),
+        ("我的卡被盗刷了", Cause.BILLING),
+        ("没经过我同意就扣了会员费，我要退会员", Cause.BILLING),
+        ("充电宝冒烟把我烫伤了，我要投诉", Cause.SAFETY),
+        ("客服态度太差了，我要投诉", Cause.COMPLAINT),
+        ("this is a scam", Cause.COMPLAINT),
+        ("you charged me twice", Cause.BILLING),
+    ],
+)
+def test_the_acknowledgement_fits_the_case(text: str, cause: Cause) -> None:
+    assert cause_of(text) is cause
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"when": {}}, "when"),
+        ({"for": ["christmas"]}, "christmas"),
+        ({"when": {"points": {"least": 1}}}, "points"),
+        ({"text": "{points.__class__}"}, "text"),
+        ({"text": "{points:>10}"}, "text"),
+    ],
+)
+def test_offers_that_make_no_sense_are_refused_by_name(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+    data = OFFERS | {"offers": [GOLD | change]}
+    with pytest.raises(InvalidConfiguration, match=named):
+        load_offers(written(tmp_path, data))
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+    path = tmp_path_factory.mktemp("business") / "shop.sqlite3"
+    rows = asyncio.run(seed(f"sqlite:///{path}", TODAY))
+    return path, [dict(row) for row in rows["members"]]
+
+
+@pytest.fixture
+async def database(seeded: tuple[Path, list[dict[str, Any]]]) -> AsyncIterator[BusinessDatabase]:
+    database = BusinessDatabase(BusinessOptions(f"sqlite:///{seeded[0]}", SHOP))
+    yield database
+    await database.close()
+
+
+async def test_the_shipped_offers_speak_of_each_members_own_rows(
+    database: BusinessDatabase, seeded: tuple[Path, list[dict[str, Any]]]
+) -> None:
+    shipped = load_offers(SHIPPED)
+    facts = BusinessFacts(database, shipped.queries)
+    offered = 0
+    for member in seeded[1]:
+        known = await facts.of(member["id"])
+        assert (known["level"].value, known["points"].value) == (member["level"], member["points"])
+        offered += shipped.choose(Cause.CANCELLATION, known, TODAY) is not None
+    assert offered > len(seeded[1]) / 2
+    assert (await facts.of("nobody")).keys() <= {"orders", "open_refunds"}
+
+
+async def test_facts_beyond_the_described_tables_are_refused(database: BusinessDatabase) -> None:
+    for query in ("SELECT password FROM members", "SELECT * FROM sqlite_master", "DELETE FROM members"):
+        with pytest.raises(InvalidConfiguration):
+            BusinessFacts(database, [query])
