@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from agents.business.offline.language import shipped_language
-from agents.business.offline.reading import Reader
+from agents.business.offline.reader import Reader
 from agents.business.offline.statements import statement
 from agents.business.offline.subjects import Subjects, load_subjects
 from agents.business.schema import Schema

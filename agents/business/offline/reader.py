@@ -1,0 +1,87 @@
+"""Which of the declared subjects a question asks for, if for any."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from agents.business.offline.language import Language
+from agents.business.offline.reading import Reading
+from agents.business.offline.subjects import Subject, Subjects
+from agents.business.offline.understanding import Heard, Understanding, blanked, of_kind
+from agents.routing.entities import EntityExtractor
+from agents.routing.types import Entity
+from knowledge.text import fold
+
+CUE, WORD, NUMBER = 3, 1, 4
+"""What a hit weighs; a number that only one subject has says more than any word."""
+_NAMING = frozenset({"order_number", "date", "amount"})
+"""Who names one of these asks for rows, with or without saying 我."""
+_CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
+
+
+class Reader:
+    """Thread-safe."""
+
+    def __init__(self, subjects: Subjects, language: Language, extractor: EntityExtractor) -> None:
+        self._subjects = subjects
+        self._language = language
+        self._extractor = extractor
+        self._weak = tuple(pattern for subject in subjects.subjects.values() for pattern in subject.words)
+
+    def read(self, text: str, today: date) -> Reading | None:
+        """None for what asks for no data of one's own, or for none that is declared."""
+        folded = self._own_part(self._language.plain(fold(text).strip()))
+        found = self._extractor.extract(folded).certain
+        blank = blanked(folded, [entity.text for entity in found])
+        goods = {term: match.group() for term, words in self._subjects.goods.items() if (match := words.search(blank))}
+        subject = self._subject(blanked(blank, goods.values()), found)
+        if subject is None:
+            return None
+        if (goods or of_kind(found, "product_model")) and subject.searched:
+            subject = self._subjects.subjects[subject.searched]
+        return Understanding(Heard(folded, found, goods, today), subject, self._language, self._weak).reading()
+
+    def _own_part(self, text: str) -> str:
+        """The clauses without those that ask for rules."""
+        clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
+        own = self._language.own.search(text) is not None
+        return ",".join(clause for clause in clauses if not self._asks_for_rules(clause, own))
+
+    def _asks_for_rules(self, clause: str, own: bool) -> bool:
+        if not self._language.policy.search(clause):
+            return False
+        subjects = self._subjects.subjects.values()
+        return not own or not any(
+            subject.although is not None and subject.although.search(clause) for subject in subjects
+        )
+
+    def _subject(self, text: str, found: Sequence[Entity]) -> Subject | None:
+        """The subject with the most hits, the one declared first where two are alike."""
+        numbers = of_kind(found, "order_number")
+        own = self._language.own.search(text) is not None or any(entity.kind in _NAMING for entity in found)
+        asks = self._language.status.search(text) is not None
+        best, most = None, 0
+        for subject in self._subjects.subjects.values():
+            if subject.never is not None and subject.never.search(text):
+                continue
+            cues, words = _hits(subject.cues, text), _hits(subject.words, text)
+            score = CUE * len(cues) * (own or asks) + WORD * len(words) * (own or bool(cues))
+            score += NUMBER * _alike(subject, numbers)
+            if score > most:
+                best, most = subject, score
+        return best or self._by_number(numbers or self._language.tail.findall(text))
+
+    def _by_number(self, numbers: Sequence[str]) -> Subject | None:
+        subjects = self._subjects.subjects.values()
+        return next((subject for subject in subjects if subject.default), None) if numbers else None
+
+
+def _alike(subject: Subject, numbers: Sequence[str]) -> bool:
+    """Whether a number looks like the ones that this subject has."""
+    return subject.number_like is not None and any(subject.number_like.fullmatch(fold(n)) for n in numbers)
+
+
+def _hits(patterns: Iterable[re.Pattern[str]], text: str) -> list[str]:
+    return [match.group() for pattern in patterns if (match := pattern.search(text))]
