@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
@@ -67,10 +68,12 @@ def public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _public_literal(host: str) -> bool:
-    """Of a host that is an address; names are looked at once they are resolved."""
+    """Of a host that is an address, 127.1 and 0x7f.1 too; names are looked at once they are resolved."""
     try:
         return public(ip_address(host.strip("[]")))
     except ValueError:
+        with suppress(OSError):
+            return public(IPv4Address(socket.inet_aton(host)))
         return True
 
 
