@@ -3,52 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from agents.business.offline.reading import Give
 from agents.business.schema import Schema
+from agents.business.templates import FILTERS, Template, load_templates
 from agents.business.types import Field, Plan, Rows, Value
 from agents.business.wording import filled, label, shown
-from knowledge.errors import InvalidConfiguration
 
 CITED = "[SQL]"
 MOST_SHOWN = 5
-NOTHING = "没有查到符合条件的记录。"
-FILTERS = ("period", "amount", "state", "search", "number")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """How a row is told, where the codes of `when` hold."""
-
-    say: str
-    when: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """How the rows of a subject are told. Rows with the same `each` are one entry: `head` for it, `row` for each
-    different `rows` of it. `preferred` are the codes that were meant; `otherwise` says that only others were found.
-    """
-
-    each: str
-    head: str
-    none: str
-    rows: str = ""
-    row: tuple[Row, ...] = ()
-    thing: str = "记录"
-    unit: str = "条"
-    intro: str = ""
-    count: str = "您{filters}的{thing}共有 {count} {unit}"
-    sum: str = ""
-    preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    meant: str = ""
-    otherwise: str = ""
+NOTHING = f"没有查到符合条件的记录 {CITED}。"
 
 
 class DeclaredReplies:
@@ -68,23 +34,7 @@ class DeclaredReplies:
 
 def load_replies(path: Path, schema: Schema) -> DeclaredReplies:
     """The templates of a business description. Raises InvalidConfiguration, naming the subject."""
-    try:
-        questions = yaml.safe_load(path.read_text(encoding="utf-8")).get("questions") or {}
-    except (OSError, yaml.YAMLError, AttributeError) as error:
-        raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
-    templates = {}
-    for name, entry in questions.items():
-        try:
-            templates[name] = _template(dict(entry["reply"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name}：reply 不对：{error!r}") from error
-    return DeclaredReplies(templates, schema)
-
-
-def _template(given: dict[str, Any]) -> Template:
-    rows = given.pop("row", ())
-    rows = [{"say": rows}] if isinstance(rows, str) else rows
-    return Template(row=tuple(Row(**row) for row in rows), **given)
+    return DeclaredReplies(load_templates(path), schema)
 
 
 class _Telling:
@@ -93,13 +43,14 @@ class _Telling:
     def __init__(self, template: Template, rows: Rows, words: Mapping[str, str], schema: Schema, today: date) -> None:
         self._template, self._rows, self._words = template, rows, words
         self._schema, self._today = schema, today
+        self._open = words.get("give", Give.LIST) == Give.LIST and not words.keys() & {*FILTERS} - {"state"}
         self._columns = {column.name: (place, column) for place, column in enumerate(rows.fields)}
 
     def text(self) -> str:
         template, values = self._template, self._rows.values
         give = self._words.get("give", Give.LIST)
         if not values or (give in (Give.COUNT, Give.SUM) and not self._value(values[:1], "count")):
-            return self._filled(template.none, ())
+            return f"{self._filled(template.none, ()).rstrip('。')} {CITED}。"
         if give in (Give.COUNT, Give.SUM):
             return f"{self._filled(template.count if give == Give.COUNT else template.sum, values)} {CITED}。"
         entries = self._entries()
@@ -110,8 +61,8 @@ class _Telling:
     def _listed(self, entries: list[list[tuple[Value, ...]]]) -> str:
         template, more = self._template, self._rows.more
         number = f"{'不止' if more else '共有'} {len(entries)} {template.unit}"
-        intro = template.intro and not self._filters()
-        opening = template.intro if intro else f"您{self._filters()}的{template.thing}"
+        usual = self._open and "state" not in self._words
+        opening = (usual and template.intro) or f"您{self._filters()}的{template.thing}"
         head = f"{opening}{number} {CITED}："
         lines = [f"{place}. {self._entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
         if left := len(entries) - MOST_SHOWN:
@@ -122,7 +73,7 @@ class _Telling:
     def _opening(self, entries: list[list[tuple[Value, ...]]]) -> str:
         """Says so where none of the rows that were meant is there."""
         template = self._template
-        if not template.otherwise or self._words.keys() & {"period", "search", "number", "amount"}:
+        if not template.otherwise or not self._open:
             return ""
         state = self._words.get("state")
         for name, codes in template.preferred.items():

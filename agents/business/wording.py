@@ -36,6 +36,11 @@ def filled(template: str, value: Callable[[str, str], str]) -> str:
     return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(part, template))
 
 
+def placeholders(template: str) -> set[str]:
+    """The names that a template needs."""
+    return {match["name"] for match in _PLACE.finditer(template)}
+
+
 def label(field: Field, schema: Schema) -> str:
     """What an output column is, by the description of its source."""
     table = schema.tables.get(field.table)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
 
@@ -17,20 +15,6 @@ from tests.services import postgres_database
 
 MIN_RIGHT = 0.95
 QUERIES = load_queries(SHOP, load_schema(SHOP))
-
-
-@pytest.fixture(scope="module")
-def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("business") / "shop.sqlite3"
-    asyncio.run(seed(f"sqlite:///{path}", TODAY))
-    return path
-
-
-@pytest.fixture
-async def database(seeded: Path) -> AsyncIterator[BusinessDatabase]:
-    database = BusinessDatabase(BusinessOptions(f"sqlite:///{seeded}", SHOP))
-    yield database
-    await database.close()
 
 
 async def test_questions_get_the_right_rows(database: BusinessDatabase, seeded: Path) -> None:

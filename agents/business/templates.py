@@ -1,0 +1,87 @@
+"""How the answers to declared questions are told: the `reply` of each subject of a business description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.business.wording import placeholders
+from knowledge.errors import InvalidConfiguration
+
+FILTERS = ("period", "amount", "state", "search", "number")
+"""Words of a question that narrow the rows, in the order in which a reply says them."""
+WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "count"})
+"""What a template may name besides the columns that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How a row is told, where the codes of `when` hold."""
+
+    say: str
+    when: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How the rows of a subject are told. Rows with the same `each` are one entry: `head` for it, `row` for each
+    different `rows` of it. `preferred` are the codes that were meant; `otherwise` says that only others were found.
+    """
+
+    each: str
+    head: str
+    none: str
+    rows: str = ""
+    row: tuple[Row, ...] = ()
+    thing: str = "记录"
+    unit: str = "条"
+    intro: str = ""
+    count: str = "您{filters}的{thing}共有 {count} {unit}"
+    sum: str = ""
+    preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    meant: str = ""
+    otherwise: str = ""
+
+
+def load_templates(path: Path) -> dict[str, Template]:
+    """By subject. Raises InvalidConfiguration, naming the subject."""
+    try:
+        questions = yaml.safe_load(path.read_text(encoding="utf-8")).get("questions") or {}
+    except (OSError, yaml.YAMLError, AttributeError) as error:
+        raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
+    templates = {}
+    for name, entry in questions.items():
+        try:
+            templates[name] = template = _template(dict(entry["reply"]))
+            _check(template, {shown.rpartition(" ")[2] for shown in entry["show"]})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name}：reply 不对：{error!r}") from error
+    return templates
+
+
+def _template(given: dict[str, Any]) -> Template:
+    rows = given.pop("row", ())
+    rows = [{"say": rows}] if isinstance(rows, str) else rows
+    return Template(row=tuple(Row(**row) for row in rows), **given)
+
+
+def _check(template: Template, shown: set[str]) -> None:
+    """Raises ValueError for a name that is no column shown and no word of the question."""
+    if unknown := sorted(set(_columns(template)) - shown):
+        raise ValueError(f"show 里没有 {'、'.join(unknown)}")
+    texts = (template.head, template.none, template.count, template.sum, template.otherwise, template.intro)
+    named = {name for text in (*texts, *(row.say for row in template.row)) for name in placeholders(text)}
+    if unknown := sorted(named - shown - WORDS):
+        raise ValueError(f"没有 {'、'.join(unknown)} 可说")
+
+
+def _columns(template: Template) -> Iterator[str]:
+    yield template.each
+    yield from (template.rows,) if template.rows else ()
+    yield from template.preferred
+    for row in template.row:
+        yield from row.when
