@@ -42,7 +42,7 @@ class Hello:
 class Line:
     """Frames of one connection, as JSON objects with a `type`; any number of tasks may send."""
 
-    def __init__(self, websocket: WebSocket, send_seconds: float = SEND_SECONDS) -> None:
+    def __init__(self, websocket: WebSocket, send_seconds: float) -> None:
         self._websocket = websocket
         self._send_seconds = send_seconds
         self._sending = asyncio.Lock()
@@ -87,7 +87,7 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
     """
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
-    line = Line(websocket)
+    line = Line(websocket, SEND_SECONDS)
     try:
         return line, await _hello(websocket, line, container, frozenset(roles))
     except AppError as error:
