@@ -1,4 +1,4 @@
-"""What needs no model: explicit requests, greetings and keyboard noise."""
+"""What needs no model: explicit requests for a person or a ticket, greetings and keyboard noise."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ _PERSON = re.compile(
     r"(?:人工|真人|活人)(?:客服|服务|坐席|座席|处理|接听)?(?:人员)?(?:吧|啊|呀|谢谢|好吗|可以吗|行吗)*"
     r"|转接?客服|(?:talk to|speak to|connect me to) (?:a |an )?(?:real |live )?(?:human|person|agent)(?: please)?"
 )
+_TICKET = re.compile(
+    r"(?:你好|您好|请|麻烦|能不能|可以|帮我?|给我|替我|我|想|要|需要)*(?:建|开|提交|提|创建|新建|登记|报)"
+    r"(?:一?个|一?张|一?下)?(?:工单|维修单|服务单|修)(?:吧|谢谢|吗|好吗)*"
+    r"|(?:请|麻烦|帮我?|给我|我想|想)*(?:查(?:一?下|询|看)?|看(?:一?下|看)|催(?:一?下|催|办)?)?我的(?:那个)?工单"
+    r"(?:现在|处理|得|的)*(?:怎么样了?|到哪(?:一?步|里|儿)?了|进[度展](?:如何)?|有(?:结果|进展|消息)了?[吗没]|好了[吗没]|状态)?(?:啊|呀|谢谢)*"
+    r"|open a ticket(?: for me)?|my tickets?"
+)
 _REPEATED = re.compile(r"(?!(?:哈|呵|嘻|嘿|嗯|哦|h)+$)(.{1,3}?)\1{3,}")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _MIN_MASHED = 4
@@ -27,6 +34,8 @@ def explicit(text: str) -> Intent | None:
         return Intent.NONSENSE
     if _PERSON.fullmatch(_SPACE.sub(" ", fold(text)).strip()) or _PERSON.fullmatch(words):
         return Intent.HUMAN_REQUEST
+    if _TICKET.fullmatch(words) or _TICKET.fullmatch(_SPACE.sub(" ", fold(text)).strip()):
+        return Intent.TICKET
     return Intent.CHITCHAT if small_talk(text) else None
 
 

@@ -33,12 +33,20 @@ class Receiver:
         self.statuses: list[int] = []
         self.got: list[tuple[dict[str, str], bytes]] = []
         self.url = ""
+        self._came = asyncio.Condition()
+
+    async def wait(self, count: int) -> None:
+        """Until it got so many."""
+        async with asyncio.timeout(15), self._came:
+            await self._came.wait_for(lambda: len(self.got) >= count)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
         body = await reader.readexactly(int(headers.get("Content-Length", "0")))
-        self.got.append((headers, body))
+        async with self._came:
+            self.got.append((headers, body))
+            self._came.notify_all()
         status = self.statuses.pop(0) if self.statuses else 204
         place = f"Location: {self.url}\r\n" if 300 <= status < 400 else ""
         writer.write(f"HTTP/1.1 {status} X\r\n{place}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
