@@ -2,69 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    DateTime,
-    Dialect,
-    ForeignKeyConstraint,
-    Index,
-    LargeBinary,
-    MetaData,
-    String,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-)
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """Aware datetimes in UTC on every database; SQLite itself keeps no time zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return value.astimezone(UTC) if value else None
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-def now() -> datetime:
-    """The present, aware, in UTC."""
-    return datetime.now(UTC)
-
-
-class Base(DeclarativeBase):
-    """Naming conventions make constraints addressable by later migrations on every database."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(referred_table_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        str: Text,
-        int: BigInteger,
-        bytes: LargeBinary,
-        datetime: UtcDateTime,
-        list[str]: JSON,
-        dict[str, Any]: JSON,
-    }
-
-
-def _tenant() -> Mapped[str]:
-    return mapped_column(String(64), primary_key=True)
+from app.db.base import Base as Base
+from app.db.base import now as now
+from app.db.base import tenant_key
+from app.db.ticket_models import Ticket as Ticket
+from app.db.ticket_models import TicketEvent as TicketEvent
+from app.db.ticket_models import Webhook as Webhook
+from app.db.ticket_models import WebhookDelivery as WebhookDelivery
 
 
 class KbState(Base):
@@ -75,7 +25,7 @@ class KbState(Base):
 
     __tablename__ = "kb_state"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     revision: Mapped[int]
     indexed_revision: Mapped[int]
     text_version: Mapped[str] = mapped_column(String(32))
@@ -87,7 +37,7 @@ class Document(Base):
 
     __tablename__ = "documents"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     name: Mapped[str]
     title: Mapped[str]
@@ -113,7 +63,7 @@ class Content(Base):
 
     __tablename__ = "contents"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     content_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
     data: Mapped[bytes]
 
@@ -123,7 +73,7 @@ class DocumentVersion(Base):
 
     __tablename__ = "document_versions"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     document_id: Mapped[str] = mapped_column(String(32))
     number: Mapped[int]
@@ -144,7 +94,7 @@ class StoredChunk(Base):
 
     __tablename__ = "chunks"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
     document_id: Mapped[str] = mapped_column(String(32))
     version_id: Mapped[str] = mapped_column(String(32))
@@ -170,7 +120,7 @@ class Term(Base):
 
     __tablename__ = "terms"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     term: Mapped[str] = mapped_column(String(128))
 
@@ -182,7 +132,7 @@ class Calibration(Base):
 
     __tablename__ = "calibrations"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     scorer: Mapped[str] = mapped_column(String(128), primary_key=True)
     base: Mapped[str] = mapped_column(String(128), primary_key=True)
     revision: Mapped[int]
@@ -195,7 +145,7 @@ class Conversation(Base):
 
     __tablename__ = "conversations"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     user_id: Mapped[str] = mapped_column(String(128))
     channel: Mapped[str] = mapped_column(String(32))
@@ -211,7 +161,7 @@ class Turn(Base):
 
     __tablename__ = "turns"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
     session_id: Mapped[str] = mapped_column(String(64))
     number: Mapped[int]
@@ -235,7 +185,7 @@ class Feedback(Base):
 
     __tablename__ = "feedback"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     turn_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     rating: Mapped[str] = mapped_column(String(8))
     reason: Mapped[str]
@@ -251,7 +201,7 @@ class ApiKey(Base):
 
     __tablename__ = "api_keys"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     name: Mapped[str] = mapped_column(String(128))
     role: Mapped[str] = mapped_column(String(16))
@@ -265,7 +215,7 @@ class Profile(Base):
 
     __tablename__ = "profiles"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     profile: Mapped[dict[str, Any]]
     updated_at: Mapped[datetime]
 
@@ -275,7 +225,7 @@ class OutboxEvent(Base):
 
     __tablename__ = "outbox"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     kind: Mapped[str] = mapped_column(String(32))
     payload: Mapped[dict[str, Any]]
@@ -290,7 +240,7 @@ class UsageCounter(Base):
 
     __tablename__ = "usage_counters"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     name: Mapped[str] = mapped_column(String(64), primary_key=True)
     value: Mapped[int]
@@ -301,7 +251,7 @@ class KnowledgeGap(Base):
 
     __tablename__ = "knowledge_gaps"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     question_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
     question: Mapped[str]
     outcome: Mapped[str] = mapped_column(String(32))
@@ -312,105 +262,6 @@ class KnowledgeGap(Base):
     __table_args__ = (Index(None, "tenant_id", "last_seen"),)
 
 
-class Ticket(Base):
-    """Something to be done for a customer, under a number that people can read.
-
-    `open_key` is the hash of conversation and subject while the ticket is not done, so that there is one of each.
-    `respond_by` and `resolve_by` are the ends of the service level; a ticket that waits for its customer has
-    `waiting_since`, and its clock stands still. `version` counts its changes.
-    """
-
-    __tablename__ = "tickets"
-
-    tenant_id: Mapped[str] = _tenant()
-    number: Mapped[str] = mapped_column(String(32), primary_key=True)
-    session_id: Mapped[str] = mapped_column(String(128))
-    user_id: Mapped[str] = mapped_column(String(128))
-    subject: Mapped[str] = mapped_column(String(200))
-    description: Mapped[str]
-    category: Mapped[str] = mapped_column(String(32))
-    priority: Mapped[str] = mapped_column(String(16))
-    state: Mapped[str] = mapped_column(String(16))
-    assignee: Mapped[str] = mapped_column(String(128))
-    open_key: Mapped[str | None] = mapped_column(String(64))
-    version: Mapped[int]
-    respond_by: Mapped[datetime]
-    resolve_by: Mapped[datetime]
-    responded_at: Mapped[datetime | None]
-    waiting_since: Mapped[datetime | None]
-    resolved_at: Mapped[datetime | None]
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-
-    __table_args__ = (
-        UniqueConstraint("tenant_id", "open_key"),
-        Index(None, "tenant_id", "session_id"),
-        Index(None, "tenant_id", "user_id"),
-        Index(None, "tenant_id", "updated_at"),
-    )
-
-
-class TicketEvent(Base):
-    """What happened to a ticket, numbered from 1. `actor` did it; the customer is told of `public` ones only."""
-
-    __tablename__ = "ticket_events"
-
-    tenant_id: Mapped[str] = _tenant()
-    ticket: Mapped[str] = mapped_column(String(32), primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    kind: Mapped[str] = mapped_column(String(16))
-    actor: Mapped[str] = mapped_column(String(128))
-    text: Mapped[str]
-    state: Mapped[str] = mapped_column(String(16))
-    public: Mapped[bool]
-    created_at: Mapped[datetime]
-
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "ticket"], ["tickets.tenant_id", "tickets.number"], ondelete="CASCADE"),
-    )
-
-
-class Webhook(Base):
-    """A subscription: `events` are sent to `url`, signed with `secret`."""
-
-    __tablename__ = "webhooks"
-
-    tenant_id: Mapped[str] = _tenant()
-    id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    url: Mapped[str]
-    secret: Mapped[str] = mapped_column(String(128))
-    events: Mapped[list[str]]
-    description: Mapped[str]
-    enabled: Mapped[bool]
-    created_at: Mapped[datetime]
-
-
-class WebhookDelivery(Base):
-    """One event on its way to one subscription; kept for a while afterwards. `body` is sent as it is on every try."""
-
-    __tablename__ = "webhook_deliveries"
-
-    tenant_id: Mapped[str] = _tenant()
-    id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    webhook_id: Mapped[str] = mapped_column(String(32))
-    event_id: Mapped[str] = mapped_column(String(32))
-    event: Mapped[str] = mapped_column(String(32))
-    body: Mapped[str]
-    state: Mapped[str] = mapped_column(String(16))
-    attempts: Mapped[int]
-    due_at: Mapped[datetime]
-    status: Mapped[int | None]
-    error: Mapped[str]
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-
-    __table_args__ = (
-        ForeignKeyConstraint(["tenant_id", "webhook_id"], ["webhooks.tenant_id", "webhooks.id"], ondelete="CASCADE"),
-        UniqueConstraint("tenant_id", "webhook_id", "event_id"),
-        Index(None, "state", "due_at"),
-    )
-
-
 class DeskSession(Base):
     """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
 
@@ -419,7 +270,7 @@ class DeskSession(Base):
 
     __tablename__ = "desk_sessions"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     state: Mapped[str] = mapped_column(String(16))
     version: Mapped[int]
@@ -456,7 +307,7 @@ class DeskMessage(Base):
 
     __tablename__ = "desk_messages"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     sender: Mapped[str] = mapped_column(String(16))
@@ -478,7 +329,7 @@ class DeskEvent(Base):
 
     __tablename__ = "desk_events"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     event: Mapped[str] = mapped_column(String(32))
@@ -501,7 +352,7 @@ class DeskStaff(Base):
 
     __tablename__ = "desk_staff"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     agent_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
     skills: Mapped[list[str]]
@@ -514,7 +365,7 @@ class DeskSolution(Base):
 
     __tablename__ = "desk_solutions"
 
-    tenant_id: Mapped[str] = _tenant()
+    tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     session_id: Mapped[str] = mapped_column(String(64))
     question_hash: Mapped[str] = mapped_column(String(64))
