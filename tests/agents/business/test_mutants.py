@@ -1,0 +1,76 @@
+"""500 changed statements on both databases: what is executed sees a database that holds the caller's rows alone."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agents.business.engines import StatementFailed
+from agents.business.scope import UnsafeQuery
+from agents.business.types import Rows
+from agents.errors import BusinessUnavailable
+from tests.agents.business.mutants import HONEST, mutants
+from tests.agents.business.shop import CALLER, Twins, foreign_texts, twins
+from tests.agents.business.test_attacks import exceeds, shown
+
+COUNT, SEED = 500, 20261122
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind: str, tmp_path: Path) -> None:
+    foreign = foreign_texts()
+    counts: Counter[str] = Counter()
+    async with twins(kind, tmp_path, max_rows=500, timeout=2.0) as twin:
+        for sql in HONEST:
+            assert not exceeds(await twin.database.query(sql, CALLER), await twin.unguarded(sql) or []), sql
+        keys = await owned_keys(twin)
+        for sql in mutants(COUNT, SEED, twin.database.dialect):
+            try:
+                rows = await twin.database.query(sql, CALLER)
+            except (UnsafeQuery, StatementFailed, BusinessUnavailable) as error:
+                counts[type(error).__name__] += 1
+                continue
+            counts["executed"] += 1
+            counts["rows"] += len(rows.values)
+            check_owner(rows, keys, sql)
+            text = repr(rows.values)
+            assert not [value for value in foreign if value in text and value not in sql], sql
+            expected = await twin.unguarded(sql)
+            assert expected is not None, sql
+            surplus = exceeds(rows, expected)
+            if " LIMIT " in sql.upper():  # which rows come first may differ, how many may not
+                assert len(rows.values) == min(len(expected), 500), sql
+            else:
+                assert not surplus, (sql, surplus)
+            counts["equal to the caller's own database"] += 1
+    sys.stdout.write(f"\n{kind}: {COUNT} mutants, {dict(counts)}\n")
+    assert counts["executed"] >= 100
+    assert counts["UnsafeQuery"] >= 100
+
+
+async def owned_keys(twin: Twins) -> dict[str, set[str]]:
+    """Table -> keys of the caller's rows, from the database that holds no others."""
+    return {
+        name: {str(key) for (key,) in await twin.unguarded(f"SELECT {table.key} FROM {name}") or []}
+        for name, table in twin.database.schema.tables.items()
+    }
+
+
+def check_owner(rows: Rows, keys: dict[str, set[str]], sql: str) -> None:
+    """Every value of a key column names a row of the caller's."""
+    for place, field in enumerate(rows.fields):
+        table = {"id": field.table, "order_id": "orders"}.get(field.column)
+        if table and field.function in ("", "max", "min"):
+            assert {row[place] for row in rows.values} - {None} <= keys[table], sql
+
+
+async def test_the_oracle_sees_a_row_of_somebody_else(tmp_path: Path) -> None:
+    async with twins("sqlite", tmp_path) as twin:
+        own = await twin.unguarded("SELECT id FROM orders")
+        async with twin.raw.connect() as connection:
+            everybodys = [tuple(row) for row in await connection.exec_driver_sql("SELECT id FROM orders")]
+        assert own and shown(everybodys) - shown(own)
+        assert [value for value in foreign_texts() if value in repr(everybodys)]
