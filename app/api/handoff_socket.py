@@ -17,7 +17,7 @@ from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.container import Container
 from app.db.desk_messages import PAGE
-from app.desk.types import Actor, DeskMessage, Sender, SessionKey
+from app.desk.types import Actor, DeskMessage, DeskSession, Sender, SessionKey
 from app.errors import AppError, InvalidRequest
 from app.ids import new_id
 from knowledge.text import clean
@@ -57,21 +57,26 @@ class _Customer:
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
-        """Everything after number `seq`, in order, each once; and where the session stands whenever that changes."""
+        """Everything after number `seq`, in order, each once; and where the session stands whenever that changes, which
+        those who wait are told from time to time, too.
+        """
         told: Mapping[str, Any] = {}
+        version = -1
         with self._desk.feed.watch(self._key) as news:
             while True:
                 news.clear()
-                queue = await self._desk.queue.state(await self._desk.sessions.find(self._key))
-                if queue.body() != told:
-                    told = queue.body()
-                    await self._line.send("handoff", **told)
-                seq = await self._messages(seq)
+                session = await self._desk.sessions.find(self._key)
+                if version != (session.version if session else 0):
+                    version = session.version if session else 0
+                    told = await self._standing(session, told)
+                if session is not None and session.messages > seq:
+                    seq = await self._messages(seq)
                 try:
                     async with asyncio.timeout(PING_SECONDS):
                         await news.wait()
                 except TimeoutError:
                     await self._line.send("ping")
+                    version = -1
 
     async def listen(self) -> None:
         """Takes frames in; they are worked on one after the other."""
@@ -134,6 +139,12 @@ class _Customer:
                         await self._line.send(frame[0], **(frame[1] | mark))
         except Exception as error:  # an outage ends this turn and not the connection
             await self._line.fail(error, **mark)
+
+    async def _standing(self, session: DeskSession | None, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        queue = (await self._desk.queue.state(session)).body()
+        if queue != told:
+            await self._line.send("handoff", **queue)
+        return queue
 
     async def _messages(self, seq: int) -> int:
         while page := await self._desk.messages.after(self._key, seq):

@@ -34,13 +34,13 @@ async def play(house: House, number: int) -> Played:
     random = Random(SEED + number)
     customer = Customer(house, f"s{number}", random)
     person = Person(house, customer.session)
-    for _ in range(random.choice((1, 1, 2))):
+    for _ in range(random.choice((1, 1, 1, 2))):
         if random.random() < 0.3:  # the bot is about to answer while a person is called and takes over
             await asyncio.gather(customer.say("你好"), _called(house, customer))
         else:
             await customer.say("转人工")
         await customer.until("queued", "assigned")
-        for _ in range(random.randrange(3)):
+        for _ in range(random.randrange(2)):
             await customer.say()
             await customer.maybe_drop()
         if random.random() < 0.1:
