@@ -10,7 +10,7 @@ from agents.business.offline.reading import Give
 from agents.business.schema import Schema
 from agents.business.templates import FILTERS, Template, load_templates
 from agents.business.types import Field, Plan, Rows, Value
-from agents.business.wording import filled, label, shown
+from agents.business.wording import filled, label, meanings, shown
 
 CITED = "[SQL]"
 MOST_SHOWN = 5
@@ -77,7 +77,10 @@ class _Telling:
             return ""
         state = self._words.get("state")
         for name, codes in template.preferred.items():
-            if self._value(entries[0], name) != state if state else self._raw(entries[0], name) not in codes:
+            _, column = self._columns[name]
+            said = meanings(column, self._schema)
+            wanted = {state} if state in said.values() else {said.get(code, code) for code in codes}
+            if self._value(entries[0], name) not in wanted:
                 return self._filled(template.otherwise, ())
         return ""
 

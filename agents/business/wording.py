@@ -21,7 +21,7 @@ def shown(value: Value, field: Field, schema: Schema, today: date, form: str = "
     if value is None:
         return ""
     if isinstance(value, str):
-        return _day(value, today, form) if _ISO.fullmatch(value) else _meaning(value, field, schema)
+        return _day(value, today, form) if _ISO.fullmatch(value) else meanings(field, schema).get(value, value)
     number = str(value) if isinstance(value, int) else f"{value:.2f}".removesuffix(".00")
     return f"+{number}" if form == SIGNED and value > 0 else number
 
@@ -54,10 +54,11 @@ def label(field: Field, schema: Schema) -> str:
 _AGGREGATES: Mapping[str, str] = {"sum": "合计", "avg": "平均", "max": "最大", "min": "最小", "count": "的数量"}
 
 
-def _meaning(value: str, field: Field, schema: Schema) -> str:
+def meanings(field: Field, schema: Schema) -> Mapping[str, str]:
+    """The codes of an output column and what they mean; none of a column without codes."""
     table = schema.tables.get(field.table)
     column = table.columns.get(field.column) if table else None
-    return column.values.get(value, value) if column else value
+    return column.values if column else {}
 
 
 def _day(text: str, today: date, form: str) -> str:

@@ -18,6 +18,7 @@ class Language:
     own: re.Pattern[str]
     status: re.Pattern[str]
     policy: re.Pattern[str]
+    vague: re.Pattern[str]
     count: re.Pattern[str]
     sum: re.Pattern[str]
     exceeds: re.Pattern[str]
@@ -44,7 +45,7 @@ def shipped_language() -> Language:
     """The language that comes with the project."""
     text = (files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8")
     given = yaml.safe_load(text)
-    given["policy"] = "|".join(given["policy"])
+    given |= {key: "|".join(given[key]) for key in ("policy", "vague")}
     given["filler"] = re.sub(r"\s+", "", given["filler"]).removesuffix("|")
     spoken = tuple((re.compile(pattern), common) for pattern, common in given.pop("spoken"))
     return Language(spoken=spoken, **{name: re.compile(pattern) for name, pattern in given.items()})

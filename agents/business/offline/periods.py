@@ -172,6 +172,14 @@ def _part_of_month(first: date, part: str) -> Period:
     return Period(start, following if starts[part] == 20 else start + 10 * DAY)
 
 
+def ahead(stretch: Period, today: date) -> Period:
+    """A time of no said year, where what is asked for lies ahead: of this year, or of the next."""
+    start, end = stretch.start, stretch.end
+    while start is not None and end is not None and end <= today:
+        start, end = _months_before(start, -12), _months_before(end, -12)
+    return Period(start, end)
+
+
 def _days(day: date) -> Period:
     return Period(day, day + DAY)
 

@@ -47,15 +47,17 @@ class Reader:
         """The clauses without those that ask for rules."""
         clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
         own = self._language.own.search(text) is not None
-        return ",".join(clause for clause in clauses if not self._asks_for_rules(clause, own))
+        return ",".join(clause for clause in clauses if not self._asks_for_rules(clause, own, len(clauses) == 1))
 
-    def _asks_for_rules(self, clause: str, own: bool) -> bool:
-        if not self._language.policy.search(clause):
+    def _asks_for_rules(self, clause: str, own: bool, alone: bool) -> bool:
+        """own: of the whole message, which is what a clause alone is."""
+        language = self._language
+        if of_kind(self._extractor.extract(clause).certain, "order_number"):
             return False
-        subjects = self._subjects.subjects.values()
-        return not own or not any(
-            subject.although is not None and subject.although.search(clause) for subject in subjects
-        )
+        accepts = (subject.although for subject in self._subjects.subjects.values())
+        accepted = own and any(pattern is not None and pattern.search(clause) for pattern in accepts)
+        vague = language.vague.search(clause) and not (own and (alone or language.own.search(clause)))
+        return not accepted and bool(vague or language.policy.search(clause))
 
     def _subject(self, text: str, found: Sequence[Entity]) -> Subject | None:
         """The subject with the most hits, the one declared first where two are alike."""

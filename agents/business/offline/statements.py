@@ -16,6 +16,7 @@ def statement(reading: Reading) -> str:
     where = _where(conditions)
     match reading.give:
         case Give.COUNT:
+            where = _where([*conditions, reading.state.where if reading.state else ""])
             return f"SELECT {subject.count} AS count FROM {subject.source}{where}"
         case Give.SUM:
             where = _where([*conditions, subject.sum_where])
@@ -28,7 +29,7 @@ def statement(reading: Reading) -> str:
         case Give.LATEST | Give.EARLIEST:
             direction = "DESC" if reading.give is Give.LATEST else "ASC"
             conditions = [*conditions, _first(reading, conditions, direction, reading.top)]
-        case Give.LIST if subject.prefer and not (reading.numbers or reading.tail):
+        case Give.LIST if _meant(reading):
             conditions = [*conditions, _preferred(reading, conditions)]
     return _listing(reading, conditions)
 
@@ -64,19 +65,25 @@ def _conditions(reading: Reading) -> list[str]:
     return [condition for condition in conditions if condition]
 
 
+def _meant(reading: Reading) -> str:
+    """Which rows are meant where none are named."""
+    if not reading.subject.prefer or reading.numbers or reading.tail:
+        return ""
+    return reading.state.where if reading.state is not None else reading.subject.prefer
+
+
 def _preferred(reading: Reading, conditions: list[str]) -> str:
     """The rows that are meant; where there are none of them, the newest."""
-    subject = reading.subject
-    prefer = reading.state.where if reading.state is not None else subject.prefer
-    meant = f"SELECT {subject.key} FROM {subject.source}{_where([*conditions, prefer])}"
-    return f"({prefer}) OR (NOT EXISTS ({meant}) AND {_first(reading, conditions, 'DESC', 1)})"
+    subject, meant = reading.subject, _meant(reading)
+    keys = f"SELECT {subject.key} FROM {subject.source}{_where([*conditions, meant])}"
+    return f"({meant}) OR (NOT EXISTS ({keys}) AND {_first(reading, conditions, 'DESC', 1)})"
 
 
 def _first(reading: Reading, conditions: list[str], direction: str, number: int) -> str:
+    """Those of the first so many moments: what happened at once, as the items of an order, stays together."""
     subject = reading.subject
-    order = f"{subject.time} {direction}, {subject.key} {direction}"
-    keys = f"SELECT {subject.key} FROM {subject.source}{_where(conditions)} ORDER BY {order} LIMIT {number}"
-    return f"{subject.key} IN ({keys})"
+    moments = f"SELECT DISTINCT {subject.time} FROM {subject.source}{_where(conditions)}"
+    return f"{subject.time} IN ({moments} ORDER BY {subject.time} {direction} LIMIT {number})"
 
 
 def _compared(column: str, comparison: str) -> str:

@@ -37,8 +37,9 @@ class Subject:
     A cue is enough to know the subject by, a word only where nothing else is asked, `also` is heard and says nothing;
     `never` are words of other questions, `although` those that a question about rules may share with this one. `source`
     and `where` hold always, `joins` only where rows are listed. `prefer` are the rows that are meant where none are
-    named; if there are none, the newest is given. `time_if` has to follow a time for it to narrow the rows. A question
-    that names what to `search` for goes to the subject `searched`. `limit`: rows at most, 0 all.
+    named; if there are none, the newest is given. `time_if` has to follow a time for it to narrow the rows; `ahead`:
+    these lie in the future. A question that names what to `search` for goes to the subject `searched`. `limit`: rows at
+    most, 0 all.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Subject:
     prefer: str = ""
     time: str = ""
     time_if: re.Pattern[str] | None = None
+    ahead: bool = False
     money: str = ""
     sum: str = ""
     sum_where: str = ""
@@ -126,7 +128,17 @@ def _states_of(status: str, schema: Schema) -> Iterator[State]:
         return
     table, column = status.split(".")
     for code, meaning in schema.tables[table].columns[column].values.items():
-        yield State(_any([re.escape(meaning)]), f"{status} = {literal(code)}", meaning)
+        yield State(_any(_ways(meaning)), f"{status} = {literal(code)}", meaning)
+
+
+def _ways(meaning: str) -> list[str]:
+    """How else the meaning of a code is said: 待付款 -> 还没付款的, 已完成 -> 已经完成, 处理中 -> 正在处理."""
+    word = re.escape(meaning)
+    if meaning.startswith("待"):
+        return [word, f"(?:未|没有?){word[1:]}"]
+    if meaning.startswith(("已", "未")):
+        return [word, f"{word[0]}经{word[1:]}", f"{'没' if word[0] == '未' else ''}{word[1:]}了?的"]
+    return [word, f"(?:正在|在){word[:-1]}"] if meaning.endswith("中") else [word]
 
 
 def _any(words: list[str]) -> re.Pattern[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agents.business.offline.language import Language
-from agents.business.offline.periods import DAY, Period
+from agents.business.offline.periods import DAY, Period, ahead
 from agents.business.offline.reading import Give, Reading
 from agents.business.offline.subjects import SUM, State, Subject
 from agents.business.offline.times import Found, find_time
@@ -18,6 +18,7 @@ from agents.routing.types import Entity
 RECENT_ROWS, RECENT_DAYS = 5, 30
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
 _HOW_MANY = re.compile("多少|几")
+_YEAR = re.compile(r"[\d今去前]年")
 _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 
 
@@ -68,7 +69,10 @@ class Understanding:
         if found is None:
             return None
         self._heard.append(found.said(self._text))
-        return found.period if self._counts(found) else None
+        if not self._counts(found):
+            return None
+        open_year = self._subject.ahead and not _YEAR.search(found.said(self._text))
+        return ahead(found.period, self._today) if open_year else found.period
 
     def _counts(self, found: Found) -> bool:
         subject = self._subject
