@@ -9,6 +9,7 @@ from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts, Roster
 from agents.routing.types import Band, Intent, Route, Tier, Trace
 from agents.types import Done, Evidence, Meta, Replace, Settled, Token
+from tests.agents.business.shop import business_parts
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
 from tests.agents.tickets import MemoryTickets
 
@@ -18,7 +19,8 @@ QUESTION = "退款多久到账"
 def build(intent: Intent) -> Agent:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
     policy = KnowledgePolicy(0.75, TenantProfile())
-    parts = AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy, tickets=MemoryTickets())
+    generator = ExtractiveGenerator(ANALYZER, 3)
+    parts = AgentParts(searcher, generator, policy, business_parts(), tickets=MemoryTickets())
     return Roster.of(parts).chosen(Route((intent,), Trace(Tier.RULES, Band.HIGH, intent)))[0]
 
 

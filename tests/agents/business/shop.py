@@ -68,6 +68,13 @@ class Twins:
         return BusinessAgent(BusinessParts(self.database, queries, replies, writer, lambda: TODAY))
 
 
+def business_parts(url: str = "sqlite:///nowhere.sqlite3") -> BusinessParts:
+    """Of the shop, offline; without a database it is out of reach."""
+    database = BusinessDatabase(BusinessOptions(url, SHOP))
+    queries, replies = load_queries(SHOP, database.schema), load_replies(SHOP, database.schema)
+    return BusinessParts(database, queries, replies, today=lambda: TODAY)
+
+
 @asynccontextmanager
 async def twins(kind: str, folder: Path, **options: Any) -> AsyncIterator[Twins]:
     """kind: sqlite or postgres; options: of BusinessOptions."""
