@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.quotable import safe_text, without_orders
 from agents.types import CITING, Answer, Outcome, Source, Usage
+from agents.verifier import partial_ending
 from knowledge.types import Candidate, Chunk
 
 DISCLAIMER = "以下内容与您的问题相关，但不能确定完全对应，仅供参考："
-REST = "\n其余部分资料中没有写明，可以联系人工客服确认。"
 
 
 class Draft:
@@ -61,13 +61,35 @@ class Draft:
             case Degraded(part):
                 self.degraded += (part,)
             case Spent(usage, verify_ms):
-                self.usage += usage
-                self.verify_ms += verify_ms
+                self.spent(usage, verify_ms)
         return []
+
+    def spent(self, usage: Usage, verify_ms: float) -> None:
+        """What writing or checking cost."""
+        self.usage += usage
+        self.verify_ms += verify_ms
 
     def rest(self) -> list[str]:
         """What to send at the end of an answer."""
-        return self._out([REST]) if self._unanswered else []
+        if not self._unanswered:
+            return []
+        return self._out([partial_ending(self.fragments, [self._index(number) for number in self._quotes])])
+
+    @property
+    def complete(self) -> bool:
+        """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
+        written = self.usage.calls > 0 and "llm" not in self.degraded
+        return self.used and written and self._confident and not self._unanswered
+
+    @property
+    def fragments(self) -> dict[int, Chunk]:
+        """All that it was written from, by the number that `[n]` means; those that are not cited come after."""
+        chunks = self._request.chunks
+        rest = [number for number in chunks if number not in self._quotes and number != PAGE]
+        first = 1 + sum(number != PAGE for number in self._quotes)
+        page = {0: chunks[PAGE]} if PAGE in chunks else {}
+        marked = {self._index(number): chunks[number] for number in self._quotes}
+        return marked | {first + place: chunks[number] for place, number in enumerate(rest)} | page
 
     def answer(self, agent: str, suggestions: Sequence[str]) -> Answer:
         """The finished answer; only with something cited."""

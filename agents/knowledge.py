@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -15,14 +15,19 @@ from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
 from agents.pages import about_page, ordered_up, page_chunk
 from agents.profile import TenantProfile
-from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Settled, Token
+from agents.suggestions import neighbours
+from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Settled, Source, Token
+from agents.verification.thorough import ThoroughSearch
+from agents.verifier import CANNOT, Review, Verifier
 from knowledge.text import fold
 from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
+MAX_CALLS = 3
+"""Requests to models of one turn, its rewrite and routing included."""
 NEED_PERSON = "转人工客服"
+_FOUND = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
 _DEGRADED = "抱歉，检索服务暂时不完整，现在还不能可靠地回答这个问题。请稍后再试，或联系人工客服。"
-_NOT_SAID = "抱歉，找到了相关资料，但其中没有写明您问的内容，请联系人工客服确认。"
 _OUT_OF_SCOPE = "抱歉，这个话题不在我的服务范围内。如需帮助，可以联系人工客服。"
 _UNSPEAKABLE = "抱歉，找到了相关资料，但其中没有可以直接引用的内容，请联系人工客服确认。"
 
@@ -56,10 +61,20 @@ class KnowledgeAgent:
 
     name = "knowledge"
 
-    def __init__(self, searcher: Searcher, generator: Generator, policy: KnowledgePolicy) -> None:
+    def __init__(
+        self,
+        searcher: Searcher,
+        generator: Generator,
+        policy: KnowledgePolicy,
+        verifier: Verifier | None = None,
+        thorough: ThoroughSearch | None = None,
+    ) -> None:
+        """verifier: of what a model writes, None leaves it unread; thorough: instead of one search, tries again."""
         self._searcher = searcher
         self._generator = generator
         self._policy = policy
+        self._verifier = verifier
+        self._thorough = thorough
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
@@ -71,8 +86,35 @@ class KnowledgeAgent:
             yield Token(answer.reply)
             yield _done(answer, question)
             return
+        if self._thorough is not None:
+            async for event in self._tried(question, self._thorough):
+                yield event
+            return
         retrieval = await self._searcher.search(question.text, rewrite=question.rewrite, vector=question.vector)
         yield Evidence(question, retrieval)
+        async for event in self._reply(question, retrieval):
+            yield event
+
+    async def _tried(self, question: Question, thorough: ThoroughSearch) -> AsyncGenerator[AnswerEvent]:
+        """The first attempt that is verified, else the last one. Nothing is said before: it might not stand."""
+        told: list[AnswerEvent] = []
+        async for attempt in thorough.attempts(question):
+            degraded = (*question.degraded, *attempt.degraded)
+            question = replace(question, usage=question.usage + attempt.usage, degraded=degraded)
+            if attempt.retrieval is None:
+                continue
+            yield Evidence(question, attempt.retrieval)
+            told = [event async for event in self._reply(question, attempt.retrieval)]
+            answer = _answer_of(told)
+            question = replace(question, usage=answer.usage, degraded=answer.degraded)
+            if answer.outcome in _FOUND:
+                break
+        for event in told[:-1]:
+            yield event
+        yield Done(replace(_answer_of(told), usage=question.usage, degraded=tuple(dict.fromkeys(question.degraded))))
+
+    async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
+        """What becomes of what was found."""
         if retrieval.verdict is Verdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event
@@ -99,12 +141,35 @@ class KnowledgeAgent:
                         yield Settled()
         for text in draft.rest() if draft.used else ():
             yield Token(text)
-        answer = self._finished(draft, retrieval)
-        if draft.withdrawn or (draft.sent and not draft.used):
+        answer = written = self._finished(draft, retrieval)
+        if draft.complete and self._verifier is not None:
+            answer = await self._verified(self._verifier, question, draft, written)
+        if draft.withdrawn or (draft.sent and not draft.used) or answer.reply != written.reply:
             yield Replace(answer.reply)
         elif not draft.used:
             yield Token(answer.reply)
         yield _done(answer, question, retrieval, draft, _milliseconds(started))
+
+    async def _verified(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
+        """The answer after a second reading, by a model as long as the turn may ask one."""
+        started = time.perf_counter()
+        english = self._policy.profile.replies_in_english(question.standalone)
+        review = Review(question.standalone, answer.reply, draft.fragments, english)
+        may_ask = self._thorough is not None or question.usage.calls + draft.usage.calls < MAX_CALLS
+        checked = await verifier.verify(review) if may_ask else verifier.check(review)
+        draft.spent(checked.usage, _milliseconds(started))
+        if checked.outcome is Outcome.CANNOT_ANSWER:
+            return replace(self._refusal(checked.reply, checked.outcome), verified=checked.verified)
+        return replace(
+            answer,
+            reply=checked.reply,
+            outcome=checked.outcome,
+            sources=tuple(
+                source for source in answer.sources if isinstance(source, Source) and source.index in checked.cited
+            ),
+            escalate_to_human=checked.escalate_to_human,
+            verified=checked.verified,
+        )
 
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
         fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
@@ -122,10 +187,8 @@ class KnowledgeAgent:
 
     def _finished(self, draft: Draft, retrieval: Retrieval) -> Answer:
         if draft.used:
-            entries = {candidate.chunk.entry for candidate in draft.candidates}
-            others = (c for c in retrieval.passing if c.chunk.question is not None and c.chunk.entry not in entries)
-            return draft.answer(self.name, _topics(others))
-        return self._refusal(_NOT_SAID if draft.cannot else _UNSPEAKABLE, Outcome.CANNOT_ANSWER)
+            return draft.answer(self.name, neighbours(retrieval.passing, draft.candidates))
+        return self._refusal(CANNOT if draft.cannot else _UNSPEAKABLE, Outcome.CANNOT_ANSWER)
 
     def _avoids(self, question: Question) -> bool:
         asked = fold(question.standalone)
@@ -167,6 +230,12 @@ def _done(
         timings |= {"generate": generate_ms, "verify": round(draft.verify_ms, 3)}
     usage = question.usage + draft.usage if draft else question.usage
     return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage))
+
+
+def _answer_of(events: Sequence[AnswerEvent]) -> Answer:
+    last = events[-1]
+    assert isinstance(last, Done)  # see `Agent.run`
+    return last.answer
 
 
 def _milliseconds(started: float) -> float:

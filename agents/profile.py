@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+_HAN = re.compile(r"[\u3400-\u9fff]")
 ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
 
 
@@ -35,3 +37,7 @@ class TenantProfile:
         """Changes with any field; part of every cache key."""
         text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def replies_in_english(self, question: str) -> bool:
+        """Whether a question is answered in English, so that Chinese fragments are translated."""
+        return self.reply_language == "en" or (self.reply_language == "auto" and not _HAN.search(question))

@@ -21,6 +21,8 @@ from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
 from agents.types import AnswerEvent, Question
+from agents.verification.thorough import ThoroughSearch
+from agents.verifier import Verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,15 @@ class AgentParts:
     business: BusinessParts | None = None
     care: CarePolicy = field(default_factory=CarePolicy)
     tickets: Tickets | None = None
+    verifier: Verifier | None = None
+    thorough: ThoroughSearch | None = None
 
 
 Build = Callable[[AgentParts], Agent]
 
 
 def _escalation(parts: AgentParts) -> Agent:
-    return EscalationAgent(parts.care.threshold)
+    return EscalationAgent(parts.care)
 
 
 def _care(parts: AgentParts) -> Agent:
@@ -55,7 +59,7 @@ def _ticket(parts: AgentParts) -> Agent:
 
 
 def _knowledge(parts: AgentParts) -> Agent:
-    return KnowledgeAgent(parts.searcher, parts.generator, parts.policy)
+    return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier, parts.thorough)
 
 
 def _business(parts: AgentParts) -> Agent:
@@ -89,10 +93,10 @@ _PERSON_TAKES_OVER = frozenset({Intent.HUMAN_REQUEST, Intent.HIGH_STAKES})
 class Roster:
     """The agents of one tenant."""
 
-    def __init__(self, agents: Mapping[Intent, Agent], emotion_threshold: float = CarePolicy().threshold) -> None:
+    def __init__(self, agents: Mapping[Intent, Agent], care: CarePolicy | None = None) -> None:
         """agents: one for every intent; the same one may answer several."""
         self._agents = dict(agents)
-        self._emotion_threshold = emotion_threshold
+        self._care = care or CarePolicy()
 
     @classmethod
     def of(cls, parts: AgentParts) -> Roster:
@@ -101,7 +105,7 @@ class Roster:
         absent = {build for build, needed in present.items() if needed is None}
         builds = {intent: _knowledge if build in absent else build for intent, build in AGENTS.items()}
         built = {build: build(parts) for build in builds.values()}
-        return cls({intent: built[build] for intent, build in builds.items()}, parts.care.threshold)
+        return cls({intent: built[build] for intent, build in builds.items()}, parts.care)
 
     def chosen(self, route: Route, feeling: Emotion = CALM) -> tuple[Agent, ...]:
         """The agents of a route, the one to be heard first at the front.
@@ -112,7 +116,7 @@ class Roster:
         if feeling.crisis:
             return (self._agents[Intent.HIGH_STAKES],)
         intents = route.intents
-        if feeling.score >= self._emotion_threshold and Intent.HUMAN_REQUEST not in intents:
+        if feeling.score >= self._care.threshold and Intent.HUMAN_REQUEST not in intents:
             on_topic = (intent for intent in intents if intent not in OFF_TOPIC)
             intents = tuple(dict.fromkeys((Intent.HIGH_STAKES, *on_topic)))
         if not _PERSON_TAKES_OVER.isdisjoint(intents):
@@ -123,7 +127,7 @@ class Roster:
 
     async def run(self, question: Question, route: Route) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
-        agents = self.chosen(route, felt(question))
+        agents = self.chosen(route, felt(question, self._care.head))
         if len(agents) > 1:
             events = run_together(agents, question)
         elif isinstance(agents[0], BusinessAgent):

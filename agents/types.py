@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from knowledge.types import Retrieval, Vector
 
@@ -133,6 +133,7 @@ class RowSource:
     table: str
     key: str
     fields: dict[str, str]
+    index: ClassVar[str] = "SQL"
 
 
 class HandoffReason(StrEnum):
@@ -154,13 +155,34 @@ class HandoffRequest:
     emotion: float = 0.0
 
 
+class ReplyVerdict(StrEnum):
+    """Whether a reply that a model wrote stands by itself, a person had better look, or its critique failed."""
+
+    AUTO = "auto"
+    HUMAN = "human"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What checking a reply found. `factuality` is the share of its claims that hold, 0 to 100, None when nothing was
+    checked; `quality`, 0 to 100, and `relevance`, 0 to 1, are None without a critique.
+    """
+
+    verdict: ReplyVerdict
+    factuality: int | None = None
+    quality: int | None = None
+    relevance: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The whole result of a turn.
 
     `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
-    decided where sessions are kept. `proposal` waits for the customer's next message.
+    decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
+    a model wrote.
     """
 
     reply: str
@@ -172,6 +194,7 @@ class Answer:
     suggestions: tuple[str, ...] = ()
     handoff: HandoffRequest | None = None
     proposal: Proposal | None = None
+    verified: Verified | None = None
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)

@@ -6,15 +6,14 @@ read once more, in one request behind the tokens; it can only make the verdict s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.quotable import safe_text
-from agents.types import Outcome, Usage
+from agents.types import Outcome, ReplyVerdict, Usage, Verified
 from agents.verification.claims import MAX_CLAIMS
 from agents.verification.critique import Coverage, Critic, Critique, read_critique
 from agents.verification.offline import Checked, check_reply, cited
@@ -24,15 +23,6 @@ from knowledge.types import Chunk
 PERSON_LINK = "[联系人工客服](#human)"
 """Markdown; clients open the handoff where they meet this target."""
 CANNOT = "抱歉，找到了相关资料，但其中没有写明您问的内容，请联系人工客服确认。"
-_REST = "其余部分资料中没有写明，可以"
-
-
-class Decision(StrEnum):
-    """For the trace: whether the reply stands by itself, a person had better look, or the critique failed."""
-
-    AUTO = "auto"
-    HUMAN = "human"
-    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +51,14 @@ class Verification:
     """The verdict on a reply.
 
     `reply` is what stands; it differs from the one reviewed where something was corrected or added. `cited` are the
-    numbers of its marks. `factuality` is the share of claims that hold, 0 to 100, None when nothing was checked;
-    `quality` and `relevance` are None without a critique. `dropped` are the claims that did not hold.
+    numbers of its marks, `dropped` the claims that did not hold.
     """
 
     reply: str
     outcome: Outcome
-    decision: Decision
+    verified: Verified
     cited: frozenset[int] = frozenset()
     escalate_to_human: bool = False
-    factuality: int | None = None
-    quality: int | None = None
-    relevance: float | None = None
     dropped: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
@@ -89,13 +75,13 @@ class Verifier:
     def check(self, review: Review) -> Verification:
         """The verdict without a model."""
         checked = _checked(review)
-        return self._verdict(review, checked, None, Decision.AUTO, Usage())
+        return self._verdict(review, checked, None, ReplyVerdict.AUTO, Usage())
 
     async def verify(self, review: Review) -> Verification:
         """The verdict with the critic's, where there is one and something is left to judge. Never raises."""
         checked = _checked(review)
         if self._critic is None or not checked.reply:
-            return self._verdict(review, checked, None, Decision.AUTO, Usage())
+            return self._verdict(review, checked, None, ReplyVerdict.AUTO, Usage())
         stated = checked.supported[:MAX_CLAIMS]
         usage = Usage(calls=1)
         try:
@@ -103,25 +89,22 @@ class Verifier:
             critique = read_critique(words, len(stated), list(review.fragments))
         except (GenerationError, UnreadableReply) as error:
             logger.opt(exception=error).warning("no critique, the check without a model decides")
-            return self._verdict(review, checked, None, Decision.ERROR, usage)
-        return self._verdict(review, checked, critique, Decision.AUTO, usage)
+            return self._verdict(review, checked, None, ReplyVerdict.ERROR, usage)
+        return self._verdict(review, checked, critique, ReplyVerdict.AUTO, usage)
 
     def _verdict(
-        self, review: Review, checked: Checked, critique: Critique | None, decision: Decision, usage: Usage
+        self, review: Review, checked: Checked, critique: Critique | None, verdict: ReplyVerdict, usage: Usage
     ) -> Verification:
         coverage = self._coverage(checked, critique)
-        if decision is Decision.AUTO and (coverage == "CANNOT" or (critique and not self._good(critique))):
-            decision = Decision.HUMAN
-        reply = _presented(review, checked.reply, coverage)
+        if verdict is ReplyVerdict.AUTO and (coverage == "CANNOT" or (critique and not self._good(critique))):
+            verdict = ReplyVerdict.HUMAN
+        quality, relevance = (critique.quality, critique.relevance) if critique else (None, None)
         return Verification(
-            reply=reply,
+            reply=_presented(review, checked.reply, coverage),
             outcome=_OUTCOMES[coverage],
-            decision=decision,
+            verified=Verified(verdict, _factuality(checked, critique), quality, relevance),
             cited=cited(checked.reply) if coverage != "CANNOT" else frozenset(),
             escalate_to_human=coverage != "FULLY",
-            factuality=_factuality(checked, critique),
-            quality=critique.quality if critique else None,
-            relevance=critique.relevance if critique else None,
             dropped=checked.dropped,
             usage=usage,
         )
@@ -153,15 +136,17 @@ def _checked(review: Review) -> Checked:
 
 
 def _presented(review: Review, reply: str, coverage: Coverage) -> str:
-    """A part of an answer names one article to read on and links to a person."""
     if coverage == "CANNOT":
         return CANNOT
-    if coverage == "FULLY":
-        return reply
-    numbers = [number for number in review.fragments if number not in cited(reply)] or list(review.fragments)
-    titles = (review.fragments[number].document.title for number in numbers)
+    return reply if coverage == "FULLY" else reply + partial_ending(review.fragments, cited(reply))
+
+
+def partial_ending(fragments: Mapping[int, Chunk], cited: Collection[int]) -> str:
+    """After a part of an answer: one article to read on, rather one that is not cited, and a link to a person."""
+    numbers = [number for number in fragments if number not in cited] or list(fragments)
+    titles = (fragments[number].document.title for number in numbers)
     article = next((f"\n相关文章：《{title}》" for title in titles if title and safe_text(title)), "")
-    return f"{reply}\n{article}\n{_REST}{PERSON_LINK}确认。"
+    return f"\n{article}\n其余部分资料中没有写明，可以{PERSON_LINK}确认。"
 
 
 def _factuality(checked: Checked, critique: Critique | None) -> int | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from loguru import logger
 
+from agents.emotion_head import EmotionHead, fit_emotion_head
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
@@ -116,6 +117,7 @@ class Container:
         self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self._head: Head | None = None
+        self._emotions: EmotionHead | None = None
         self.learnt = asyncio.Event()
         """Set once messages are screened and routed by their meaning, not by rules alone."""
         guard = Guard(settings.max_message_chars)
@@ -179,7 +181,9 @@ class Container:
         while not self.learnt.is_set():
             try:
                 await screening.learn(self.base.embedder)
-                self._head = await fit_head(self.base.embedder, shipped_anchors())
+                head = await fit_head(self.base.embedder, shipped_anchors())
+                self._emotions = await fit_emotion_head(self.base.embedder, head)
+                self._head = head
                 self.learnt.set()
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("screening and routing by rules, trying again")
@@ -204,7 +208,18 @@ class Container:
         business = self.business.parts(tenant) if self.business else None
         policy = knowledge_policy(self.settings, profile)
         tickets = CustomerTickets(self.tickets, tenant)
-        roster = Roster.of(AgentParts(retriever, generator, policy, business, self._care.policy(tenant), tickets))
+        roster = Roster.of(
+            AgentParts(
+                retriever,
+                generator,
+                policy,
+                business,
+                self._care.policy(tenant, self._emotions),
+                tickets,
+                self._models.verifier(),
+                self._models.thorough(retriever),
+            )
+        )
         head = self._head
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver = self.business.resolver(tenant) if self.business else None

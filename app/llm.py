@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from agents.knowledge import Searcher
 from agents.llm.base import Generator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.model import ChatModel, ModelOptions
@@ -13,6 +14,9 @@ from agents.llm.tiered import TieredGenerator
 from agents.profile import TenantProfile
 from agents.rewriter import Rewriter, RuleRewriter
 from agents.routing.classifier import Classifier, ModelClassifier
+from agents.verification.critique import Critic
+from agents.verification.thorough import ThoroughSearch
+from agents.verifier import Verifier, VerifierPolicy
 from app.retrieval import generator_options
 from app.settings import Settings
 from knowledge.text import Analyzer
@@ -63,6 +67,28 @@ class LanguageModels:
         if not self._settings.rewrite_enabled:
             return None
         return RuleRewriter() if self.small is None else ModelRewriter(self.small, self._settings.rewrite_timeout)
+
+    def verifier(self) -> Verifier | None:
+        """Reads once more what a model wrote; None where no model writes."""
+        if self.small is None:
+            return None
+        settings = self._settings
+        critic = Critic(self.small, settings.verify_timeout, settings.max_chunk_chars)
+        policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
+        return Verifier(critic if settings.verify_enabled else None, policy)
+
+    def thorough(self, searcher: Searcher) -> ThoroughSearch | None:
+        """Tries again where one search finds nothing; None in the default profile and without a model."""
+        settings = self._settings
+        if self.small is None or settings.llm_profile != "thorough":
+            return None
+        return ThoroughSearch(
+            searcher,
+            self.small,
+            max_iterations=settings.max_iterations,
+            seconds=settings.verify_timeout,
+            max_chunk_chars=settings.max_chunk_chars,
+        )
 
     async def __aenter__(self) -> Self:
         return self

@@ -78,6 +78,8 @@ class TenantMetrics:
     scores: dict[str, list[int]] = field(default_factory=dict)
     """By intent: how many scores fell into each bucket of BUCKETS_SCORE, the last being what exceeds them all."""
     rejections: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    """Of replies that a model wrote; see `ReplyVerdict`."""
 
 
 class Metrics:
@@ -107,7 +109,10 @@ class Metrics:
     def computed(self, tenant: str, answer: Answer) -> None:
         """An answer was computed, for however many turns."""
         self.stages(tenant, answer.timings_ms)
-        self.of(tenant).llm += answer.usage
+        metrics = self.of(tenant)
+        metrics.llm += answer.usage
+        if answer.verified is not None:
+            metrics.verdicts[answer.verified.verdict.value] += 1
 
     def routed(self, tenant: str, route: Route) -> None:
         """A message was sent to its agents."""

@@ -57,6 +57,7 @@ class _Families(Collector):
         routes = CounterMetricFamily("yingda_routes", "Routed messages", labels=["tenant", "intents", "tier", "band"])
         scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
         rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
+        verified = CounterMetricFamily("yingda_replies_verified", "Checked replies", labels=["tenant", "verdict"])
         for tenant, own in self._tenants:
             for labels, count in own.routes.items():
                 routes.add_metric([tenant, *labels], count)
@@ -64,7 +65,9 @@ class _Families(Collector):
                 scores.add_metric([tenant, intent], _cumulative(BUCKETS_SCORE, buckets), None)
             for reason, count in own.rejections.items():
                 rejected.add_metric([tenant, reason], count)
-        return iter((routes, scores, rejected))
+            for verdict, count in own.verdicts.items():
+                verified.add_metric([tenant, verdict], count)
+        return iter((routes, scores, rejected, verified))
 
     def _saved(self, tenant: str) -> int:
         stats = self._cache(tenant)

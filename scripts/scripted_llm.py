@@ -55,6 +55,8 @@ _QUESTION = re.compile(r"顾客的问题：(.+)")
 _SENTENCE = re.compile(r"[^。！？\n]+[。！？]?")
 _ORDERED = re.compile(r"[“\"]([^”\"]*[A-Z]{2,}\d[A-Z0-9]{4,}[^”\"]*)[”\"]|(?<![A-Za-z0-9])([A-Z]{2,}\d[A-Z0-9]{4,})")
 _CANNOT = "[无依据]"
+_CLAIMS = re.compile(r"<待核对的说法 \w+>\n(.*?)\n</", re.DOTALL)
+_CLAIM = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +184,12 @@ class ScriptedLLM:
         question = found.group(1).strip() if (found := _QUESTION.search(prompt)) else ""
         quotes = _quotes(prompt, question)
         honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or prompt.strip().splitlines()[-1]
+        claims = _CLAIMS.search(prompt)
         match step:
             case Behaviour.EMPTY:
                 return ""
+            case _ if claims:
+                return _critique(prompt, claims.group(1))
             case Behaviour.CANNOT:
                 return _CANNOT
             case Behaviour.UNKNOWN_CITATION:
@@ -262,6 +267,18 @@ def _quotes(prompt: str, question: str) -> list[tuple[int, str]]:
         if sentences:
             found.append((int(number), max(sentences, key=lambda s: sum(pair in s for pair in pairs) / len(s) ** 0.5)))
     return found
+
+
+def _critique(prompt: str, claims: str) -> str:
+    """A fair second reading: a claim holds where a fragment has half of its pairs of characters."""
+    fragments = [(int(number), text) for number, text in _FRAGMENT.findall(prompt)]
+    judged = []
+    for number, claim in _CLAIM.findall(claims):
+        pairs = {claim[at : at + 2] for at in range(len(claim) - 1)}
+        holding = [fragment for fragment, text in fragments if sum(pair in text for pair in pairs) * 2 >= len(pairs)]
+        judged.append({"claim": int(number), "supported": bool(holding), "fragments": holding[:1]})
+    verdict = "FULLY" if all(item["supported"] for item in judged) else "PARTIALLY"
+    return json.dumps({"verdict": verdict, "quality": 95, "relevance": 0.95, "claims": judged})
 
 
 def _completion(body: dict[str, Any], kind: str) -> dict[str, Any]:

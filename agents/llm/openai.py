@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -23,7 +22,6 @@ from knowledge.types import Chunk
 
 MAX_HISTORY_CHARS = 300
 """Of each earlier question and reply: enough to know what was talked about."""
-_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 class OpenAIGenerator:
@@ -35,7 +33,7 @@ class OpenAIGenerator:
         """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt."""
         self._model = model
         self._instructions = instructions(profile, max_sources)
-        self._language = profile.reply_language
+        self._profile = profile
         self._max_sources = max_sources
         self._max_chunk_chars = max_chunk_chars
         dictionary_names()  # half a second that no customer should wait for
@@ -44,7 +42,7 @@ class OpenAIGenerator:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
         if not request.fragments:
             return
-        english = self._language == "en" or (self._language == "auto" and _HAN.search(request.question) is None)
+        english = self._profile.replies_in_english(request.question)
         checker = SupportChecker(request.chunks, f"{request.question}\n{request.asked}", english=english)
         reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
         cut, checking = False, 0.0

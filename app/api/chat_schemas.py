@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from agents.types import ReplyVerdict
 from app.api.page_schemas import PageIn
 from app.desk.types import State
 
@@ -57,6 +58,15 @@ class HandoffOut(BaseModel):
     ticket: str = Field(description="没有客服在线时登记的工单编号")
 
 
+class VerificationOut(BaseModel):
+    """What checking a reply found that a model wrote."""
+
+    verdict: ReplyVerdict = Field(description="auto 直接采用，human 建议人工看一眼，error 复读失败")
+    factuality: int | None = Field(ge=0, le=100, description="成立的说法占比；什么都没有查时为 null")
+    quality: int | None = Field(ge=0, le=100, description="回答质量；没有复读时为 null")
+    relevance: float | None = Field(ge=0, le=1, description="与问题的相关度；没有复读时为 null")
+
+
 class ProposalOut(BaseModel):
     """What is done once the customer confirms it."""
 
@@ -78,6 +88,7 @@ class ChatData(BaseModel):
     cached: bool
     timings_ms: dict[str, float]
     trace_id: str
+    verification: VerificationOut | None = Field(None, description="大模型所写回答的核对结果；其他回答不出现")
     proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")
     handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时不出现")
 

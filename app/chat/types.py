@@ -67,6 +67,7 @@ class TurnDone:
                 "cached": self.cached,
                 "timings_ms": self.timings_ms,
                 "trace_id": self.trace_id,
+                **({"verification": asdict(answer.verified)} if answer.verified else {}),
                 **({"proposal": asdict(answer.proposal)} if answer.proposal else {}),
                 **({"handoff": self.handoff.body()} if self.handoff else {}),
             },

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agents.draft import DISCLAIMER, REST
+from agents.draft import DISCLAIMER
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.openai import OpenAIGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Outcome, Page, Question, Replace, Settled, Token, Usage
+from agents.verifier import PERSON_LINK
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import RETURNS, WARRANTY, scripted
@@ -93,7 +94,10 @@ async def test_what_the_model_cannot_answer_is_typed() -> None:
 
 async def test_that_part_of_the_answer_is_missing_is_typed_and_said() -> None:
     answer = await answered(RETURN, script=Say(f"{ARRIVES}[1]\n[无依据]"))
-    assert (answer.outcome, answer.reply) == (Outcome.PARTIALLY_ANSWERED, f"{ARRIVES}[1]{REST}")
+    assert (answer.outcome, answer.reply) == (
+        Outcome.PARTIALLY_ANSWERED,
+        f"{ARRIVES}[1]\n\n相关文章：《退货规则》\n其余部分资料中没有写明，可以{PERSON_LINK}确认。",
+    )
     assert len(answer.sources) == 1
 
 

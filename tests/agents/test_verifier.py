@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from agents.types import Outcome
+from agents.types import Outcome, ReplyVerdict
 from agents.verification.critique import Critic, read_critique
 from agents.verification.replies import UnreadableReply
 from agents.verification.wording import parallel
-from agents.verifier import CANNOT, PERSON_LINK, Decision, Review, Verification, Verifier, VerifierPolicy
+from agents.verifier import CANNOT, PERSON_LINK, Review, Verification, Verifier, VerifierPolicy
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import scripted
 from tests.agents.support import candidate
@@ -45,8 +45,8 @@ async def verified(step: Step, reply: str = GOOD) -> Verification:
 
 def test_without_a_model_a_reply_that_holds_stays_as_it_is() -> None:
     result = Verifier().check(review(TWO))
-    assert (result.reply, result.outcome, result.decision) == (TWO, Outcome.ANSWERED, Decision.AUTO)
-    assert (result.factuality, result.quality, sorted(result.cited)) == (100, None, [1])
+    assert (result.reply, result.outcome, result.verified.verdict) == (TWO, Outcome.ANSWERED, ReplyVerdict.AUTO)
+    assert (result.verified.factuality, result.verified.quality, sorted(result.cited)) == (100, None, [1])
 
 
 def test_without_a_model_what_does_not_hold_is_taken_out_and_a_person_offered() -> None:
@@ -56,7 +56,7 @@ def test_without_a_model_what_does_not_hold_is_taken_out_and_a_person_offered() 
     assert "99" not in result.reply
     assert result.reply.count("相关文章：《保修政策》") == 1
     assert PERSON_LINK in result.reply
-    assert (result.factuality, result.dropped, result.escalate_to_human) == (50, ("退款需要 99 天。",), True)
+    assert (result.verified.factuality, result.dropped, result.escalate_to_human) == (50, ("退款需要 99 天。",), True)
 
 
 def test_a_sentence_that_leaned_on_the_mark_of_one_that_is_gone_gets_its_own() -> None:
@@ -67,23 +67,27 @@ def test_a_sentence_that_leaned_on_the_mark_of_one_that_is_gone_gets_its_own() -
 def test_a_reply_with_nothing_that_holds_gives_way() -> None:
     result = Verifier().check(review("退款需要 99 天。[1]"))
     assert (result.reply, result.outcome, result.cited) == (CANNOT, Outcome.CANNOT_ANSWER, frozenset())
-    assert (result.escalate_to_human, result.decision, result.factuality) == (True, Decision.HUMAN, 0)
+    assert (result.escalate_to_human, result.verified.verdict, result.verified.factuality) == (
+        True,
+        ReplyVerdict.HUMAN,
+        0,
+    )
 
 
 def test_where_nothing_is_claimed_factuality_is_unknown_and_not_perfect() -> None:
-    assert Verifier().check(review("步骤如下：")).factuality is None
+    assert Verifier().check(review("步骤如下：")).verified.factuality is None
 
 
 async def test_a_full_answer_stays() -> None:
     result = await verified(Say(judged(c1=True)))
-    assert (result.reply, result.outcome, result.decision) == (GOOD, Outcome.ANSWERED, Decision.AUTO)
-    assert (result.factuality, result.quality, result.relevance) == (100, 90, 0.9)
+    assert (result.reply, result.outcome, result.verified.verdict) == (GOOD, Outcome.ANSWERED, ReplyVerdict.AUTO)
+    assert (result.verified.factuality, result.verified.quality, result.verified.relevance) == (100, 90, 0.9)
     assert not result.escalate_to_human
 
 
 async def test_a_part_of_an_answer_gets_an_article_and_a_person() -> None:
     result = await verified(Say(judged("PARTIALLY", c1=True)))
-    assert (result.outcome, result.decision) == (Outcome.PARTIALLY_ANSWERED, Decision.AUTO)
+    assert (result.outcome, result.verified.verdict) == (Outcome.PARTIALLY_ANSWERED, ReplyVerdict.AUTO)
     assert result.reply.startswith(GOOD)
     assert "相关文章：《保修政策》" in result.reply
     assert result.reply.endswith(f"{PERSON_LINK}确认。")
@@ -93,14 +97,18 @@ async def test_a_part_of_an_answer_gets_an_article_and_a_person() -> None:
 @pytest.mark.parametrize("said", [judged("CANNOT", c1=True), judged(c1=False)])
 async def test_what_does_not_answer_gives_way_to_a_person(said: str) -> None:
     result = await verified(Say(said))
-    assert (result.reply, result.outcome, result.decision) == (CANNOT, Outcome.CANNOT_ANSWER, Decision.HUMAN)
+    assert (result.reply, result.outcome, result.verified.verdict) == (
+        CANNOT,
+        Outcome.CANNOT_ANSWER,
+        ReplyVerdict.HUMAN,
+    )
     assert result.escalate_to_human
 
 
 @pytest.mark.parametrize(("quality", "relevance"), [(79, 1.0), (100, 0.79)])
 async def test_below_a_minimum_a_person_had_better_look(quality: int, relevance: float) -> None:
     result = await verified(Say(judged("FULLY", quality, relevance, c1=True)))
-    assert (result.outcome, result.decision) == (Outcome.PARTIALLY_ANSWERED, Decision.HUMAN)
+    assert (result.outcome, result.verified.verdict) == (Outcome.PARTIALLY_ANSWERED, ReplyVerdict.HUMAN)
 
 
 async def test_at_the_minimum_an_answer_stands() -> None:
@@ -109,13 +117,17 @@ async def test_at_the_minimum_an_answer_stands() -> None:
 
 async def test_a_claim_that_the_critic_does_not_find_lowers_the_factuality() -> None:
     result = await verified(Say(judged(c1=True, c2=False)), TWO)
-    assert (result.factuality, result.outcome, result.decision) == (50, Outcome.PARTIALLY_ANSWERED, Decision.HUMAN)
+    assert (result.verified.factuality, result.outcome, result.verified.verdict) == (
+        50,
+        Outcome.PARTIALLY_ANSWERED,
+        ReplyVerdict.HUMAN,
+    )
 
 
 async def test_the_critic_cannot_bring_back_what_was_taken_out() -> None:
     result = await verified(Say(judged(c1=True)), f"{GOOD}退款需要 99 天。[1]")
     assert "99" not in result.reply
-    assert (result.factuality, result.outcome) == (50, Outcome.PARTIALLY_ANSWERED)
+    assert (result.verified.factuality, result.outcome) == (50, Outcome.PARTIALLY_ANSWERED)
 
 
 @pytest.mark.parametrize(
@@ -145,14 +157,14 @@ async def test_the_critic_cannot_bring_back_what_was_taken_out() -> None:
 )
 async def test_a_critique_that_fails_leaves_the_decision_to_the_check_without_a_model(step: Step) -> None:
     result = await verified(step)
-    assert (result.reply, result.outcome, result.decision) == (GOOD, Outcome.ANSWERED, Decision.ERROR)
-    assert (result.factuality, result.quality) == (100, None)
+    assert (result.reply, result.outcome, result.verified.verdict) == (GOOD, Outcome.ANSWERED, ReplyVerdict.ERROR)
+    assert (result.verified.factuality, result.verified.quality) == (100, None)
 
 
 async def test_a_late_critique_is_an_error() -> None:
     async with scripted(Behaviour.STALL_FIRST) as llm:
         result = await Verifier(Critic(llm.model, 0.2, 800)).verify(review())
-    assert (result.decision, result.outcome, result.usage.calls) == (Decision.ERROR, Outcome.ANSWERED, 1)
+    assert (result.verified.verdict, result.outcome, result.usage.calls) == (ReplyVerdict.ERROR, Outcome.ANSWERED, 1)
 
 
 async def test_nothing_is_asked_about_a_reply_with_nothing_that_holds() -> None:
@@ -167,7 +179,7 @@ async def test_at_most_ten_claims_are_checked_and_planted_orders_do_not_reach_th
     said = judged(c1=True, c2=True, c3=True, c4=True, c5=True, c6=True, c7=True, c8=True, c9=True, c10=True)
     async with scripted(Say(said)) as llm:
         result = await Verifier(Critic(llm.model, 5.0, 800)).verify(Review("服务费", facts, fragments))
-        assert (result.factuality, result.decision) == (100, Decision.AUTO)
+        assert (result.verified.factuality, result.verified.verdict) == (100, ReplyVerdict.AUTO)
         assert "10. 第 10 项" in llm.server.prompt
         assert "11. 第 11 项" not in llm.server.prompt
         assert "ZX12AB34" not in llm.server.prompt

@@ -36,6 +36,7 @@ async def opened(tmp_path: Path, *script: Step, **options: Any) -> AsyncIterator
             llm_first_token_timeout=20,
             llm_retries=0,
             rewrite_timeout=20,
+            verify_enabled=False,
         ).model_copy(update=options)
         app = create_app(settings)
         async with app.router.lifespan_context(app):
@@ -182,3 +183,69 @@ async def test_a_customer_who_leaves_ends_the_models_work(tmp_path: Path) -> Non
         with pytest.raises(asyncio.CancelledError):
             await asking
         await asyncio.wait_for(llm.left.wait(), 5)
+
+
+CLAIMS = '[{{"claim": 1, "supported": true, "fragments": [1]}}]'
+CRITIQUE = f'{{{{"verdict": "{{}}", "quality": {{}}, "relevance": 0.9, "claims": {CLAIMS}}}}}'
+
+
+async def test_a_second_reading_follows_the_tokens_and_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path, verify_enabled=True) as (client, llm):
+        body = await chat(client, QUESTION)
+        assert (body["outcome"], llm.requests) == ("answered", 2)
+        assert body["data"]["verification"] == {"verdict": "auto", "factuality": 100, "quality": 95, "relevance": 0.95}
+
+
+async def test_what_the_second_reading_throws_out_is_replaced(tmp_path: Path) -> None:
+    script = Say(f"{ARRIVES}[1]"), Say(CRITIQUE.format("CANNOT", 20))
+    async with opened(tmp_path, *script, verify_enabled=True) as (client, _):
+        received = events((await client.post("/api/v1/chat/stream", json={"message": QUESTION})).text)
+        kinds, done = [kind for kind, _ in received], received[-1][1]
+        assert kinds.count("replace") == 1
+        assert (done["outcome"], done["data"]["sources"], done["data"]["suggestions"]) == (
+            "cannot_answer",
+            [],
+            ["转人工客服"],
+        )
+        assert done["data"]["verification"]["verdict"] == "human"
+
+
+async def test_what_is_not_good_enough_names_an_article_and_links_to_a_person(tmp_path: Path) -> None:
+    script = Say(f"{ARRIVES}[1]"), Say(CRITIQUE.format("FULLY", 60))
+    async with opened(tmp_path, *script, verify_enabled=True) as (client, _):
+        body = await chat(client, QUESTION)
+        assert body["outcome"] == "partially_answered"
+        assert "相关文章：《" in body["reply"] and body["reply"].endswith("可以[联系人工客服](#human)确认。")
+        assert body["data"]["sources"]
+
+
+async def test_a_second_reading_that_fails_takes_nothing_back(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say(f"{ARRIVES}[1]"), Behaviour.BROKEN, verify_enabled=True) as (client, _):
+        body = await chat(client, QUESTION)
+        assert (body["reply"], body["outcome"]) == (f"{ARRIVES}[1]", "answered")
+        assert body["data"]["verification"]["verdict"] == "error"
+
+
+async def test_a_turn_that_has_cost_three_calls_is_not_read_again(tmp_path: Path) -> None:
+    script = (*[Say(f"{ARRIVES}[1]"), Say(CRITIQUE.format("FULLY", 90))], Behaviour.BROKEN, Behaviour.BROKEN)
+    async with opened(tmp_path, *script, Behaviour.ANSWER, verify_enabled=True, llm_retries=1) as (client, llm):
+        await chat(client, QUESTION, session_id="s")
+        before = llm.requests
+        body = await chat(client, "那信用卡的退款呢", session_id="s")
+        assert llm.requests - before == 3
+        assert body["data"]["verification"]["quality"] is None
+
+
+async def test_the_thorough_profile_tries_again_and_then_offers_a_person(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say("退货后钱什么时候退"), llm_profile="thorough", max_iterations=2) as (client, llm):
+        body = await chat(client, "xylophone zebra quantum")
+        assert (body["outcome"], body["data"]["escalate_to_human"]) == ("no_evidence", True)
+        assert llm.requests == 2  # a hypothetical passage, then another wording, which drops what was asked for
+
+
+async def test_the_thorough_profile_says_nothing_that_does_not_stand(tmp_path: Path) -> None:
+    script = Say(f"{ARRIVES}[1]"), Say(CRITIQUE.format("CANNOT", 10)), Say("好")
+    options = {"llm_profile": "thorough", "max_iterations": 1, "verify_enabled": True, "rerank_top_k": 1}
+    async with opened(tmp_path, *script, **options) as (client, _):
+        received = events((await client.post("/api/v1/chat/stream", json={"message": QUESTION})).text)
+        assert (received[-1][1]["outcome"], received[-1][1]["data"]["escalate_to_human"]) == ("cannot_answer", True)

@@ -1,0 +1,34 @@
+"""What a customer may ask next: what stands beside the answer and passed the same gate, so that it can be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agents.llm.quotable import safe_text
+from knowledge.types import Candidate
+
+MAX_SUGGESTIONS = 3
+
+
+def neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple[str, ...]:
+    """FAQ questions first, then articles by title and heading; none that the answer was made of."""
+    known = {_place(candidate) for candidate in used}
+    rest = [candidate for candidate in passing if _place(candidate) not in known]
+    rest.sort(key=lambda candidate: candidate.chunk.question is None)
+    return tuple(dict.fromkeys(text for text in map(_asked, rest) if text and safe_text(text)))[:MAX_SUGGESTIONS]
+
+
+def _place(candidate: Candidate) -> tuple[str, ...]:
+    """Chunks of one FAQ entry, or of one section, are one."""
+    chunk = candidate.chunk
+    return (chunk.document.id, chunk.entry) if chunk.question else (chunk.document.id, *chunk.heading_path)
+
+
+def _asked(candidate: Candidate) -> str:
+    """A heading alone may be anybody's: 时效 of what?"""
+    chunk = candidate.chunk
+    if chunk.question:
+        return chunk.question
+    heading = chunk.heading_path[-1] if chunk.heading_path else ""
+    title = chunk.document.title
+    return f"{title}：{heading}" if heading and heading not in title else title
