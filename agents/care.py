@@ -12,6 +12,7 @@ from datetime import date
 
 from agents.base import said
 from agents.emotion import Emotion, emotion
+from agents.emotion_head import EmotionHead
 from agents.errors import BusinessUnavailable
 from agents.offers import Cause, MemberFacts, Offers
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
@@ -83,6 +84,7 @@ class CarePolicy:
     threshold: float = 0.7
     offers: Offers | None = None
     facts: MemberFacts | None = None
+    head: EmotionHead | None = None
 
 
 class CareAgent:
@@ -96,7 +98,7 @@ class CareAgent:
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
-        feeling = felt(question)
+        feeling = felt(question, self._policy.head)
         language = 0 if _CHINESE.search(question.text) else 1
         parts, degraded = [_CRISIS[language]], question.degraded
         if not feeling.crisis:
@@ -129,9 +131,12 @@ class CareAgent:
         return offers.choose(cause, known, self._today()), ()
 
 
-def felt(question: Question) -> Emotion:
-    """The emotion of the customer's own words, in the light of what was said before."""
-    return emotion(question.text, [turn.question for turn in question.history])
+def felt(question: Question, head: EmotionHead | None) -> Emotion:
+    """The emotion of the customer's own words, in the light of what was said before, and of what they mean."""
+    feeling = emotion(question.text, [turn.question for turn in question.history])
+    if head is None or question.vector is None:
+        return feeling
+    return feeling.heard(head.chance(question.vector))
 
 
 def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> HandoffRequest:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -20,10 +20,20 @@ from knowledge.text import fold
 
 @dataclass(frozen=True, slots=True)
 class Emotion:
-    """score: anger or despair in [0, 1]. crisis: the message hints at suicide or self-harm; then the score is 1."""
+    """score: anger or despair in [0, 1]. crisis: the message hints at suicide or self-harm; then the score is 1.
+
+    denied: the customer says of themselves that they are not angry.
+    """
 
     score: float
     crisis: bool = False
+    denied: bool = False
+
+    def heard(self, chance: float) -> Emotion:
+        """With other evidence that is as independent: `chance` of the meaning as a whole."""
+        if self.crisis or (self.denied and not self.score):
+            return self
+        return replace(self, score=round(1 - (1 - self.score) * (1 - chance), 3))
 
 
 CALM = Emotion(0.0)
@@ -48,7 +58,7 @@ def emotion(text: str, before: Sequence[str] = ()) -> Emotion:
     for weight in _weights(words, lexicon):
         calm *= 1 - weight
     if calm == 1.0:
-        return CALM
+        return Emotion(0.0, denied=any(_denied(words[: cue.start()]) for cue in lexicon.all_cues.finditer(words)))
     louder = 0.15 * min(len(lexicon.stronger.findall(words)), 2)
     louder += 0.2 * sum(bool(found) for found in (_MARKS.search(words), _SHOUTS.search(text)))
     louder += 0.5 * bool(_TWICE.search(words)) + 0.2 * min(sum(fold(earlier) == words for earlier in before), 2)
@@ -61,6 +71,7 @@ class _Lexicon:
 
     other: re.Pattern[str]
     cues: tuple[tuple[float, re.Pattern[str]], ...]
+    all_cues: re.Pattern[str]
     threats: re.Pattern[str]
     announced: re.Pattern[str]
     crisis: re.Pattern[str]
@@ -74,7 +85,8 @@ def _lexicon() -> _Lexicon:
     data = yaml.safe_load((files("agents") / "emotions.yaml").read_text(encoding="utf-8"))
     cues = data.pop("cues")
     ordered = tuple((weight, _any(cues[weight])) for weight in sorted(cues, reverse=True))
-    return _Lexicon(cues=ordered, **{name: _any(patterns) for name, patterns in data.items()})
+    everything = _any([pattern for weight in cues for pattern in cues[weight]])
+    return _Lexicon(cues=ordered, all_cues=everything, **{name: _any(patterns) for name, patterns in data.items()})
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from agents.base import said
-from agents.care import felt, requested
+from agents.care import CarePolicy, felt, requested
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
 
 _REPLY = ("好的，马上为您联系人工客服。", "Sure, let me get a colleague for you.")
@@ -14,15 +14,12 @@ _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 class EscalationAgent:
-    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue.
-
-    threshold: of emotion, from which the customer goes before others.
-    """
+    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue."""
 
     name = "escalation"
 
-    def __init__(self, threshold: float = 0.7) -> None:
-        self._threshold = threshold
+    def __init__(self, policy: CarePolicy) -> None:
+        self._policy = policy
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
@@ -32,7 +29,7 @@ class EscalationAgent:
                 outcome=Outcome.HANDOFF,
                 intent="human_handoff",
                 agent=self.name,
-                handoff=requested(felt(question), self._threshold, HandoffReason.ASKED),
+                handoff=requested(felt(question, self._policy.head), self._policy.threshold, HandoffReason.ASKED),
                 escalate_to_human=True,
                 degraded=question.degraded,
                 usage=question.usage,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agents.business.facts import BusinessFacts
 from agents.care import CarePolicy
+from agents.emotion_head import EmotionHead
 from agents.offers import SHIPPED, Offers, load_offers
 from app.business import Business
 from app.settings import Settings
@@ -19,11 +20,11 @@ class Care:
         self._offers = load_offers(settings.offers_file or SHIPPED)
         self._facts = _facts(business, self._offers, shipped=settings.offers_file is None)
 
-    def policy(self, tenant: str) -> CarePolicy:
-        """Without the tenant's own business database nothing is offered."""
+    def policy(self, tenant: str, head: EmotionHead | None) -> CarePolicy:
+        """Without the tenant's own business database nothing is offered; without a head rules alone hear anger."""
         if self._facts is None or self._business is None or self._business.parts(tenant) is None:
-            return CarePolicy(self._threshold)
-        return CarePolicy(self._threshold, self._offers, self._facts)
+            return CarePolicy(self._threshold, head=head)
+        return CarePolicy(self._threshold, self._offers, self._facts, head)
 
 
 def _facts(business: Business | None, offers: Offers, *, shipped: bool) -> BusinessFacts | None:

@@ -3,7 +3,11 @@ from __future__ import annotations
 import pytest
 
 from agents.emotion import emotion
-from tests.agents.emotions import CALM, CRISIS, DISCONTENT, FURIOUS
+from agents.emotion_head import fit_emotion_head
+from agents.routing.anchors import shipped_anchors
+from agents.routing.head import fit_head
+from knowledge.embeddings.hash import HashEmbedder
+from tests.agents.emotions import CALM, CRISIS, DISCONTENT, FURIOUS, HELD_OUT_FURIOUS, HELD_OUT_OTHERS
 
 THRESHOLD = 0.7
 
@@ -37,3 +41,19 @@ def test_what_is_said_again_and_again_weighs_more() -> None:
 def test_marks_and_strong_words_are_nothing_by_themselves() -> None:
     assert emotion("太好了！！！！真的非常感谢").score == 0
     assert emotion("太慢了！！！").score > emotion("太慢了").score > 0
+
+
+async def test_the_head_hears_what_no_list_has_and_leaves_the_last_word_to_a_denial() -> None:
+    embedder = HashEmbedder()
+    head = await fit_emotion_head(embedder, await fit_head(embedder, shipped_anchors()))
+    angry, calm = ([head.chance(await embedder.query(text)) for text in texts] for texts in (FURIOUS, CALM))
+    assert sum(angry) / len(angry) > 0.5 > 0.3 > sum(calm) / len(calm)
+    assert emotion("欺负人").heard(0.6).score > emotion("欺负人").score
+    assert emotion("我不生气").heard(0.8).score == 0
+    assert emotion("我不想活了").heard(0.1) == emotion("我不想活了")
+
+
+def test_rules_alone_find_few_of_the_words_that_they_were_not_written_for() -> None:
+    found = sum(emotion(text).score >= THRESHOLD for text in HELD_OUT_FURIOUS)
+    assert found / len(HELD_OUT_FURIOUS) > 0.4
+    assert not any(emotion(text).score >= THRESHOLD for text in HELD_OUT_OTHERS)
