@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, bindparam, func, or_, select
 
 from agents.types import Outcome
 from app.db.desk import COLUMNS, session_of, where
@@ -26,6 +26,8 @@ from app.desk.types import (
 )
 
 _IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
+_FIND = select(*COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))
+"""Made once: to put it together anew costs as much as to carry it out."""
 _WAITING = Table.state.in_([state.value for state in WAITING])
 
 
@@ -38,7 +40,7 @@ class DeskSessionRepository:
     async def find(self, key: SessionKey) -> DeskSession | None:
         """The session as the desk knows it; None if it never was there."""
         async with self._database.read() as connection:
-            row = (await connection.execute(select(*COLUMNS).where(where(key)))).first()
+            row = (await connection.execute(_FIND, {"tenant": key.tenant, "session": key.session_id})).first()
         return session_of(row) if row else None
 
     async def waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:

@@ -67,7 +67,8 @@ class House:
         while True:
             await self._up.wait()
             try:
-                return await connect(self.address.replace("http", "ws", 1) + f"/api/v1{path}", open_timeout=PATIENCE)
+                address = self.address.replace("http", "ws", 1) + f"/api/v1{path}"
+                return await connect(address, open_timeout=PATIENCE, compression=None)
             except BROKEN:
                 await asyncio.sleep(0.02)
 
