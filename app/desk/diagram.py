@@ -38,5 +38,15 @@ def mermaid(labels: Mapping[Event | Actor, str] | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def table(head: str, labels: Mapping[Event | Actor, str] | None = None) -> str:
+    """The same as a Markdown table; head: four column names joined by ` | `."""
+    lines = [f"| {head} |", "| --- | --- | --- | --- |"]
+    for event, rule in RULES.items():
+        sources = " ".join(f"`{state}`" for state in State if state in rule.sources)
+        actors = ", ".join(_name(actor, labels) for actor in Actor if actor in rule.actors)
+        lines.append(f"| {_name(event, labels)} | {sources} | `{rule.target}` | {actors} |")
+    return "\n".join(lines) + "\n"
+
+
 def _name(item: Event | Actor, labels: Mapping[Event | Actor, str] | None) -> str:
     return labels[item] if labels else item.value
