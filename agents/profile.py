@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -16,8 +17,8 @@ ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
 class TenantProfile:
     """`reply_language` auto is the customer's own; `system_prompt` stands after the rules and never replaces them.
 
-    `business_hours` of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change
-    answers.
+    `intent_examples`: intent -> sentences of the tenant's own customers, which the router learns too. `business_hours`
+    of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change answers.
     """
 
     name: str = "智能客服"
@@ -31,6 +32,7 @@ class TenantProfile:
     system_prompt: str = ""
     business_hours: tuple[str, ...] = ()
     timezone: str = "Asia/Shanghai"
+    intent_examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def version(self) -> str:

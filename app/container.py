@@ -44,6 +44,7 @@ from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
 from app.desk.assembly import HumanDesk
 from app.errors import Overloaded
+from app.intents import Heads
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
@@ -116,7 +117,7 @@ class Container:
         )
         self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
-        self._head: Head | None = None
+        self.heads = Heads(base.embedder)
         self._emotions: EmotionHead | None = None
         self.learnt = asyncio.Event()
         """Set once messages are screened and routed by their meaning, not by rules alone."""
@@ -151,7 +152,7 @@ class Container:
                 if tenant not in self._tenants:
                     self._tenants[tenant] = self._parts(tenant, await self._searches.open(tenant, self.base), profile)
         parts = self._tenants[tenant]
-        if parts.profile is not profile or parts.head is not self._head:
+        if parts.profile is not profile or parts.head is not self.heads.of(tenant, profile.intent_examples):
             parts = self._tenants[tenant] = self._parts(tenant, parts.retriever, profile)
         return parts
 
@@ -183,7 +184,7 @@ class Container:
                 await screening.learn(self.base.embedder)
                 head = await fit_head(self.base.embedder, shipped_anchors())
                 self._emotions = await fit_emotion_head(self.base.embedder, head)
-                self._head = head
+                self.heads.shipped = head
                 self.learnt.set()
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("screening and routing by rules, trying again")
@@ -220,13 +221,14 @@ class Container:
                 self._models.thorough(retriever),
             )
         )
-        head = self._head
+        head = self.heads.of(tenant, profile.intent_examples)
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver = self.business.resolver(tenant) if self.business else None
         classifier = self._models.classifier()
         router = Router(RouterParts(self.base.embedder, head, evidence, resolver, classifier))
         team = Team(retriever.speller, router, roster)
-        version = f"{configuration(self.settings, self.base.embedder.title)} {profile.version} {head is not None}"
+        version = configuration(self.settings, self.base.embedder.title)
+        version += f" {profile.version} {self.heads.fitted} {head is not None}"
         return TenantParts(retriever, team, profile, head, version)
 
 
@@ -249,6 +251,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))
         container = Container(settings, base, searches, models, webhooks, business)
+        stack.push_async_callback(container.heads.close)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
         stack.push_async_callback(container.desk.close)

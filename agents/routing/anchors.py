@@ -21,10 +21,11 @@ from knowledge.errors import InvalidConfiguration
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A sentence and all that it asks for."""
+    """A sentence and all that it asks for. `weight`: its error counts so many times as much."""
 
     text: str
     intents: frozenset[Intent]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

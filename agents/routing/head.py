@@ -73,16 +73,17 @@ def _fitted(anchors: Anchors, vectors: Matrix) -> Head:
     features = np.hstack([(vectors - mean) * scale, np.array(gates), np.ones((len(folded), 1))])
     penalty = np.diag([RIDGE] * (features.shape[1] - 1) + [1e-6])
     holds = np.array([[intent in anchor.intents for intent in _INTENTS] for anchor in anchors.sentences])
-    columns = [_ridge(features, penalty, column) for column in holds.T]
+    weights = np.sqrt([anchor.weight for anchor in anchors.sentences])
+    columns = [_ridge(features, penalty, column, weights) for column in holds.T]
     return Head(anchors, vectors, mean, scale, np.stack(columns, axis=1))
 
 
 def _ridge(
-    features: NDArray[np.float64], penalty: NDArray[np.float64], holds: NDArray[np.bool_]
+    features: NDArray[np.float64], penalty: NDArray[np.float64], holds: NDArray[np.bool_], weights: NDArray[np.float64]
 ) -> NDArray[np.floating]:
     """Weights of one intent; its few examples and the many others count by the root of their rarity."""
     share = min(max(float(holds.mean()), 1e-6), 1 - 1e-6)
-    importance = np.sqrt(np.where(holds, 0.5 / share, 0.5 / (1 - share)))
+    importance = weights * np.sqrt(np.where(holds, 0.5 / share, 0.5 / (1 - share)))
     weighted = features * importance[:, None]
     solution: NDArray[np.floating] = np.linalg.solve(
         weighted.T @ features + penalty, weighted.T @ np.where(holds, 1.0, -1.0)

@@ -9,12 +9,15 @@ from fastapi import APIRouter
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from agents.profile import ReplyLanguage, TenantProfile
+from agents.routing.types import Intent
 from app.api.deps import AdminTenant, StaffTenant, TenantId, Wiring
 from app.db.profiles import profile_from
 from app.desk.hours import business_hours
 from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"])
+
+MAX_EXAMPLES = 500
 
 
 def _cleaned(value: object) -> object:
@@ -47,6 +50,16 @@ class ProfileIn(BaseModel):
     )
     timezone: Line = Field("Asia/Shanghai", description="服务时间所在的时区")
 
+    intent_examples: dict[Intent, list[Line]] = Field(
+        default={}, description="意图 -> 自己顾客的说法，与内置例句一起供路由学习；同一句可以列在几个意图下"
+    )
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if sum(map(len, self.intent_examples.values())) > MAX_EXAMPLES:
+            raise ValueError(f"例句最多 {MAX_EXAMPLES} 条")
+        return self
+
     @model_validator(mode="after")
     def _hours(self) -> Self:
         business_hours(self.business_hours, self.timezone)
@@ -72,6 +85,7 @@ class ProfileOut(BaseModel):
     system_prompt: str
     business_hours: list[str]
     timezone: str
+    intent_examples: dict[Intent, list[str]]
     version: str
 
     @classmethod

@@ -1,0 +1,75 @@
+"""What each tenant's router learnt: the shipped examples, with the tenant's own sentences where there are any."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loguru import logger
+
+from agents.routing.anchors import Anchor
+from agents.routing.head import Head, fit_head
+from agents.routing.types import Intent
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
+
+OWN_WEIGHT = 10.0
+"""One sentence of the tenant's is to be heard among a thousand shipped ones."""
+RETRY_SECONDS = 30.0
+Examples = Mapping[str, Sequence[str]]
+"""Intent -> sentences of the tenant."""
+
+
+@dataclass(slots=True)
+class _Own:
+    examples: Examples
+    head: Head | None = None
+    task: asyncio.Task[None] | None = None
+
+
+class Heads:
+    """`shipped` is None until it is learnt, and where embeddings carry no meaning. `fitted` counts what was learnt."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.shipped: Head | None = None
+        self.fitted = 0
+        self._own: dict[str, _Own] = {}
+
+    def of(self, tenant: str, examples: Examples) -> Head | None:
+        """The tenant's head as far as it is fitted; new sentences are learnt behind the turns, in about a second."""
+        if self.shipped is None or not examples:
+            self._own.pop(tenant, None)
+            return self.shipped
+        own = self._own.get(tenant)
+        if own is None or own.examples != examples:
+            own = self._own[tenant] = _Own(examples, own.head if own else None)
+            own.task = asyncio.create_task(self._fit(own, self.shipped), name="anchors")
+        return own.head or self.shipped
+
+    async def _fit(self, own: _Own, shipped: Head) -> None:
+        while True:
+            try:
+                own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
+                self.fitted += 1
+                return
+            except EmbeddingUnavailable as error:
+                logger.opt(exception=error).warning("a tenant's examples are not learnt yet, trying again")
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def close(self) -> None:
+        """Stops learning."""
+        tasks = [own.task for own in self._own.values() if own.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _anchors(examples: Examples) -> list[Anchor]:
+    """A sentence that stands under several intents asks for all of them."""
+    intents: dict[str, set[Intent]] = {}
+    for intent, sentences in examples.items():
+        for sentence in sentences:
+            intents.setdefault(sentence, set()).add(Intent(intent))
+    return [Anchor(sentence, frozenset(found), OWN_WEIGHT) for sentence, found in intents.items()]

@@ -1,0 +1,77 @@
+"""A tenant's own examples, learnt beside the shipped ones."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.routing.anchors import shipped_anchors
+from agents.routing.head import Head, fit_head
+from agents.routing.types import Intent
+from app.intents import Heads
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import EmbeddingUnavailable
+
+SENTENCE = "我的云朵值还剩几格"
+EXAMPLES: dict[str, tuple[str, ...]] = {Intent.TICKET.value: (SENTENCE,)}
+
+
+@pytest.fixture
+async def embedder() -> Embedder:
+    return HashEmbedder()
+
+
+async def learnt(heads: Heads, tenant: str, examples: dict[str, tuple[str, ...]]) -> Head:
+    for _ in range(500):
+        head = heads.of(tenant, examples)
+        assert head is not None
+        if head is not heads.shipped:
+            return head
+        await asyncio.sleep(0.01)
+    raise AssertionError("never learnt")
+
+
+async def test_a_tenants_sentence_moves_its_own_router_and_no_other(embedder: Embedder) -> None:
+    heads = Heads(embedder)
+    assert heads.of("a", EXAMPLES) is None
+    heads.shipped = shipped = await fit_head(embedder, shipped_anchors())
+    assert heads.of("a", EXAMPLES) is shipped  # turns do not wait for it
+    own = await learnt(heads, "a", EXAMPLES)
+    vector = await embedder.query(SENTENCE)
+    asked = Intent.TICKET
+    assert own.scores(vector, ())[asked] > shipped.scores(vector, ())[asked] + 0.2
+    assert heads.of("b", {}) is shipped
+    assert heads.of("a", EXAMPLES) is own
+    assert heads.of("a", {}) is shipped
+
+
+async def test_a_sentence_under_two_intents_asks_for_both(embedder: Embedder) -> None:
+    heads = Heads(embedder)
+    heads.shipped = await fit_head(embedder, shipped_anchors())
+    own = await learnt(heads, "a", {**EXAMPLES, Intent.BUSINESS_QUERY.value: (SENTENCE,)})
+    [anchor] = [anchor for anchor in own.anchors.sentences if anchor.text == SENTENCE]
+    assert anchor.intents == {Intent.BUSINESS_QUERY, Intent.TICKET}
+    assert np.isfinite(own.weights).all()
+
+
+async def test_an_outage_is_tried_again(embedder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("app.intents.RETRY_SECONDS", 0.0)
+    heads = Heads(embedder)
+    heads.shipped = await fit_head(embedder, shipped_anchors())
+    answered, queries = 0, embedder.queries
+
+    async def flaky(texts: list[str]) -> object:
+        nonlocal answered
+        answered += 1
+        if answered == 1:
+            raise EmbeddingUnavailable("down")
+        return await queries(texts)
+
+    monkeypatch.setattr(embedder, "queries", flaky)
+    await learnt(heads, "a", EXAMPLES)
+    assert answered == 2
+    await heads.close()
