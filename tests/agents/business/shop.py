@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +61,29 @@ class Twins:
         except DBAPIError:
             return None
 
+    async def everybodys(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a statement gives over all rows, nothing masked."""
+        async with self.raw.connect() as connection:
+            return [tuple(row) for row in await connection.exec_driver_sql(sql)]
+
     def agent(self, model: ChatModel | None = None, queries: OfflineQueries | None = None) -> BusinessAgent:
         """queries: in the place of the shop's own."""
         schema = self.database.schema
         writer = SqlWriter(model, schema, self.database.dialect, 20.0) if model else None
-        queries, replies = queries or load_queries(SHOP, schema), load_replies(SHOP, schema)
+        queries, replies = queries or shop_queries(), load_replies(SHOP, schema)
         return BusinessAgent(BusinessParts(self.database, queries, replies, writer, lambda: TODAY))
 
 
 def business_parts(url: str = "sqlite:///nowhere.sqlite3") -> BusinessParts:
     """Of the shop, offline; without a database it is out of reach."""
     database = BusinessDatabase(BusinessOptions(url, SHOP))
-    queries, replies = load_queries(SHOP, database.schema), load_replies(SHOP, database.schema)
-    return BusinessParts(database, queries, replies, today=lambda: TODAY)
+    return BusinessParts(database, shop_queries(), load_replies(SHOP, database.schema), today=lambda: TODAY)
+
+
+@cache
+def shop_queries() -> OfflineQueries:
+    """Read once: checking every question of the shop takes seconds."""
+    return load_queries(SHOP, load_schema(SHOP))
 
 
 @asynccontextmanager

@@ -70,7 +70,6 @@ def check_owner(rows: Rows, keys: dict[str, set[str]], sql: str) -> None:
 async def test_the_oracle_sees_a_row_of_somebody_else(tmp_path: Path) -> None:
     async with twins("sqlite", tmp_path) as twin:
         own = await twin.unguarded("SELECT id FROM orders")
-        async with twin.raw.connect() as connection:
-            everybodys = [tuple(row) for row in await connection.exec_driver_sql("SELECT id FROM orders")]
+        everybodys = await twin.everybodys("SELECT id FROM orders")
         assert own and shown(everybodys) - shown(own)
         assert [value for value in foreign_texts() if value in repr(everybodys)]
