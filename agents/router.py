@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Protocol
@@ -44,13 +44,14 @@ class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up.
+    looked up. `asks_for_own`: whether a text surely asks for the customer's own data.
     """
 
     embedder: Embedder
     head: Head | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
+    asks_for_own: Callable[[str], bool] | None = None
     classifier: Classifier | None = None
     extractor: EntityExtractor = field(default_factory=shipped_extractor)
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -71,6 +72,7 @@ class Router:
         if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolved(mentions, question.caller)
+        known |= self._parts.asks_for_own is not None and self._parts.asks_for_own(text)
         suggested = self._suggested(entities)
         if mentions.alone and suggested:
             intents = _ordered({*suggested, Intent.BUSINESS_QUERY} if known else suggested)

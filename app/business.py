@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from agents.business.agent import BusinessParts
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.generation import SqlWriter
-from agents.business.offline.queries import load_queries
+from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.strangers import load_names
@@ -22,15 +22,20 @@ from app.settings import Settings
 class Business:
     """One database belongs to one tenant: the members of another must not meet theirs in it."""
 
-    def __init__(self, tenant: str, database: BusinessDatabase, parts: BusinessParts) -> None:
+    def __init__(self, tenant: str, database: BusinessDatabase, parts: BusinessParts, queries: DeclaredQueries) -> None:
         self._tenant = tenant
         self._parts = parts
+        self._queries = queries
         self._resolver = OwnEntities(database)
         self.database = database
 
     def parts(self, tenant: str) -> BusinessParts | None:
         """What the tenant's business agent is built from."""
         return self._parts if tenant == self._tenant else None
+
+    def asks_for_own(self, tenant: str) -> Callable[[str], bool] | None:
+        """What the tenant's router asks about a question as a whole."""
+        return self._queries.asks_for_own if tenant == self._tenant else None
 
     def resolver(self, tenant: str) -> OwnEntities | None:
         """What the tenant's router asks about numbers and names."""
@@ -58,7 +63,8 @@ async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIte
         await asyncio.to_thread(load_names)
         schema, seconds = database.schema, settings.llm_first_token_timeout
         writer = SqlWriter(model, schema, database.dialect, seconds) if model is not None else None
-        parts = BusinessParts(database, load_queries(path, schema), load_replies(path, schema), writer)
-        yield Business(settings.business_tenant, database, parts)
+        queries = load_queries(path, schema)
+        parts = BusinessParts(database, queries, load_replies(path, schema), writer)
+        yield Business(settings.business_tenant, database, parts, queries)
     finally:
         await database.close()

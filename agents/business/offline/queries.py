@@ -12,13 +12,15 @@ from agents.business.offline.subjects import Subjects, load_subjects
 from agents.business.schema import Schema
 from agents.business.types import Plan
 from agents.routing.entities import shipped_extractor
+from knowledge.text import fold
 
 
 class DeclaredQueries:
     """Answers from the subjects of a description; see `OfflineQueries`. Thread-safe."""
 
     def __init__(self, subjects: Subjects) -> None:
-        self._reader = Reader(subjects, shipped_language(), shipped_extractor())
+        self._language = shipped_language()
+        self._reader = Reader(subjects, self._language, shipped_extractor())
 
     def plan(self, text: str, today: date) -> Plan | None:
         """See `OfflineQueries.plan`."""
@@ -26,6 +28,13 @@ class DeclaredQueries:
         if reading is None:
             return None
         return Plan(statement(reading), reading.subject.name, reading.certain, reading.said)
+
+    def asks_for_own(self, text: str) -> bool:
+        """Whether a text says that it asks for data of one's own, all of it understood: 我的订单到哪了."""
+        if not self._language.own.search(self._language.plain(fold(text))):
+            return False
+        reading = self._reader.read(text, date.today())
+        return reading is not None and reading.certain
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:

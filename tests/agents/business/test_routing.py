@@ -1,0 +1,36 @@
+"""A question that the offline layer understands as a whole goes to the business agent, with or without a head."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.business.offline.queries import load_queries
+from agents.business.schema import load_schema
+from agents.router import Router, RouterParts
+from agents.routing.types import Intent
+from agents.types import Question
+from knowledge.embeddings.hash import HashEmbedder
+from tests.agents.business.asking import SHOP
+
+QUERIES = load_queries(SHOP, load_schema(SHOP))
+
+
+async def intents(text: str) -> tuple[Intent, ...]:
+    router = Router(RouterParts(HashEmbedder(), None, asks_for_own=QUERIES.asks_for_own))
+    return (await router.route(Question(text))).intents
+
+
+@pytest.mark.parametrize("text", ["我的订单到哪了", "帮我查一下我的退款", "我上个月花了多少钱", "我还有多少积分"])
+async def test_a_question_about_ones_own_data_goes_to_the_business_agent(text: str) -> None:
+    assert Intent.BUSINESS_QUERY in await intents(text)
+
+
+async def test_rows_and_rules_go_to_both() -> None:
+    assert await intents("我的订单能退吗，运费谁出") == (Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA)
+
+
+@pytest.mark.parametrize(
+    "text", ["退货运费谁出", "快递什么时候可以发货", "我想退货怎么操作", "积分怎么用", "周末送货吗"]
+)
+async def test_a_question_about_rules_does_not(text: str) -> None:
+    assert Intent.BUSINESS_QUERY not in await intents(text)
