@@ -42,7 +42,11 @@ async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_
 
 
 class _Member:
-    """One connection of a member of staff. `followed`: session -> number of the last message that was sent."""
+    """One connection of a member of staff.
+
+    `sent`: session -> number of the last message that was sent, also of sessions that left and may come back;
+    `followed`: those of which more may come.
+    """
 
     def __init__(self, container: Container, line: Line, hello: Hello, agent_id: str) -> None:
         self._desk = container.desk
@@ -51,10 +55,10 @@ class _Member:
         self._tenant = hello.principal.tenant
         self._agent_id = agent_id
         after = hello.first.get("after")
-        self._seen: dict[str, int] = {
+        self._sent: dict[str, int] = {
             session: seq for session, seq in (after.items() if isinstance(after, dict) else ()) if _is_seq(seq)
         }
-        self._followed: dict[str, int] = {}
+        self._followed = set(self._sent)
         self._told: dict[str, tuple[int, str]] = {}
 
     async def stay(self) -> None:
@@ -90,28 +94,20 @@ class _Member:
             await self._handled(await self._line.receive())
 
     async def _sessions(self) -> None:
-        mine = {session.session_id: session for session in await self._mine()}
-        for session_id in mine:
-            self._followed.setdefault(session_id, self._seen.pop(session_id, 0))
-        for session_id in list(self._followed):
+        assigned = await self._desk.sessions.assigned(self._tenant, self._agent_id)
+        mine = {session.session_id: session for session in assigned}
+        self._followed.update(mine)
+        for session_id in sorted(self._followed):
             key = SessionKey(self._tenant, session_id)
             gone = session_id not in mine
             session = mine.get(session_id) or await self._desk.sessions.find(key)
             if session is not None:
                 await self._tell(session)
-            if session is not None and session.messages > self._followed[session_id]:
+            if session is not None and session.messages > self._sent.get(session_id, 0):
                 await self._messages(key)
             if gone:
-                del self._followed[session_id]
+                self._followed.discard(session_id)
                 self._told.pop(session_id, None)
-
-    async def _mine(self) -> list[DeskSession]:
-        """Those that this person has, and those that were followed before the connection broke."""
-        mine = await self._desk.sessions.assigned(self._tenant, self._agent_id)
-        known = {session.session_id for session in mine}
-        for session_id in [session_id for session_id in self._seen if session_id not in known]:
-            self._followed.setdefault(session_id, self._seen.pop(session_id))
-        return mine
 
     async def _tell(self, session: DeskSession) -> None:
         standing = (session.version, session.agent_id)
@@ -120,10 +116,10 @@ class _Member:
             await self._line.send("session", **_session(session))
 
     async def _messages(self, key: SessionKey) -> None:
-        while page := await self._desk.messages.after(key, self._followed[key.session_id]):
+        while page := await self._desk.messages.after(key, self._sent.get(key.session_id, 0)):
             for message in page:
                 await self._line.send("message", session_id=key.session_id, **message_body(message))
-                self._followed[key.session_id] = message.seq
+                self._sent[key.session_id] = message.seq
             if len(page) < PAGE:
                 break
 
