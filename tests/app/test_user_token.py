@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+
+from app.auth.identity import caller_of
+from app.auth.principal import LOOPBACK, Principal, Role
+from app.auth.user_token import UserTokens, signed
+from app.errors import Unauthorized
+from app.settings import load_settings
+from knowledge.errors import InvalidConfiguration
+from scripts.user_token import main
+
+SECRET = "0123456789abcdef0123456789abcdef"
+OTHER = "fedcba9876543210fedcba9876543210"
+TENANT = "default"
+
+
+def token(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
+    """Claims that are None are left out."""
+    now = time.time()
+    body = {"sub": "M0001", "exp": now + 60, "iat": now, **claims}
+    return jwt.encode({name: value for name, value in body.items() if value is not None}, secret, algorithm=algorithm)
+
+
+def key(*roles: Role) -> Principal:
+    return Principal(TENANT, frozenset(roles))
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{}, {"tenant": TENANT}, {"iat": None}, {"exp": time.time() - 5}, {"iat": time.time() + 20}, {"aud": "shop"}],
+)
+def test_a_good_token_names_its_member(claims: dict[str, Any]) -> None:
+    assert UserTokens(SECRET).caller(token(**claims), TENANT) == "M0001"
+
+
+@pytest.mark.parametrize(
+    ("shown", "message"),
+    [
+        (token(OTHER), "无效"),
+        (token(exp=time.time() - 60), "过期"),
+        (token(iat=time.time() + 600), "还没有生效"),
+        (token(nbf=time.time() + 600), "还没有生效"),
+        (token(exp=None), "缺少 exp"),
+        (token(sub=None), "缺少 sub"),
+        (token(sub=""), "不是会员编号"),
+        (token(sub="x" * 200), "不是会员编号"),
+        (token(sub="M1\x00"), "不是会员编号"),
+        (token(sub=7), "无效"),
+        (token(tenant="another"), "不属于这个租户"),
+        (token(tenant=5), "不属于这个租户"),
+        (token("", "none"), "无效"),
+        (token(SECRET * 2, "HS512"), "无效"),
+        ("M0001", "无效"),
+        (token() + "x", "无效"),
+        (token().rpartition(".")[0] + ".", "无效"),
+        ("é" * 50, "无效"),
+        ("a." * 100_000, "无效"),
+    ],
+)
+def test_every_other_token_is_refused_with_its_reason(shown: str, message: str) -> None:
+    with pytest.raises(Unauthorized, match=message):
+        assert UserTokens(SECRET).caller(shown, TENANT) != "M0001"
+
+
+def test_without_a_secret_no_token_is_accepted() -> None:
+    with pytest.raises(Unauthorized, match="USER_TOKEN_SECRET"):
+        UserTokens("").caller(token(), TENANT)
+
+
+@pytest.mark.parametrize(
+    ("principal", "caller"),
+    [
+        (key(Role.SERVER), "M0009"),
+        (key(Role.ADMIN), "M0009"),
+        (LOOPBACK, "M0009"),
+        (key(Role.CLIENT), ""),
+        (key(Role.AGENT), ""),
+    ],
+)
+def test_a_user_id_counts_only_with_a_key_that_stays_on_servers(principal: Principal, caller: str) -> None:
+    assert caller_of(principal, UserTokens(SECRET), user_id="M0009") == caller
+
+
+def test_a_token_counts_for_whoever_shows_it_and_never_against_a_trusted_key() -> None:
+    tokens = UserTokens(SECRET)
+    assert caller_of(key(Role.CLIENT), tokens, token(), "M0009") == "M0001"
+    assert caller_of(key(Role.SERVER), tokens, token(), "M0001") == "M0001"
+    assert caller_of(key(Role.CLIENT), tokens) == ""
+    with pytest.raises(Unauthorized, match="同一位会员"):
+        caller_of(key(Role.SERVER), tokens, token(), "M0009")
+    with pytest.raises(Unauthorized):
+        caller_of(key(Role.SERVER), tokens, token(OTHER), "M0009")
+
+
+def test_the_script_prints_a_token_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["M0003"]) == 2
+    assert "USER_TOKEN_SECRET" in capsys.readouterr().err
+    monkeypatch.setenv("USER_TOKEN_SECRET", SECRET)
+    assert main(["M0003", "--minutes", "1"]) == 0
+    assert UserTokens(SECRET).caller(capsys.readouterr().out.strip(), TENANT) == "M0003"
+    assert main(["M0003", "--tenant", "shop-2"]) == 0
+    shown = capsys.readouterr().out.strip()
+    assert UserTokens(SECRET).caller(shown, "shop-2") == "M0003"
+    with pytest.raises(Unauthorized):
+        UserTokens(SECRET).caller(shown, TENANT)
+
+
+def test_a_short_secret_fails_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("USER_TOKEN_SECRET", "short")
+    with pytest.raises(InvalidConfiguration, match="USER_TOKEN_SECRET") as error:
+        load_settings()
+    assert "short" not in str(error.value)
+
+
+def test_a_token_of_ones_own_making_is_read_back() -> None:
+    now = time.time()
+    assert UserTokens(SECRET).caller(signed(SECRET, "M0005", 60, now, TENANT), TENANT) == "M0005"
