@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
-from app.api.deps import TenantId, current_container
+from app.api.deps import TenantId, caller_from, current_container
 from app.api.direct import DirectRoute
 from app.api.error_handlers import log_error, request_id_of
 from app.chat.session import Message
@@ -57,13 +57,16 @@ async def _noted(events: AsyncIterator[ChatEvent], request: Request) -> AsyncIte
 
 
 def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
+    user_id = clean(body.user_id)
+    caller = caller_from(request, body.user_token, user_id)
     return Message(
         tenant=tenant,
         session_id=body.session_id or new_id(),
         text=body.message,
-        user_id=clean(body.user_id),
+        user_id=user_id or caller,
         channel=clean(body.channel),
         trace_id=request_id_of(request),
         page=body.page.page() if body.page else None,
         new_session=body.session_id is None,
+        caller=caller,
     )

@@ -22,7 +22,8 @@ class ChatRequest(BaseModel):
 
     message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息")
     session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
-    user_id: str = Field("", max_length=128, description="业务侧的用户编号")
+    user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
+    user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
     channel: str = Field("", max_length=32, description="来源渠道")
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
 

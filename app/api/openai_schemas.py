@@ -55,6 +55,7 @@ class CompletionRequest(BaseModel):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     user: str | None = Field(None, max_length=128, description="业务侧的用户编号")
+    user_token: str = Field("", max_length=4096, description="扩展字段：商家服务器签发的用户身份（JWT）")
     session_id: SessionId | None = Field(
         None, description="扩展字段：会话编号。带上时以服务端保存的会话为上文，messages 里较早的消息不再使用"
     )
