@@ -44,14 +44,15 @@ class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up. `asks_for_own`: whether a text surely asks for the customer's own data.
+    looked up. `sure`: what a text surely asks for, told by what can be asked of the
+    business database.
     """
 
     embedder: Embedder
     head: Head | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
-    asks_for_own: Callable[[str], bool] | None = None
+    sure: Callable[[str], frozenset[Intent]] | None = None
     classifier: Classifier | None = None
     extractor: EntityExtractor = field(default_factory=shipped_extractor)
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -72,15 +73,18 @@ class Router:
         if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolved(mentions, question.caller)
-        known |= self._parts.asks_for_own is not None and self._parts.asks_for_own(text)
+        sure = self._parts.sure(text) if self._parts.sure else frozenset[Intent]()
+        if known:
+            sure |= {Intent.BUSINESS_QUERY}
         suggested = self._suggested(entities)
         if mentions.alone and suggested:
-            intents = _ordered({*suggested, Intent.BUSINESS_QUERY} if known else suggested)
+            intents = _ordered(suggested | sure)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
         if self._parts.head is None:
-            intents = _ordered({*suggested, Intent.KNOWLEDGE_QA, *([Intent.BUSINESS_QUERY] if known else [])})
+            asked = sure if sure and not known else {*sure, Intent.KNOWLEDGE_QA}
+            intents = _ordered({*suggested, *asked})
             return Route(intents, Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities), degraded)
-        route = await self._by_head(self._parts.head, question, entities, suggested, known)
+        route = await self._by_head(self._parts.head, question, entities, suggested, sure)
         return replace(route, degraded=degraded + route.degraded)
 
     async def _by_head(
@@ -89,13 +93,13 @@ class Router:
         question: Question,
         entities: tuple[Entity, ...],
         suggested: frozenset[Intent],
-        known: bool,
+        sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
         text = question.standalone
         vector = await self._vector(question)
         gates = head.gates(text)
-        forced = {Intent.BUSINESS_QUERY} if known else set[Intent]()
+        forced = set(sure)
         if PERSON_GATE in gates:
             forced.add(Intent.HUMAN_REQUEST)
         evidence = self._parts.evidence

@@ -16,6 +16,7 @@ from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.strangers import load_names
 from agents.llm.model import ChatModel
+from agents.routing.types import Intent
 from app.settings import Settings
 
 
@@ -33,9 +34,9 @@ class Business:
         """What the tenant's business agent is built from."""
         return self._parts if tenant == self._tenant else None
 
-    def asks_for_own(self, tenant: str) -> Callable[[str], bool] | None:
+    def sure_intents(self, tenant: str) -> Callable[[str], frozenset[Intent]] | None:
         """What the tenant's router asks about a question as a whole."""
-        return self._queries.asks_for_own if tenant == self._tenant else None
+        return self._queries.sure_intents if tenant == self._tenant else None
 
     def resolver(self, tenant: str) -> OwnEntities | None:
         """What the tenant's router asks about numbers and names."""

@@ -224,9 +224,9 @@ class Container:
         head = self.heads.of(tenant, profile.intent_examples)
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver = self.business.resolver(tenant) if self.business else None
-        own = self.business.asks_for_own(tenant) if self.business else None
+        sure = self.business.sure_intents(tenant) if self.business else None
         classifier = self._models.classifier()
-        router = Router(RouterParts(self.base.embedder, head, evidence, resolver, own, classifier))
+        router = Router(RouterParts(self.base.embedder, head, evidence, resolver, sure, classifier))
         team = Team(retriever.speller, router, roster)
         version = configuration(self.settings, self.base.embedder.title)
         version += f" {profile.version} {self.heads.fitted} {head is not None}"

@@ -12,6 +12,7 @@ from agents.business.offline.subjects import Subjects, load_subjects
 from agents.business.schema import Schema
 from agents.business.types import Plan
 from agents.routing.entities import shipped_extractor
+from agents.routing.types import Intent
 from knowledge.text import fold
 
 
@@ -29,12 +30,14 @@ class DeclaredQueries:
             return None
         return Plan(statement(reading), reading.subject.name, reading.certain, reading.said)
 
-    def asks_for_own(self, text: str) -> bool:
-        """Whether a text says that it asks for data of one's own, all of it understood: 我的订单到哪了."""
-        if not self._language.own.search(self._language.plain(fold(text))):
-            return False
+    def sure_intents(self, text: str) -> frozenset[Intent]:
+        """For a text that says that it asks for data of one's own, all of it understood: that, and rules besides."""
         reading = self._reader.read(text, date.today())
-        return reading is not None and reading.certain
+        if reading is None or not reading.certain:
+            return frozenset()
+        if not reading.numbers and not self._language.own.search(self._language.plain(fold(text))):
+            return frozenset()
+        return frozenset({Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA} if reading.rules else {Intent.BUSINESS_QUERY})
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 
 from agents.business.offline.language import Language
@@ -32,22 +33,29 @@ class Reader:
 
     def read(self, text: str, today: date) -> Reading | None:
         """None for what asks for no data of one's own, or for none that is declared."""
-        folded = self._own_part(self._language.plain(fold(text).strip()))
+        plain = self._language.plain(fold(text).strip())
+        folded, rules = self._own_part(plain)
         found = self._extractor.extract(folded).certain
         blank = blanked(folded, [entity.text for entity in found])
-        goods = {term: match.group() for term, words in self._subjects.goods.items() if (match := words.search(blank))}
+        goods = self._goods(blank.rpartition(" ")[2]) or self._goods(blank)  # a completed follow-up ends with its own
         subject = self._subject(blanked(blank, goods.values()), found)
         if subject is None:
             return None
         if (goods or of_kind(found, "product_model")) and subject.searched:
             subject = self._subjects.subjects[subject.searched]
-        return Understanding(Heard(folded, found, goods, today), subject, self._language, self._weak).reading()
+        heard = Heard(folded, found, goods, today)
+        return replace(Understanding(heard, subject, self._language, self._weak).reading(), rules=rules)
 
-    def _own_part(self, text: str) -> str:
-        """The clauses without those that ask for rules."""
+    def _goods(self, text: str) -> dict[str, str]:
+        """What is searched for -> the words that the text has for it."""
+        return {term: match.group() for term, words in self._subjects.goods.items() if (match := words.search(text))}
+
+    def _own_part(self, text: str) -> tuple[str, bool]:
+        """The clauses without those that ask for rules, and whether there are such."""
         clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
         own = self._language.own.search(text) is not None
-        return ",".join(clause for clause in clauses if not self._asks_for_rules(clause, own, len(clauses) == 1))
+        kept = [clause for clause in clauses if not self._asks_for_rules(clause, own, len(clauses) == 1)]
+        return ",".join(kept), len(kept) < len(clauses)
 
     def _asks_for_rules(self, clause: str, own: bool, alone: bool) -> bool:
         """own: of the whole message, which is what a clause alone is."""

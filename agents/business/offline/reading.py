@@ -23,7 +23,9 @@ class Give(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`top`: rows wanted of LATEST; `terms`: what to search for; `said`: the customer's words for a reply."""
+    """`top`: rows wanted of LATEST; `terms`: what to search for; `said`: the customer's words for a reply; `rules`: the
+    message asks for rules besides.
+    """
 
     subject: Subject
     give: Give
@@ -36,3 +38,4 @@ class Reading:
     top: int
     certain: bool
     said: dict[str, str]
+    rules: bool = False

@@ -36,6 +36,11 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | Non
     if not places:
         return None, not _spans(text, named)
     first = places[0]
+    if len(places) == 2 and text[: places[1].start].endswith(" "):
+        first, places = (
+            places[1],
+            places[1:],
+        )  # 我上个月花了 今年的: a follow-up that was completed ends with what is new
     if len(places) > 1 and _JOINED.fullmatch(text[first.end : places[1].start]):
         return replace(first, end=places[1].end, period=_joined(first.period, places[1].period)), len(places) == 2
     if match := _UNTIL_NOW.match(text, first.end):

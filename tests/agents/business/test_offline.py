@@ -9,6 +9,8 @@ from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed
 from agents.business.schema import load_schema
+from agents.rewriter import rewritten_by_rules
+from agents.types import Turn
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP, TODAY, cases, wrong
 from tests.services import postgres_database
@@ -82,6 +84,23 @@ def test_times_move_with_today() -> None:
 
 
 SUBJECT = "    cues: [单]\n    from: orders\n    key: orders.id\n    show: [orders.id]"
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "same_as"),
+    [
+        ("我上个月花了多少钱", "那今年的呢", "我今年花了多少钱"),
+        ("我上个月的订单有哪些", "那这个月的呢", "我这个月的订单有哪些"),
+        ("我的耳机到哪了", "那手表呢", "我的手表到哪了"),
+    ],
+)
+def test_a_follow_up_completed_by_rules_means_what_is_new_in_it(before: str, text: str, same_as: str) -> None:
+    rewritten = rewritten_by_rules(text, [Turn(before, before, "")])
+    assert rewritten is not None
+    plan, wanted = QUERIES.plan(rewritten, TODAY), QUERIES.plan(same_as, TODAY)
+    assert plan is not None
+    assert wanted is not None
+    assert plan.sql == wanted.sql
 
 
 @pytest.mark.parametrize(
