@@ -37,13 +37,14 @@ class Reader:
         folded, rules = self._own_part(plain)
         found = self._extractor.extract(folded).certain
         blank = blanked(folded, [entity.text for entity in found])
-        goods = self._goods(blank.rpartition(" ")[2]) or self._goods(blank)  # a completed follow-up ends with its own
-        subject = self._subject(blanked(blank, goods.values()), found)
+        named = self._goods(blank)
+        goods = self._goods(blank.rpartition(" ")[2]) or named  # a completed follow-up ends with what is new in it
+        subject = self._subject(blanked(blank, named.values()), found)
         if subject is None:
             return None
         if (goods or of_kind(found, "product_model")) and subject.searched:
             subject = self._subjects.subjects[subject.searched]
-        heard = Heard(folded, found, goods, today)
+        heard = Heard(folded, found, goods, tuple(named.values()), today)
         return replace(Understanding(heard, subject, self._language, self._weak).reading(), rules=rules)
 
     def _goods(self, text: str) -> dict[str, str]:

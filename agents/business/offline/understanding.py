@@ -24,11 +24,14 @@ _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A folded question without its clauses about rules; `goods`: what may be searched for -> its words for that."""
+    """A folded question without its clauses about rules; `goods`: what to search for -> its words for that; `named`:
+    these words, and those for what a follow-up was about before.
+    """
 
     text: str
     found: Sequence[Entity]
     goods: Mapping[str, str]
+    named: Sequence[str]
     today: date
 
 
@@ -39,7 +42,7 @@ class Understanding:
         """weak: words of all subjects, which beside another subject's cue say nothing of their own."""
         self._subject, self._language, self._weak = subject, language, weak
         self._text, self._found, self._goods, self._today = heard.text, heard.found, heard.goods, heard.today
-        self._heard: list[str] = [entity.text for entity in heard.found]
+        self._heard: list[str] = [*(entity.text for entity in heard.found), *heard.named]
         self._said: dict[str, str] = {}
         self._whole = True
 
@@ -143,7 +146,7 @@ class Understanding:
 
     def _terms(self) -> tuple[str, ...]:
         models = tuple(self._model(entity.text) for entity in self._found if entity.kind == "product_model")
-        self._heard += [*self._goods.values(), *models]
+        self._heard += models
         terms = (*models, *self._goods)
         if not self._subject.search:
             self._whole &= not terms
