@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
-from pydantic import BaseModel
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, Field
 
 from app.api.chat_schemas import HandoffOut
-from app.api.deps import TenantId, Wiring
+from app.api.deps import TenantId, Wiring, caller_from
 from app.api.desk import After, messages_after
 from app.api.desk_schemas import MaybeAgentId, MessageList, handoff_out
 from app.desk.types import Actor, SessionKey
@@ -24,6 +24,7 @@ class HandoffIn(BaseModel):
     skill: MaybeAgentId = ""
     user_id: MaybeAgentId = ""
     channel: MaybeAgentId = ""
+    user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
 
 
 @router.get("/{session_id}/handoff")
@@ -34,11 +35,15 @@ async def handoff_state(session_id: SessionId, tenant: TenantId, wiring: Wiring)
 
 
 @router.post("/{session_id}/handoff")
-async def ask_for_a_person(session_id: SessionId, body: HandoffIn, tenant: TenantId, wiring: Wiring) -> HandoffOut:
+async def ask_for_a_person(
+    session_id: SessionId, body: HandoffIn, request: Request, tenant: TenantId, wiring: Wiring
+) -> HandoffOut:
     """Asks for a person; whoever waits already keeps the place."""
     key = SessionKey(tenant, session_id)
-    asked = wiring.desk.service.request(key, user_id=body.user_id, channel=body.channel[:32], skill=body.skill)
-    return handoff_out(await wiring.desk.queue.state(await asked))
+    caller = caller_from(request, body.user_token, body.user_id)
+    about = {"user_id": body.user_id or caller, "channel": body.channel[:32]}
+    session = await wiring.desk.service.request(key, skill=body.skill, caller=caller, **about)
+    return handoff_out(await wiring.desk.queue.state(session))
 
 
 @router.delete("/{session_id}/handoff")

@@ -11,14 +11,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, WebSocket
 
 from agents.types import Replace, Token
-from app.api.sockets import PING_SECONDS, Hello, Line, greet, run
+from app.api.sockets import PING_SECONDS, UNAUTHORIZED, Hello, Line, greet, run
+from app.auth.identity import caller_of
 from app.auth.principal import Role
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.container import Container
 from app.db.desk_messages import PAGE
 from app.desk.types import Actor, DeskMessage, DeskSession, Sender, SessionKey
-from app.errors import AppError, InvalidRequest
+from app.errors import AppError, InvalidRequest, Unauthorized
 from app.ids import new_id
 from knowledge.text import clean
 
@@ -39,7 +40,14 @@ async def customer_socket(
     if greeted is None:
         return
     line, hello = greeted
-    customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id))
+    key, token = SessionKey(hello.principal.tenant, session_id), websocket.headers.get("x-user-token", "")
+    customer = _Customer(container, line, hello, key, token)
+    try:
+        customer.caller()
+    except Unauthorized as error:
+        await line.fail(error)
+        await websocket.close(UNAUTHORIZED)
+        return
     start = hello.first.get("after", after)
     seq = start if isinstance(start, int) and start >= 0 else 0
     await run(websocket, container, customer.deliver(seq), customer.listen(), customer.answer())
@@ -48,12 +56,14 @@ async def customer_socket(
 class _Customer:
     """One connection of a customer."""
 
-    def __init__(self, container: Container, line: Line, hello: Hello, key: SessionKey) -> None:
+    def __init__(self, container: Container, line: Line, hello: Hello, key: SessionKey, token: str = "") -> None:
         self._container = container
         self._desk = container.desk
         self._line = line
         self._hello = hello
         self._key = key
+        self._token = self._user = ""
+        self._identify(hello.first, token)
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
@@ -101,21 +111,28 @@ class _Customer:
             case "message":
                 await self._said(str(frame.get("content", "")), mark)
             case "handoff":
-                await service.request(self._key, user_id=self._user, channel="ws")
+                await service.request(self._key, user_id=self._user, channel="ws", caller=self.caller())
             case "leave":
                 await service.leave(self._key)
             case "close":
                 await service.close(self._key, Actor.CUSTOMER)
             case "ping":
                 await self._line.send("pong")
-            case "pong" | "hello":
+            case "hello":
+                self._identify(frame)
+            case "pong":
                 pass
             case other:
                 raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
 
-    @property
-    def _user(self) -> str:
-        return clean(str(self._hello.first.get("user_id", "")))[:128]
+    def _identify(self, hello: Mapping[str, Any], token: str = "") -> None:
+        """Takes over who the customer is, as far as a frame says so; a token runs out and is renewed by a later one."""
+        self._token = str(hello.get("user_token") or token or self._token)
+        self._user = clean(str(hello.get("user_id") or self._user))[:128]
+
+    def caller(self) -> str:
+        """See `caller_of`. Raises Unauthorized."""
+        return caller_of(self._hello.principal, self._container.user_tokens, self._token, self._user)
 
     async def _said(self, content: str, mark: dict[str, str]) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
@@ -123,13 +140,15 @@ class _Customer:
         if client_id and (known := await self._desk.messages.known(self._key, Sender.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)
             return
+        caller = self.caller()
         message = Message(
             tenant=self._key.tenant,
             session_id=self._key.session_id,
             text=content,
-            user_id=self._user,
+            user_id=self._user or caller,
             channel="ws",
             trace_id=new_id(),
+            caller=caller,
             client_id=client_id,
         )
         try:

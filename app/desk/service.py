@@ -35,12 +35,14 @@ class Desk:
         self._openings = openings
         self._on_commit = on_commit
 
-    async def request(self, key: SessionKey, *, user_id: str = "", channel: str = "", skill: str = "") -> DeskSession:
+    async def request(
+        self, key: SessionKey, *, user_id: str = "", channel: str = "", skill: str = "", caller: str = ""
+    ) -> DeskSession:
         """The customer asks for a person without saying anything; whoever waits already goes on waiting."""
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),
-            Question(""),
+            Question("", caller=caller),
             None,
             actor=Actor.CUSTOMER,
             user_id=user_id,

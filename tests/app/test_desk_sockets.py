@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import pytest
 from pydantic import SecretStr
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from app.api import sockets
+from app.desk.types import SessionKey
 from tests.app.desk_client import Talker, talking
 from tests.app.serving import Served, served
 
@@ -154,6 +157,27 @@ async def test_a_key_comes_by_header_by_subprotocol_or_in_the_first_frame(tmp_pa
                 assert refused["error"]["code"] == "unauthorized"
                 await staff.connection.wait_closed()
                 assert staff.connection.close_code == sockets.UNAUTHORIZED
+
+
+async def test_a_customer_is_who_the_signed_token_says(tmp_path: Path) -> None:
+    secret = "0123456789abcdef0123456789abcdef"
+
+    def token(member: str, seconds: float) -> str:
+        return jwt.encode({"sub": member, "exp": time.time() + seconds}, secret, "HS256")
+
+    async with served(tmp_path, _env_file=None, user_token_secret=SecretStr(secret), api_key=SecretStr(KEY)) as server:
+        path = CUSTOMER.format("s")
+        async with talking(server.address, path) as customer:
+            await customer.send("hello", key=KEY, user_token=token("M001", 60))
+            await customer.send("message", content="转人工", id="1")
+            await customer.until(lambda frame: frame["type"] == "done")
+        session = await server.container.desk.sessions.find(SessionKey("default", "s"))
+        assert session is not None and (session.caller, session.user_id) == ("M001", "M001")
+        async with talking(server.address, path) as stranger:
+            await stranger.send("hello", key=KEY, user_token=token("M001", -60))
+            assert (await stranger.until(lambda frame: frame["type"] == "error"))["error"]["code"]
+            await stranger.connection.wait_closed()
+            assert stranger.connection.close_code == sockets.UNAUTHORIZED
 
 
 async def test_a_page_of_another_site_cannot_use_the_open_door_of_this_machine(server: Served) -> None:
