@@ -51,6 +51,8 @@ class _Phrases:
     members: tuple[re.Pattern[str], ...]
     names: tuple[re.Pattern[str], ...]
     surname: re.Pattern[str]
+    data: re.Pattern[str]
+    brands: frozenset[str]
 
 
 def asks_for_others(text: str) -> bool:
@@ -96,10 +98,12 @@ def _members(text: str, caller: str) -> Iterator[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Names of people, without what cannot be one."""
+    """Names of people, without what cannot be one: 谢谢, 余额够, 何时发."""
+    phrases = _phrases()
     for name in _named(text):
         first = _tagger().word_tag_tab.get(name[:2], "") if len(name) == 3 else ""
-        if not _NOT_IN_NAMES.search(name[1:]) and not (first and first[0] in _GRAMMAR):
+        odd = name in phrases.brands or name[0] == name[1] or (first and first[0] in _GRAMMAR)
+        if not (odd or _NOT_IN_NAMES.search(name[1:]) or phrases.data.search(name)):
             yield name
 
 
@@ -140,7 +144,23 @@ def _phrases() -> _Phrases:
     surname = yaml.safe_load((folder / "entities.yaml").read_text(encoding="utf-8"))["lists"]["surname"]
     lists: Mapping[str, str] = {**data["lists"], "surname": surname}
 
-    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
-        return tuple(re.compile(_LIST.sub(lambda match: lists[match.group(1)], item)) for item in data[key])
+    def filled(text: str) -> str:
+        """A list may name another."""
+        while _LIST.search(text):
+            text = _LIST.sub(lambda match: lists[match.group(1)], text)
+        return text
 
-    return _Phrases(compiled("patterns"), compiled("members"), compiled("names"), re.compile(f"(?:{surname})"))
+    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(filled(item)) for item in data[key])
+
+    def words(name: str) -> re.Pattern[str]:
+        return re.compile(f"(?:{lists[name]})")
+
+    return _Phrases(
+        compiled("patterns"),
+        compiled("members"),
+        compiled("names"),
+        words("surname"),
+        words("data"),
+        frozenset(data["brands"]),
+    )
