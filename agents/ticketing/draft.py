@@ -13,6 +13,7 @@ from agents.types import Turn
 from knowledge.text import fold
 
 MAX_SUBJECT_CHARS = 40
+MAX_LOOKED_AT = 300
 MAX_TURNS, MAX_TURN_CHARS = 2, 200
 MAX_DESCRIPTION_CHARS = 2000
 _ASKING = re.compile(
@@ -26,7 +27,7 @@ _TAIL = re.compile(
     r"(?:一下|吧|吗|谢谢|啊|呀|,|，|。|!|！|\?|？|\s)*$"
 )
 _EMPTY = re.compile(
-    r"[\W_]*(?:还是不行|还不行|不行|没用|不管用|试过了?|没解决|没好|那就?|还是|工单|报修|师傅|来|派|人|看看|转给|相关|部门|处理|问题|情况|故障|这个|那个|一下|东西|事情|事|它|单|服务|维修|上门|please|a|the|ticket|open|create|for|me|fault|report|an|issue|problem|want|to|i|\s|[,，。.!！?？])*[\W_]*"
+    r"[\W_]*(?:还是|还|不行|没用|不管用|试过了?|没解决|没好|那就?|工单|报修|师傅|来|派|人|看看|转给|相关|部门|处理|问题|情况|故障|这个|那个|一下|东西|事情|事|它|单|服务|维修|上门|please|a|the|ticket|open|create|for|me|fault|report|an|issue|problem|want|to|i|\s|[,，。.!！?？])*[\W_]*"
 )
 _URGENT = re.compile(r"漏电|触电|起火|着火|冒烟|爆炸|烧焦|煤气|燃气泄漏|漏气|受伤|流血|中毒|急救|fire|smoke|injur")
 _HIGH = re.compile(
@@ -48,7 +49,7 @@ _KINDS: tuple[tuple[Category, re.Pattern[str]], ...] = (
 
 def subject_of(text: str) -> str:
     """What the ticket is about, without the words that ask for one; empty when nothing is left."""
-    rest = _TAIL.sub("", _ASKING.sub("", text.strip()), count=1).strip(" ,，。.!！?？;；:：、")
+    rest = _TAIL.sub("", _ASKING.sub("", text.strip()[:MAX_LOOKED_AT]), count=1).strip(" ,，。.!！?？;；:：、")
     if _EMPTY.fullmatch(fold(rest)):
         return ""
     first = re.split(r"[。！!\n；;]", rest)[0].strip() or rest

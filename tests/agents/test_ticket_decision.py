@@ -116,3 +116,15 @@ def test_a_yes_may_add_something(text: str, added: str) -> None:
 )
 def test_anything_else_is_no_word_on_the_proposal(text: str) -> None:
     assert decided(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["那就提交吧", "没了，提交", "不用补充了，直接提交", "确认无误请提交", "好滴", "就这些，提交"]
+)
+def test_a_yes_may_have_a_lead(text: str) -> None:
+    assert decided(text) == Reply(CONFIRM)
+
+
+@pytest.mark.parametrize("text", ["我再想想", "等一下", "就这些", "不需要补充了", "没有别的了"])
+def test_whoever_does_not_say_yet_is_asked_again(text: str) -> None:
+    assert decided(text) == Reply(SUPPLEMENT)
