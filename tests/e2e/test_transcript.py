@@ -88,6 +88,32 @@ async def test_twelve_turns_end_as_they_should(client: httpx.AsyncClient, reques
         assert (turn.source in cited) if cites else not cited, (turn, cited)
 
 
+OFF_TOPIC = (
+    ("你好", "answered"),
+    ("谢谢你", "answered"),
+    ("asdfghjkl", "nonsense"),
+    ("你喜欢听什么歌", "irrelevant"),
+    ("给我讲个笑话吧", "answered"),
+    ("今天股市怎么样", "out_of_scope"),
+    ("帮我看看特斯拉的股票能买吗", "out_of_scope"),
+)
+
+
+async def test_what_is_off_topic_costs_no_recall_and_no_model(client: httpx.AsyncClient) -> None:
+    """Counted where recalls and requests are made, not where a reply says so."""
+    for message, outcome in OFF_TOPIC:
+        before = await costs(client)
+        body = await said(client, message, "off-topic")
+        assert (body["outcome"], await costs(client)) == (outcome, before), (message, body["data"])
+
+
+async def costs(client: httpx.AsyncClient) -> dict[str, int]:
+    """Recalls of both kinds and requests to models so far."""
+    metrics = (await client.get("/api/v1/performance/metrics")).json()
+    stages = {name: metrics["stages"][name]["count"] for name in ("vector", "bm25", "rerank", "generate")}
+    return stages | {"llm": metrics["llm"]["calls"]}
+
+
 async def said(client: httpx.AsyncClient, message: str, session: str) -> dict[str, Any]:
     response = await client.post("/api/v1/chat", json={"message": message, "session_id": session}, timeout=60)
     assert response.status_code == 200, response.text
