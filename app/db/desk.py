@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -17,6 +17,8 @@ from app.desk.states import RULES, allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, SessionKey, State
 from app.errors import Conflict, NotFound
 
+Work = Callable[[Connection], DeskSession]
+"""Something done with a session within a transaction."""
 COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
 _EMPTY: dict[str, Any] = {
     "agent_id": "",

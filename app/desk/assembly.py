@@ -54,13 +54,11 @@ class HumanDesk:
         service = Desk(database, feed, openings, on_commit)
         shared = database.engine.dialect.name != "sqlite"
         watch = Watch(
-            database,
             service,
             sessions,
             staff,
             queue,
             openings,
-            feed,
             release=timedelta(minutes=settings.desk_release_minutes),
             idle=timedelta(hours=settings.desk_idle_hours),
         )

@@ -8,15 +8,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from loguru import logger
-from sqlalchemy import Connection
 
-from app.db import desk
 from app.db.desk import Step
 from app.db.desk_sessions import DeskSessionRepository
 from app.db.desk_staff import StaffRepository
-from app.db.engine import Database
 from app.db.models import now
-from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.queue import Queue
 from app.desk.service import Desk
@@ -37,24 +33,20 @@ class Watch:
 
     def __init__(
         self,
-        database: Database,
         service: Desk,
         sessions: DeskSessionRepository,
         staff: StaffRepository,
         queue: Queue,
         openings: Openings,
-        feed: Feed,
         *,
         release: timedelta,
         idle: timedelta,
     ) -> None:
-        self._database = database
         self._service = service
         self._sessions = sessions
         self._staff = staff
         self._queue = queue
         self._openings = openings
-        self._feed = feed
         self._release = release
         self._idle = idle
         self._task: asyncio.Task[None] | None = None
@@ -99,14 +91,8 @@ class Watch:
                     session.key, session.user_id or session.caller, text, session.priority
                 )
                 with suppress(Conflict, NotFound):  # it moved on meanwhile
-                    await self._ticketed(session, number)
-
-    async def _ticketed(self, session: DeskSession, number: str) -> None:
-        def work(connection: Connection) -> DeskSession:
-            notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
-            return desk.ticketed(connection, session.key, number, notice)
-
-        self._feed.note([await self._database.transact(work)])
+                    notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
+                    await self._service.ticketed(session.key, number, notice)
 
     async def _step(self, step: Step) -> None:
         with suppress(Conflict, NotFound):  # somebody was faster
