@@ -45,33 +45,33 @@ class AgentParts:
 Build = Callable[[AgentParts], Agent]
 
 
-def _escalation(parts: AgentParts) -> Agent:
+def _escalation(parts: AgentParts) -> EscalationAgent:
     return EscalationAgent(parts.care)
 
 
-def _care(parts: AgentParts) -> Agent:
+def _care(parts: AgentParts) -> CareAgent:
     return CareAgent(parts.care)
 
 
-def _ticket(parts: AgentParts) -> Agent:
+def _ticket(parts: AgentParts) -> TicketAgent:
     assert parts.tickets is not None
     return TicketAgent(parts.tickets)
 
 
-def _knowledge(parts: AgentParts) -> Agent:
+def _knowledge(parts: AgentParts) -> KnowledgeAgent:
     return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier, parts.thorough)
 
 
-def _business(parts: AgentParts) -> Agent:
+def _business(parts: AgentParts) -> BusinessAgent:
     assert parts.business is not None
     return BusinessAgent(parts.business)
 
 
-def _chitchat(parts: AgentParts) -> Agent:
+def _chitchat(parts: AgentParts) -> ChitchatAgent:
     return ChitchatAgent(parts.policy.profile)
 
 
-def _deflection(intent: Intent, parts: AgentParts) -> Agent:
+def _deflection(intent: Intent, parts: AgentParts) -> DeflectionAgent:
     return DeflectionAgent(intent, parts.policy.profile)
 
 
