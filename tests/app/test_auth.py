@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import io
 import json
 import logging
@@ -16,7 +17,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, APIWebSocketRoute
 from loguru import logger
 
 import app.api
@@ -40,6 +41,11 @@ EVERYBODY = {
     ("GET", "/v1/models/{model}"),
     ("GET", "/api/v1/profile/greeting"),
     ("PUT", "/api/v1/conversations/{session_id}/messages/{message_id}/feedback"),
+    ("GET", "/api/v1/conversations/{session_id}/messages"),
+    ("GET", "/api/v1/conversations/{session_id}/handoff"),
+    ("POST", "/api/v1/conversations/{session_id}/handoff"),
+    ("DELETE", "/api/v1/conversations/{session_id}/handoff"),
+    ("POST", "/api/v1/conversations/{session_id}/close"),
 }
 """What a key may do that sits in a chat window."""
 
@@ -83,7 +89,9 @@ def routes() -> list[tuple[str, APIRoute]]:
     modules = [importlib.import_module(f"app.api.{module.name}") for module in pkgutil.iter_modules(app.api.__path__)]
     routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter)]
     found = [route for router in routers for route in router.routes]
-    assert all(isinstance(route, APIRoute) for route in found)
+    sockets = [route for route in found if isinstance(route, APIWebSocketRoute)]
+    assert all("await greet(" in inspect.getsource(socket.endpoint) for socket in sockets)  # which asks for a key
+    assert all(isinstance(route, APIRoute | APIWebSocketRoute) for route in found)
     return [(method, route) for route in found if isinstance(route, APIRoute) for method in route.methods or ()]
 
 
@@ -109,7 +117,11 @@ def test_only_health_is_open_and_a_chat_window_gets_no_further_than_it_has_to() 
     assert {place for place, roles in closed.items() if Role.CLIENT in roles} == EVERYBODY
     assert all(Role.ADMIN in roles for roles in closed.values())
     changing = {place for place, roles in closed.items() if place[0] != "GET" and Role.AGENT in roles} - EVERYBODY
-    assert changing == {("POST", "/api/v1/knowledge/search"), ("DELETE", "/api/v1/conversations/{session_id}")}
+    own = {place for place in changing if place[1].startswith(("/api/v1/agent/", "/api/v1/tickets"))}
+    assert changing - own == {
+        ("POST", "/api/v1/knowledge/search"),
+        ("DELETE", "/api/v1/conversations/{session_id}"),
+    }
 
 
 async def test_a_route_refuses_who_has_no_key_or_not_the_role(http: httpx.AsyncClient, container: Container) -> None:
