@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test docs settings-docs
+.PHONY: help install install-dev run lint format test docs settings-docs diagram-docs
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ docs: install-dev ## 构建文档站点到 site/
 
 settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
 	$(BIN)/python scripts/settings_docs.py
+
+diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
+	$(BIN)/python scripts/diagram_docs.py
 
 $(VENV)/.installed: requirements-lite.txt
 	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=python3.12 指定"; exit 1; }

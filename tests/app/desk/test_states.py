@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from app.desk.diagram import CHINESE, mermaid
 from app.desk.states import RULES, allowed, silent
 from app.desk.types import Actor, Event, State
-from scripts.handoff_docs import ROOT, rendered
 
 
 def test_the_way_of_a_session_through_the_desk_and_back() -> None:
@@ -59,16 +55,3 @@ def test_from_every_state_there_is_a_way_back_to_the_bot() -> None:
 
 def test_the_bot_is_silent_while_a_person_is_waited_for_or_holds_the_session() -> None:
     assert {state for state in State if silent(state)} == {State.QUEUED, State.ASSIGNED}
-
-
-def test_the_diagram_has_one_arrow_for_every_step_of_the_table() -> None:
-    arrows = [line for line in mermaid(CHINESE).splitlines() if "-->" in line]
-    assert len(arrows) == 1 + sum(len(rule.sources) for rule in RULES.values())
-    assert "    queued --> assigned: 接入(客服)" in arrows
-
-
-@pytest.mark.parametrize("path", list(rendered()), ids=str)
-def test_the_pages_show_the_table_of_the_code(path: Path) -> None:
-    text = ROOT.joinpath(path).read_text("utf-8")
-    assert "stateDiagram-v2" in text
-    assert text == rendered()[path], "run: python scripts/handoff_docs.py"

@@ -1,0 +1,1 @@
+"""Diagrams of the documents, drawn from the tables of the code."""

@@ -1,0 +1,164 @@
+"""The way of a message through the agents, from the roster and the router's vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import get_type_hints
+
+from agents.base import Agent
+from agents.registry import AGENTS, Build
+from agents.routing.types import OFF_TOPIC, PRECEDENCE, Intent, Tier
+from agents.types import Outcome
+from scripts.diagrams.svg import PAD, Box, Sheet, Span, width
+from scripts.diagrams.words import AgentWords
+
+WIDTH = 760
+_LEFT, _RIGHT = 20, 740
+_STEP_WIDTH, _EXIT_WIDTH = 420, 240
+_STEP, _GAP = 34, 18
+_DETAIL = 112
+_ROW = 38
+_INTENTS = Box(36, 0, 292, 30)
+_SPINE = _INTENTS.middle[0]
+_AGENTS = Box(424, 0, 276, 30)
+_BUS = 720
+_EXITS = {
+    "guard": ("stop", Outcome.REJECTED.value),
+    "desk": ("person", Outcome.HANDOFF.value),
+    "cache": ("agent", "cached"),
+    "screen": ("stop", Outcome.REJECTED.value),
+}
+"""Steps that may be the last -> their look, and what the response says then."""
+
+
+def agent_class(build: Build) -> type[Agent]:
+    """The agent that a builder of the roster says it builds. Raises TypeError when it does not say."""
+    function = build.func if isinstance(build, partial) else build
+    built: object = get_type_hints(function).get("return")
+    if not isinstance(built, type) or built is Agent:
+        raise TypeError(f"{function} does not say which agent it builds")
+    return built
+
+
+def agents_diagram(words: AgentWords, roster: Mapping[Intent, Build] = AGENTS) -> str:
+    """An SVG."""
+    sheet = Sheet(WIDTH, words.title, words.language)
+    y = _steps(sheet, words, 20)
+    y = _router(sheet, words, y)
+    y = _roster(sheet, words, roster, y)
+    return sheet.svg(_end(sheet, words, y))
+
+
+def _steps(sheet: Sheet, words: AgentWords, y: int) -> int:
+    """What happens to every message before it is routed; gives the height that is reached."""
+    box = Box(_LEFT, y, 2 * (_SPINE - _LEFT), 30)
+    sheet.box(box, "group", name="start")
+    sheet.centred(box, y + 20, [Span(words.start, "bold")])
+    for name, (title, detail) in words.steps.items():
+        above, box = box, Box(_LEFT, box.bottom + _GAP, _STEP_WIDTH, _STEP)
+        sheet.arrow([(_SPINE, above.bottom), (_SPINE, box.y)])
+        sheet.box(box, "step", name=name)
+        _titled(sheet, box, title, detail, name)
+        if name in _EXITS:
+            kind, said = _EXITS[name]
+            out = Box(_RIGHT - _EXIT_WIDTH, box.y, _EXIT_WIDTH, _STEP)
+            sheet.arrow([(box.right, box.middle[1]), (out.x, out.middle[1])])
+            sheet.box(out, kind, name=f"{name}: {said}")
+            sheet.row(out, out.y + 22, [(PAD, Span(words.exits[name], "small"))], Span(said, "mono quiet"))
+    sheet.arrow([(_SPINE, box.bottom), (_SPINE, box.bottom + _GAP)])
+    return box.bottom + _GAP
+
+
+def _titled(sheet: Sheet, box: Box, title: str, detail: str, name: str = "") -> None:
+    columns = [(PAD, Span(title, "bold")), (_DETAIL, Span(detail, "small"))]
+    sheet.row(box, box.y + 22, columns, Span(name, "mono quiet"))
+
+
+def _router(sheet: Sheet, words: AgentWords, y: int) -> int:
+    frame = Box(_LEFT, y, _RIGHT - _LEFT, 82)
+    sheet.box(frame, "group", name="route")
+    title, detail = words.route
+    _titled(sheet, frame, title, detail, "route")
+    gap = 24
+    size = (frame.width - 24 - gap * (len(Tier) - 1)) // len(Tier)
+    box = None
+    for tier in Tier:
+        x = box.right + gap if box else frame.x + 12
+        if box:
+            sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
+        box = Box(x, y + 34, size, 36)
+        sheet.box(box, "model", name=tier.value)
+        label = words.tiers.get(tier, tier.value)
+        named = [] if label == tier.value else [Span("  "), Span(tier.value, "mono quiet")]
+        sheet.centred(box, box.y + 23, [Span(label, "bold"), *named])
+    return frame.bottom
+
+
+def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: int) -> int:
+    """Intents on the left, in the order in which they are heard, and who answers them on the right."""
+    sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
+    intents: dict[Intent, Box] = {}
+    y += _GAP
+    for title, group in (
+        (words.on_topic, [intent for intent in PRECEDENCE if intent not in OFF_TOPIC]),
+        (words.off_topic, list(OFF_TOPIC)),
+    ):
+        frame = Box(_LEFT, y, 324, 34 + _ROW * len(group))
+        sheet.box(frame, "group")
+        sheet.text(_INTENTS.x, y + 21, [Span(title, "small quiet")])
+        for number, intent in enumerate(group):
+            intents[intent] = Box(_INTENTS.x, y + 30 + number * _ROW, _INTENTS.width, _INTENTS.height)
+        y = frame.bottom + 10
+    agents = _beside(intents, roster)
+    for intent, box in intents.items():
+        sheet.box(box, "step", name=intent.value)
+        sheet.row(box, box.y + 20, [(PAD, Span(intent.value, "mono"))], Span(words.intents.get(intent, ""), "small"))
+        target = agents[agent_class(roster[intent])]
+        sheet.curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
+    for agent, box in agents.items():
+        sheet.head((box.x, box.middle[1]), (1, 0))
+        sheet.box(box, "agent", name=agent.__name__)
+        label = words.agents.get(agent.name, agent.name)
+        sheet.row(box, box.y + 20, [(PAD, Span(agent.__name__, "mono bold"))], Span(label, "small"))
+        sheet.line([(box.right, box.middle[1]), (_BUS, box.middle[1])])
+    bottom = max(y - 10, max(box.bottom for box in agents.values()))
+    sheet.line([(_BUS, min(box.middle[1] for box in agents.values())), (_BUS, bottom)])
+    sheet.arrow([(_BUS, bottom), (_BUS, bottom + _GAP)])
+    return bottom + _GAP
+
+
+def _beside(intents: Mapping[Intent, Box], roster: Mapping[Intent, Build]) -> dict[type[Agent], Box]:
+    """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
+    rows: dict[type[Agent], list[int]] = {}
+    for intent, box in intents.items():
+        rows.setdefault(agent_class(roster[intent]), []).append(box.y)
+    placed: dict[type[Agent], Box] = {}
+    lowest = 0
+    for agent, heights in sorted(rows.items(), key=lambda item: sum(item[1]) / len(item[1])):
+        y = max(lowest, round(sum(heights) / len(heights)))
+        placed[agent] = Box(_AGENTS.x, y, _AGENTS.width, _AGENTS.height)
+        lowest = y + _ROW
+    return placed
+
+
+def _end(sheet: Sheet, words: AgentWords, y: int) -> int:
+    """From the agents' parts to the last event; gives the height of the sheet."""
+    merge = Box(_LEFT, y, _RIGHT - _LEFT, _STEP)
+    sheet.box(merge, "agent", name="merge")
+    title, detail = words.merge
+    _titled(sheet, merge, title, detail)
+    gap = 30
+    size = (merge.width - gap * (len(words.ends) - 1)) // len(words.ends)
+    box = None
+    for name, label in words.ends.items():
+        x = box.right + gap if box else merge.x
+        if box:
+            sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
+        else:
+            sheet.arrow([(_SPINE, merge.bottom), (_SPINE, merge.bottom + _GAP)])
+        box = Box(x, merge.bottom + _GAP, size, _STEP)
+        sheet.box(box, "person" if name == "desk" else "step", name=f"{name} at the end")
+        spans = [Span(label, "bold"), Span("  "), Span(name, "mono quiet")]
+        sheet.centred(box, box.y + 22, spans if width(spans) + 8 <= box.width else spans[:1])
+    return merge.bottom + _GAP + _STEP + 20

@@ -1,0 +1,202 @@
+"""A sheet of boxes, arrows and text that becomes an SVG: the same input gives the same bytes.
+
+The sheet brings its own background, light or dark as the reader prefers, so it can be read on any page. Fonts are
+those of the reader; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from unicodedata import east_asian_width
+from xml.sax.saxutils import escape, quoteattr
+
+_SANS = 'system-ui, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif'
+_MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace'
+_Palette = Mapping[str, tuple[str | None, str | None]]
+"""Names of classes -> fill and stroke."""
+_LIGHT: _Palette = {
+    ".sheet": ("#ffffff", "#dfe3ea"),
+    ".group": ("#f7f8fb", "#e6e9f0"),
+    ".step": ("#f1f4f9", "#bcc5d4"),
+    ".model": ("#eef1ff", "#93a1ee"),
+    ".agent": ("#eaf8f1", "#6dbb98"),
+    ".person": ("#fff3e4", "#e0a35a"),
+    ".stop": ("#fbeeee", "#dba3a3"),
+    "text": ("#1d2330", "none"),
+    ".quiet": ("#5b6679", None),
+    ".line": ("none", "#77839a"),
+    ".life": ("none", "#d3d9e3"),
+    ".head, .dot": ("#77839a", "none"),
+    ".over": (None, "#ffffff"),
+}
+_DARK: _Palette = {
+    ".sheet": ("#1d212a", "#353c4a"),
+    ".group": ("#232833", "#323947"),
+    ".step": ("#2b313e", "#566178"),
+    ".model": ("#292e52", "#7482dd"),
+    ".agent": ("#1c3a2f", "#4f9f7d"),
+    ".person": ("#40301c", "#bb8544"),
+    ".stop": ("#3f2729", "#a86a6c"),
+    "text": ("#e8ebf2", "none"),
+    ".quiet": ("#a3adbe", None),
+    ".line": ("none", "#94a0b5"),
+    ".life": ("none", "#3d4556"),
+    ".head, .dot": ("#94a0b5", "none"),
+    ".over": (None, "#1d212a"),
+}
+_SHAPES = f"""text {{ font: 13px {_SANS}; white-space: pre; }}
+.mono {{ font-family: {_MONO}; font-size: 12px; }}
+.bold {{ font-weight: 600; }}
+.small {{ font-size: 12px; }}
+.line {{ stroke-width: 1.4; }}
+.life {{ stroke-width: 1.4; stroke-dasharray: 3 4; }}
+.over {{ paint-order: stroke; stroke-width: 7px; stroke-linejoin: round; }}"""
+
+PAD = 12
+"""Between the edge of a box and its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in pixels, from its upper left corner."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def right(self) -> int:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> int:
+        return self.y + self.height
+
+    @property
+    def middle(self) -> tuple[int, int]:
+        return self.x + self.width // 2, self.y + self.height // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a line of text; style: classes of the sheet, such as `mono`, `bold`, `quiet`."""
+
+    text: str
+    style: str = ""
+
+    @property
+    def width(self) -> float:
+        """About, in pixels and rather too much: Chinese fills a square, Latin a good half of one."""
+        style = self.style.split()
+        narrow = 0.62 if "mono" in style else 0.66 if "bold" in style else 0.57
+        size = 12 if "mono" in style or "small" in style else 13
+        return size * sum(1.0 if east_asian_width(char) in "WF" else narrow for char in self.text)
+
+
+def width(spans: Sequence[Span]) -> float:
+    """About how long a line of text is, in pixels."""
+    return sum(span.width for span in spans)
+
+
+class Sheet:
+    """Collects shapes in the order of painting."""
+
+    def __init__(self, width: int, title: str, language: str) -> None:
+        self._width = width
+        self._title = title
+        self._language = language
+        self._shapes: list[str] = []
+
+    def box(self, box: Box, kind: str, *, name: str = "") -> None:
+        """kind: its colours. name: what of the code it stands for; stays in the file for who reads that."""
+        data = f" data-name={quoteattr(name)}" if name else ""
+        shape = f'x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="7"'
+        self._shapes.append(f'<rect class="{kind}" {shape}{data}/>')
+
+    def text(self, x: float, y: int, spans: Sequence[Span], anchor: str = "start", *, over: bool = False) -> None:
+        """y: the base line. over: on top of lines, which it interrupts."""
+        pieces = "".join(_tspan(span) for span in spans)
+        style = ' class="over"' if over else ""
+        self._shapes.append(f'<text{style} x="{x:g}" y="{y}" text-anchor="{anchor}">{pieces}</text>')
+
+    def row(self, box: Box, y: int, columns: Sequence[tuple[int, Span]], right: Span) -> None:
+        """A line inside a box: spans, each so far from the left edge, and one that ends at the right edge.
+
+        Raises ValueError when one reaches into the next.
+        """
+        ends = [start for start, _ in columns[1:]] + [box.width - PAD - round(right.width)]
+        for (start, span), end in zip(columns, ends, strict=True):
+            _fit(start + span.width, end, span)
+            self.text(box.x + start, y, [span])
+        if right.text:
+            self.text(box.right - PAD, y, [right], "end")
+
+    def centred(self, box: Box, y: int, spans: Sequence[Span]) -> None:
+        """A line in the middle of a box. Raises ValueError when it does not fit."""
+        _fit(width(spans), box.width - 8, *spans)
+        self.text(box.middle[0], y, spans, "middle")
+
+    def line(self, points: Sequence[tuple[int, int]], kind: str = "line") -> None:
+        """Straight pieces."""
+        path = " ".join(f"{x},{y}" for x, y in points)
+        self._shapes.append(f'<polyline class="{kind}" points="{path}"/>')
+
+    def curve(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Leaves and arrives horizontally."""
+        (x1, y1), (x2, y2) = start, end
+        bend = (x1 + x2) // 2
+        self._shapes.append(f'<path class="line" d="M{x1},{y1} C{bend},{y1} {bend},{y2} {x2},{y2}"/>')
+
+    def arrow(self, points: Sequence[tuple[int, int]]) -> None:
+        """A line with its head at the last point; its last piece is horizontal or vertical."""
+        (x1, y1), (x2, y2) = points[-2:]
+        dx, dy = (x2 > x1) - (x2 < x1), (y2 > y1) - (y2 < y1)
+        back = x2 - 7 * dx, y2 - 7 * dy
+        self.line([*points[:-1], back])
+        self.head((x2, y2), (dx, dy))
+
+    def head(self, tip: tuple[int, int], direction: tuple[int, int]) -> None:
+        """An arrow's head; direction: a unit step along an axis."""
+        (x, y), (dx, dy) = tip, direction
+        sides = [(x - 9 * dx + side * dy, y - 9 * dy + side * dx) for side in (4, -4)]
+        path = " ".join(f"{a},{b}" for a, b in ((x, y), *sides))
+        self._shapes.append(f'<polygon class="head" points="{path}"/>')
+
+    def dot(self, x: int, y: int, radius: int = 4) -> None:
+        self._shapes.append(f'<circle class="dot" cx="{x}" cy="{y}" r="{radius}"/>')
+
+    def svg(self, height: int) -> str:
+        """The whole file."""
+        size = f'viewBox="0 0 {self._width} {height}" width="{self._width}" height="{height}"'
+        dark = f"@media (prefers-color-scheme: dark) {{\n{_colours(_DARK)}\n}}"
+        frame = f'<rect class="sheet" x="0.5" y="0.5" width="{self._width - 1}" height="{height - 1}" rx="10"/>'
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" xml:lang="{self._language}">',
+                f"<title>{escape(self._title)}</title>",
+                f"<style>\n{_SHAPES}\n{_colours(_LIGHT)}\n{dark}\n</style>",
+                frame,
+                *self._shapes,
+                "</svg>\n",
+            ]
+        )
+
+
+def _fit(needed: float, room: float, *spans: Span) -> None:
+    if needed > room:
+        raise ValueError(f"{needed:.0f} px long, {room:.0f} px of room: {''.join(span.text for span in spans)}")
+
+
+def _tspan(span: Span) -> str:
+    style = f' class="{span.style}"' if span.style else ""
+    return f"<tspan{style}>{escape(span.text)}</tspan>"
+
+
+def _colours(palette: _Palette) -> str:
+    rules = []
+    for names, colours in palette.items():
+        painted = (f"{part}: {colour};" for part, colour in zip(("fill", "stroke"), colours, strict=True) if colour)
+        rules.append(f"{names} {{ {' '.join(painted)} }}")
+    return "\n".join(rules)
