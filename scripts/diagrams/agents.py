@@ -104,7 +104,7 @@ def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: 
         (words.on_topic, [intent for intent in PRECEDENCE if intent not in OFF_TOPIC]),
         (words.off_topic, list(OFF_TOPIC)),
     ):
-        frame = Box(_LEFT, y, 324, 34 + _ROW * len(group))
+        frame = Box(_LEFT, y, 2 * (_SPINE - _LEFT), 34 + _ROW * len(group))
         sheet.box(frame, "group")
         sheet.text(_INTENTS.x, y + 21, [Span(title, "small quiet")])
         for number, intent in enumerate(group):
@@ -116,16 +116,20 @@ def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: 
         sheet.row(box, box.y + 20, [(PAD, Span(intent.value, "mono"))], Span(words.intents.get(intent, ""), "small"))
         target = agents[agent_class(roster[intent])]
         sheet.curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
+    return _agents(sheet, words, agents, y - 10)
+
+
+def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], Box], y: int) -> int:
+    """Every agent, and the line on which their answers go on; gives the height that is reached, y or more."""
     for agent, box in agents.items():
         sheet.head((box.x, box.middle[1]), (1, 0))
         sheet.box(box, "agent", name=agent.__name__)
         label = words.agents.get(agent.name, agent.name)
         sheet.row(box, box.y + 20, [(PAD, Span(agent.__name__, "mono bold"))], Span(label, "small"))
         sheet.line([(box.right, box.middle[1]), (_BUS, box.middle[1])])
-    bottom = max(y - 10, max(box.bottom for box in agents.values()))
-    sheet.line([(_BUS, min(box.middle[1] for box in agents.values())), (_BUS, bottom)])
-    sheet.arrow([(_BUS, bottom), (_BUS, bottom + _GAP)])
-    return bottom + _GAP
+    end = max(y, *(box.bottom for box in agents.values())) + _GAP
+    sheet.arrow([(_BUS, min(box.middle[1] for box in agents.values())), (_BUS, end)])
+    return end
 
 
 def _beside(intents: Mapping[Intent, Box], roster: Mapping[Intent, Build]) -> dict[type[Agent], Box]:
