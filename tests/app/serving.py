@@ -39,10 +39,9 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def served(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
-    """On a free port, with the hash embedder and the in-memory store."""
-    app = create_app(
-        Settings(data_dir=data_dir, embedder="hash", vector_store="memory", samples_enabled=False, **settings)
-    )
+    """On a free port, with the hash embedder unless told, and the in-memory store."""
+    options: dict[str, Any] = {"embedder": "hash", "vector_store": "memory", "samples_enabled": False}
+    app = create_app(Settings(data_dir=data_dir, **options | settings))
     server = _Server(uvicorn.Config(app, port=0, log_config=None))
     running = asyncio.create_task(server.serve())
     await server.listening.wait()

@@ -95,5 +95,7 @@ async def test_a_database_that_is_away_is_told_and_nothing_is_invented(tmp_path:
     url = f"sqlite:///{tmp_path / 'away.sqlite3'}"
     async with served(tmp_path / "data", business_database_url=url) as server:
         status, body = await asked(server, "订单 YD2026112200001 到哪了", {}, user_id=MEMBER)
+        assert (status, body["error"]["code"]) == (503, "business_unavailable"), body
+        status, body = await asked(server, "我的订单能退吗，运费谁出", {}, user_id=MEMBER)
         assert status == 200 and "business" in body["data"]["degraded"], body
         assert rows_of(body) == [] and "暂时" in body["reply"]

