@@ -227,8 +227,9 @@ async def test_a_second_reading_that_fails_takes_nothing_back(tmp_path: Path) ->
 
 
 async def test_a_turn_that_has_cost_three_calls_is_not_read_again(tmp_path: Path) -> None:
-    script = (*[Say(f"{ARRIVES}[1]"), Say(CRITIQUE.format("FULLY", 90))], Behaviour.BROKEN, Behaviour.BROKEN)
-    async with opened(tmp_path, *script, Behaviour.ANSWER, verify_enabled=True, llm_retries=1) as (client, llm):
+    good: tuple[Step, ...] = Say(f"{ARRIVES}[1]"), Say(CRITIQUE.format("FULLY", 90))
+    script = *good, Behaviour.BROKEN, Behaviour.BROKEN, Behaviour.ANSWER
+    async with opened(tmp_path, *script, verify_enabled=True, llm_retries=1) as (client, llm):
         await chat(client, QUESTION, session_id="s")
         before = llm.requests
         body = await chat(client, "那信用卡的退款呢", session_id="s")

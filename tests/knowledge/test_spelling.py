@@ -68,6 +68,13 @@ def test_a_word_of_a_single_chunk_is_no_model() -> None:
     assert Speller(ANALYZER, {"退款": 2}).correct("退宽多久到").changes == (("退宽", "退款"),)
 
 
+def test_a_word_that_only_the_dictionary_lacks_is_no_typo() -> None:
+    texts = ("商品退回仓库后退款", "退回的商品须完好")
+    speller = Speller(ANALYZER, Counter(term for text in texts * 20 for term in set(ANALYZER.tokens(text))))
+    assert speller.correct("退灰的商品").text == "退回的商品"
+    assert speller.correct("我要退会").text == "我要退会"
+
+
 def test_the_more_usual_of_two_words_is_meant() -> None:
     assert Speller(ANALYZER, {"发票": 40, "发表": 2}).correct("电子发漂").text == "电子发票"
 
