@@ -121,6 +121,7 @@ class Container:
         self._emotions: EmotionHead | None = None
         self.learnt = asyncio.Event()
         """Set once messages are screened and routed by their meaning, not by rules alone."""
+        self.learning = True
         guard = Guard(settings.max_message_chars)
         self._answering = Answering(base.embedder, guard, self._team, self.metrics)
         self.chat = ChatService(
@@ -177,9 +178,7 @@ class Container:
         """Fits to the embedder what goes by meaning, once the rest is ready; until then rules screen and route."""
         await self.ready.wait()
         screening = self._answering.screening = await asyncio.to_thread(Screening)
-        if not self.base.embedder.has_meaning:
-            return
-        while not self.learnt.is_set():
+        while self.base.embedder.has_meaning and not self.learnt.is_set():
             try:
                 await screening.learn(self.base.embedder)
                 head = await fit_head(self.base.embedder, shipped_anchors())
@@ -189,6 +188,7 @@ class Container:
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("screening and routing by rules, trying again")
                 await asyncio.sleep(MAX_RETRY_SECONDS)
+        self.learning = False
 
     async def _fill(self) -> None:
         self._filling = True

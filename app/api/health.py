@@ -17,15 +17,21 @@ class Health(BaseModel):
     status: str
 
 
+class Readiness(Health):
+    """`learning`: the examples of router and screening are still being learnt; until then rules alone judge."""
+
+    learning: bool
+
+
 @router.get("", response_model=Health)
 async def health() -> Health:
     """The process is alive."""
     return Health(status="ok")
 
 
-@router.get("/ready", response_model=Health)
-async def ready(wiring: Wiring) -> Health:
+@router.get("/ready", response_model=Readiness)
+async def ready(wiring: Wiring) -> Readiness:
     """The first question will be answered as fast as any: green only after a warm query."""
     if not wiring.ready.is_set():
         raise Overloaded("服务正在启动，请稍后再试。", code="not_ready")
-    return Health(status="ready")
+    return Readiness(status="ready", learning=wiring.learning)

@@ -67,6 +67,7 @@ def product(settings: Settings, corpus: Path | None = None, **environment: str) 
         } | environment
         with _process(["-m", "app"], Path(folder), variables) as (process, address):
             server = Server(address, process.pid, data_dir)
+            _settled(server)
             if corpus:
                 _upload(server, corpus)
             yield server
@@ -102,6 +103,15 @@ def _process(
             yield process, found.group()
         finally:
             process.terminate()
+
+
+def _settled(server: Server) -> None:
+    """Returns once the server has learnt its examples: what it does behind its first turns is not what is measured."""
+    deadline = monotonic() + START_SECONDS
+    while httpx.get(f"{server.address}/api/v1/health/ready").json()["learning"]:
+        if monotonic() > deadline:
+            raise OSError("例句没有学完")
+        sleep(0.2)
 
 
 def _upload(server: Server, corpus: Path) -> None:
