@@ -173,6 +173,7 @@ class ChatService:
                 response=done.body,
                 created_at=datetime.now(UTC),
                 agent=answer.agent,
+                new_session=message.new_session,
                 cached=done.cached,
                 degraded=answer.degraded,
                 usage=Usage() if done.cached else answer.usage,

@@ -33,8 +33,8 @@ class TurnRow:
 class NewTurn:
     """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
 
-    for_desk: the message goes to the person who has the session, `client_id` being the sender's own id of it; `opening`
-    asks for a person.
+    new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
+    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person.
     """
 
     tenant: str
@@ -49,6 +49,7 @@ class NewTurn:
     response: bytes
     created_at: datetime
     agent: str = ""
+    new_session: bool = False
     cached: bool = False
     degraded: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -53,8 +53,10 @@ def _one(connection: Connection, turn: NewTurn, state: State | None) -> DeskSess
 
 
 def _states(connection: Connection, turns: Sequence[NewTurn]) -> Mapping[SessionKey, State]:
-    """Of those sessions that were with the desk; most were not."""
-    keys = sorted({(turn.tenant, turn.session_id) for turn in turns})
+    """Of those sessions that were with the desk; most were not, and a new one cannot have been."""
+    keys = sorted({(turn.tenant, turn.session_id) for turn in turns if not turn.new_session})
+    if not keys:
+        return {}
     query = (
         select(Table.tenant_id, Table.session_id, Table.state)
         .where(tuple_(Table.tenant_id, Table.session_id).in_(keys))
