@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agents.llm.orders import ABOUT_CUSTOMER, CASE_RECORD, PAYLOAD, TO_MODEL, VERBS_EN
 from agents.llm.sentences import Sentence, split_sentences
@@ -39,8 +40,9 @@ _TASK = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def addresses_model(text: str) -> bool:
-    """Whether a sentence speaks to a language model instead of to the reader."""
+    """Whether a sentence speaks to a language model instead of to the reader; 40 µs, and titles come again and again."""
     folded = _SPACED.sub("", fold(text))
     if _ENCODED.search(text):
         return True
