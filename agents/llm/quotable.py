@@ -42,7 +42,7 @@ _TASK = re.compile(
 
 @lru_cache(maxsize=8192)
 def addresses_model(text: str) -> bool:
-    """Whether a sentence speaks to a language model instead of to the reader; 40 µs, and titles come again and again."""
+    """Whether a sentence speaks to a language model instead of the reader; 40 µs, and titles come again and again."""
     folded = _SPACED.sub("", fold(text))
     if _ENCODED.search(text):
         return True
