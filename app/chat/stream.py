@@ -87,6 +87,7 @@ async def _pump(events: AsyncIterator[ChatEvent], queue: asyncio.Queue[ChatEvent
     try:
         async for event in events:
             await queue.put(event)
+            await asyncio.sleep(0)  # whoever sends it comes first, however many tokens are there already
     except Exception as error:
         await queue.put(error)
     else:
