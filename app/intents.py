@@ -44,6 +44,8 @@ class Heads:
             return self.shipped
         own = self._own.get(tenant)
         if own is None or own.examples != examples:
+            if own is not None and own.task is not None:
+                own.task.cancel()
             own = self._own[tenant] = _Own(examples, own.head if own else None)
             own.task = asyncio.create_task(self._fit(own, self.shipped), name="anchors")
         return own.head or self.shipped

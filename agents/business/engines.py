@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import LifoQueue
+from queue import Empty, LifoQueue
 from typing import Any, Protocol
 
 from sqlalchemy import URL, make_url
@@ -91,9 +91,15 @@ class SqliteEngine:
         while not self._idle.empty():
             self._idle.get_nowait().close()
 
+    def _taken(self) -> sqlite3.Connection:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return self._connect()
+
     def _fetch(self, sql: str, values: dict[str, Any], limit: int, until: float) -> list[tuple[Any, ...]]:
         try:
-            connection = self._idle.get_nowait() if not self._idle.empty() else self._connect()
+            connection = self._taken()
             connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
             try:
                 rows = connection.execute(sql, values).fetchmany(limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import date
 
@@ -50,7 +51,9 @@ class SqlWriter:
 
     def _messages(self, question: Question, today: date) -> list[ChatMessage]:
         rules = fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
-        text = question.standalone.replace(question.caller, "我") if question.caller else question.standalone
+        text = question.standalone
+        if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
+            text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(question.caller)}(?![0-9A-Za-z])", "我", text)
         return [
             {"role": "system", "content": rules},
             {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)},

@@ -64,6 +64,8 @@ _COMMANDS = re.compile(
 _SMALL = re.compile(
     r"(?:不用谢|谢谢|感谢|多谢|辛苦|再见|拜拜|你好|您好|在吗|哈哈+|哦+|收到|知道了?|明白了?|thanks?|bye|hi|hello)[\s。.!！~～你您了啦啊]*"
 )
+_LEFT = re.compile(r"(?:先|还是|那)*(?:不用|不必|不需要|算了|取消|放弃)[了吧啊]*[,，。!！]")
+"""不用了，我自己处理吧: the rest says why, and adds nothing."""
 MIN_SUPPLEMENT_CHARS = 3
 MAX_DECISION_CHARS = 24
 """A longer message says more than yes or no; and the patterns, tried in many ways, stay cheap."""
@@ -84,6 +86,8 @@ def decided(text: str) -> Reply | None:
         return Reply(Decision.SUPPLEMENT, rest) if rest else None
     if _ASKS.search(words):
         return None
+    if _LEFT.match(words):
+        return Reply(Decision.CANCEL)
     if len(words) <= MAX_DECISION_CHARS and (reply := _plain(words)):
         return reply
     if _COMMANDS.search(words) or _SMALL.fullmatch(words) or explicit(text) is Intent.NONSENSE:

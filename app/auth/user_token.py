@@ -43,7 +43,7 @@ class UserTokens:
             raise _refused(f"缺少 {error.claim}") from error
         except jwt.ImmatureSignatureError as error:
             raise _refused("还没有生效，请检查签发方的时钟") from error
-        except jwt.InvalidTokenError as error:
+        except (jwt.InvalidTokenError, ValueError) as error:  # a lone surrogate is no token either
             raise _refused("无效：签名、算法或格式不对") from error
         if claims.get("tenant", tenant) != tenant:
             raise _refused("不属于这个租户")

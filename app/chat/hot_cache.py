@@ -183,7 +183,8 @@ class HotCache:
 
 
 def _keepable(answer: Answer) -> bool:
-    return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and not answer.degraded
+    shared = all(isinstance(source, Source) for source in answer.sources) and not (answer.proposal or answer.handoff)
+    return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and shared and not answer.degraded
 
 
 async def _replay(events: Iterable[AnswerEvent]) -> Events:

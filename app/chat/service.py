@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agents.screening.types import Reason
@@ -53,39 +54,48 @@ class ChatService:
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
         done = None
-        async for event in self.stream(message):
+        async for event in self._turn(message, _Turn(message, self._metrics, unseen=message.new_session)):
             if isinstance(event, TurnDone):
                 done = event
         if done is None:
             raise RuntimeError("a turn ended without its final event")
         return done
 
-    async def stream(self, message: Message) -> AsyncIterator[ChatEvent]:
+    def stream(self, message: Message) -> AsyncIterator[ChatEvent]:
         """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer."""
-        turn = _Turn(message, self._metrics)
+        return self._turn(message, _Turn(message, self._metrics))
+
+    async def _turn(self, message: Message, turn: _Turn) -> AsyncIterator[ChatEvent]:
         with self._metrics.turn(message.tenant):
             text = self._taken(message)
             turn.laps.lap("guard")
-            if isinstance(text, Rejected):
-                for notice in turn.rejected(text):
+            if not text.text:
+                assert text.rejected is not None
+                async for notice in turn.rejected(text.rejected):
                     yield notice
                 return
             async with self._sessions.turn(message):
+                again = False
                 while not turn.finished:  # once more when the session changed hands before the end
-                    held = await self._desk.before(message, text)
-                    if held is None:
-                        events = self._answered(message, text, turn)
+                    held = await self._desk.before(message, text.text, again=again)
+                    if held is not None:
+                        events = self._forwarded(message, text.text, held, turn)
+                    elif text.rejected is not None:
+                        events = turn.rejected(text.rejected)
                     else:
-                        events = self._forwarded(message, text, held, turn)
+                        events = self._answered(message, text.text, turn)
+                    again = True
                     async with aclosing(events):
                         async for event in events:
                             yield event
 
-    def _taken(self, message: Message) -> str | Rejected:
+    def _taken(self, message: Message) -> _Taken:
         """The guard's patterns are for models: a person reads all that is not empty or too long."""
         text = self._guard.check(message.text)
-        harmless = isinstance(text, Rejected) and text.reason not in (Reason.EMPTY, Reason.TOO_LONG)
-        return clean(message.text).strip() if harmless and self._desk.silent(message) else text
+        if not isinstance(text, Rejected):
+            return _Taken(text)
+        readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.silent(message)
+        return _Taken(clean(message.text).strip() if readable else "", text)
 
     async def _answered(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
         """The agents' answer, as far as no person takes the session meanwhile."""
@@ -173,7 +183,7 @@ class ChatService:
                 response=done.body,
                 created_at=datetime.now(UTC),
                 agent=answer.agent,
-                new_session=message.new_session,
+                new_session=turn.unseen,
                 cached=done.cached,
                 degraded=answer.degraded,
                 usage=Usage() if done.cached else answer.usage,
@@ -188,10 +198,19 @@ class ChatService:
         return kept
 
 
-class _Turn:
-    """Ids and timings of one turn."""
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A message as it was taken, empty where nobody is to read it; `rejected`: no agent is."""
 
-    def __init__(self, message: Message, metrics: Metrics) -> None:
+    text: str
+    rejected: Rejected | None = None
+
+
+class _Turn:
+    """Ids and timings of one turn. unseen: nobody but this turn knows of the session before its end."""
+
+    def __init__(self, message: Message, metrics: Metrics, *, unseen: bool = False) -> None:
+        self.unseen = unseen
         self.laps = Laps()
         self._message = message
         self._message_id = new_id()
@@ -224,9 +243,13 @@ class _Turn:
         self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
 
-    def rejected(self, rejected: Rejected) -> list[ChatEvent]:
+    async def rejected(self, rejected: Rejected) -> AsyncGenerator[ChatEvent]:
+        """What is told of a message that is not taken; it is not kept."""
         answer = Answer(reply=rejected.reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
         done = self.done(answer, cached=False)
         self._metrics.rejected(self._message.tenant, rejected.reason)
         self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.laps.total_ms)
-        return [self.started(Meta("guard", "rejected")), Token(rejected.reply), done]
+        self.finished = True
+        yield self.started(Meta("guard", "rejected"))
+        yield Token(rejected.reply)
+        yield done

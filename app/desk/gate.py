@@ -62,10 +62,13 @@ class Gate:
         """Whether the bot must not say another word; to be asked before each piece of an answer."""
         return self._feed.held(_key(message))
 
-    async def before(self, message: Message, text: str) -> Held | None:
-        """What to say instead of an answer while a person has the session, or is waited for; None: the bot answers."""
+    async def before(self, message: Message, text: str, *, again: bool = False) -> Held | None:
+        """What to say instead of an answer while a person has the session, or is waited for; None: the bot answers.
+
+        again: the session changed hands within this turn, a new one too, whose id the stream had told.
+        """
         key = _key(message)
-        if message.new_session or not (self._shared or self._feed.held(key)):
+        if not (again or self._feed.held(key) or (self._shared and not message.new_session)):
             return None
         session = await self._sessions.find(key)
         if session is None or not silent(session.state):
@@ -75,7 +78,7 @@ class Gate:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.state(await self._desk.leave(key))
                 return Held(_answer(_LEFT, Outcome.ANSWERED), queue, forward=False)
-            return await self.before(message, "")
+            return await self.before(message, "", again=True)
         queue = await self._queue.state(session)
         return Held(_answer(held_notice(queue, text), Outcome.HANDOFF, escalate=True), queue)
 

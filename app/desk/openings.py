@@ -64,7 +64,7 @@ class Openings:
         forecast = await self._queue.forecast(key.tenant, urgency)
         queue = forecast.queue
         if queue.estimated_wait_s is None:
-            ticket = await self.ticket(key, user_id or question.caller, str(made["summary"]), urgency)
+            ticket = await self.ticket(key, question.caller, str(made["summary"]), urgency)
             queue = QueueState(queue.state, queue.position, ticket=ticket)
         late = queue.state is State.OUT_OF_HOURS
         opening = Opening(

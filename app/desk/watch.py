@@ -87,9 +87,7 @@ class Watch:
                 alone[tenant] = not (await self._staff.load(tenant)).on_duty
             if alone[tenant]:
                 text = str(session.card.get("summary", ""))
-                number = await self._openings.ticket(
-                    session.key, session.user_id or session.caller, text, session.priority
-                )
+                number = await self._openings.ticket(session.key, session.caller, text, session.priority)
                 with suppress(Conflict, NotFound):  # it moved on meanwhile
                     notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
                     await self._service.ticketed(session.key, number, notice)

@@ -9,9 +9,14 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from agents.types import Outcome
 from app.auth.keys import digest_of
 from app.auth.principal import Role
+from app.chat.session import Message
+from app.chat.types import ChatEvent, TurnDone
+from app.container import Container
 from app.db.keys import KeyRepository
+from app.desk.types import SessionKey, State
 from app.main import create_app
 from app.settings import Settings
 from tests.app.test_chat import events
@@ -247,3 +252,18 @@ async def test_rows_of_a_customer_need_a_database_and_say_so(http: httpx.AsyncCl
     await chat(http, "转人工")
     refused = (await http.get(f"{DESK}/s/business-assist")).json()["error"]
     assert refused["code"] == "business_not_configured" and "BUSINESS_DATABASE_URL" in refused["message"]
+
+
+async def test_a_person_called_in_mid_answer_of_a_new_session_gets_the_message(app: FastAPI) -> None:
+    """The stream tells the new session's id at its start, so somebody may call a person before its end."""
+    container: Container = app.state.container
+    seen: list[ChatEvent] = []
+    message = Message(tenant="default", session_id="fresh", text="你好", new_session=True)
+    async for event in container.chat.stream(message):
+        if not seen:
+            await container.desk.service.request(SessionKey("default", "fresh"))
+        seen.append(event)
+    done = seen[-1]
+    assert isinstance(done, TurnDone)
+    assert (done.answer.agent, done.answer.outcome) == ("desk", Outcome.HANDOFF)
+    assert done.handoff is not None and done.handoff.state is State.QUEUED
