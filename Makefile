@@ -28,7 +28,7 @@ format: install-dev ## 按统一格式改写代码
 	$(BIN)/ruff format .
 
 test: lint ## 静态检查与全部测试
-	$(BIN)/python -m pytest -n 3 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 docs: install-dev ## 构建文档站点到 site/
 	$(BIN)/mkdocs build --strict
