@@ -46,5 +46,5 @@ $(VENV)/.installed: requirements-lite.txt
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements.txt requirements-dev.txt
-	$(PIP) -r requirements.txt -r requirements-dev.txt
+	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
 	@touch $@
