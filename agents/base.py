@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
@@ -25,3 +25,8 @@ async def said(answer: Answer) -> AsyncGenerator[AnswerEvent]:
     yield Meta(answer.agent, answer.intent)
     yield Token(answer.reply)
     yield Done(answer)
+
+
+def answer_of(events: Sequence[AnswerEvent]) -> Answer:
+    """The answer that the events of a run end with."""
+    return next(event.answer for event in reversed(events) if isinstance(event, Done))

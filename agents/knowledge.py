@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agents.asking import bare_name
+from agents.base import answer_of
 from agents.draft import Draft
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
 from agents.pages import about_page, ordered_up, page_chunk
 from agents.profile import TenantProfile
 from agents.suggestions import neighbours
-from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Settled, Source, Token
+from agents.types import (
+    GIVEN,
+    Answer,
+    AnswerEvent,
+    Done,
+    Evidence,
+    Meta,
+    Outcome,
+    Question,
+    Replace,
+    Settled,
+    Source,
+    Token,
+)
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import CANNOT, Review, Verifier
 from knowledge.text import fold
@@ -26,7 +40,6 @@ MAX_TOPICS = 3
 MAX_CALLS = 3
 """Requests to models of one turn, its rewrite and routing included."""
 NEED_PERSON = "转人工客服"
-_FOUND = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
 _DEGRADED = "抱歉，检索服务暂时不完整，现在还不能可靠地回答这个问题。请稍后再试，或联系人工客服。"
 _OUT_OF_SCOPE = "抱歉，这个话题不在我的服务范围内。如需帮助，可以联系人工客服。"
 _UNSPEAKABLE = "抱歉，找到了相关资料，但其中没有可以直接引用的内容，请联系人工客服确认。"
@@ -105,13 +118,13 @@ class KnowledgeAgent:
                 continue
             yield Evidence(question, attempt.retrieval)
             told = [event async for event in self._reply(question, attempt.retrieval)]
-            answer = _answer_of(told)
+            answer = answer_of(told)
             question = replace(question, usage=answer.usage, degraded=answer.degraded)
-            if answer.outcome in _FOUND:
+            if answer.outcome in GIVEN:
                 break
         for event in told[:-1]:
             yield event
-        yield Done(replace(_answer_of(told), usage=question.usage, degraded=tuple(dict.fromkeys(question.degraded))))
+        yield Done(replace(answer_of(told), usage=question.usage, degraded=tuple(dict.fromkeys(question.degraded))))
 
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
@@ -230,12 +243,6 @@ def _done(
         timings |= {"generate": generate_ms, "verify": round(draft.verify_ms, 3)}
     usage = question.usage + draft.usage if draft else question.usage
     return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage))
-
-
-def _answer_of(events: Sequence[AnswerEvent]) -> Answer:
-    last = events[-1]
-    assert isinstance(last, Done)  # see `Agent.run`
-    return last.answer
 
 
 def _milliseconds(started: float) -> float:

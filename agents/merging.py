@@ -12,16 +12,27 @@ from dataclasses import replace
 
 from loguru import logger
 
-from agents.base import Agent
+from agents.base import Agent, answer_of
 from agents.errors import BusinessUnavailable
-from agents.types import CITING, Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Replace, Token, Usage
+from agents.types import (
+    CITING,
+    GIVEN,
+    Answer,
+    AnswerEvent,
+    Done,
+    Evidence,
+    Meta,
+    Outcome,
+    Question,
+    Replace,
+    Token,
+    Usage,
+)
 
 BETWEEN = "\n\n"
 PART = "business"
 """What is marked as degraded."""
 OUT_OF_REACH = "您的账户数据暂时查不到，请稍后再问一次。"
-_ADDS = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
-"""A part without an answer adds nothing: the first agent has said what happens next."""
 _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 """What the first agent may end with while the rest of the question is answered."""
 
@@ -44,7 +55,7 @@ async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGene
             for event in events_of_another:
                 if isinstance(event, Evidence):
                     yield event
-            added = _answer_of(events_of_another)
+            added = answer_of(events_of_another)
             if _adds(added) and answer.outcome is Outcome.NO_EVIDENCE:
                 yield Replace(added.reply)
             elif _adds(added):
@@ -63,7 +74,7 @@ async def run_in_turn(first: Agent, second: Agent, question: Question) -> AsyncG
     Nothing is told before the first has ended: for one that answers as a whole. Raises what an agent raises.
     """
     events = [event async for event in first.run(question)]
-    answer = _answer_of(events)
+    answer = answer_of(events)
     if answer.outcome is not Outcome.NO_EVIDENCE:
         for event in events:
             yield event
@@ -97,13 +108,9 @@ async def _collected(agent: Agent, question: Question) -> list[AnswerEvent]:
     return [event async for event in _run(agent, replace(question, usage=Usage()))]
 
 
-def _answer_of(events: Sequence[AnswerEvent]) -> Answer:
-    return next(event.answer for event in reversed(events) if isinstance(event, Done))
-
-
 def _adds(answer: Answer) -> bool:
-    """An outage is told besides: silence would say that there is nothing."""
-    return answer.outcome in _ADDS or (answer.outcome is Outcome.CANNOT_ANSWER and PART in answer.degraded)
+    """A part without an answer adds nothing: the first agent has said what happens next. An outage is told besides."""
+    return answer.outcome in GIVEN or (answer.outcome is Outcome.CANNOT_ANSWER and PART in answer.degraded)
 
 
 def _merged(first: Answer, other: Answer) -> Answer:

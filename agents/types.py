@@ -31,6 +31,8 @@ class Outcome(StrEnum):
 
 CITING = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED})
 """Only these outcomes show sources."""
+GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
+"""The outcomes of an answer, however sure of it."""
 
 
 @dataclass(frozen=True, slots=True)

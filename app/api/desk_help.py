@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from agents.types import RowSource
+from agents.types import Question, RowSource
 from app.api.chat_schemas import RowSourceOut, SourceOut
 from app.api.deps import AdminTenant, StaffTenant, Wiring
 from app.api.desk import SessionId, require
@@ -23,7 +22,7 @@ from app.api.desk_schemas import (
     StaffList,
     StaffOut,
 )
-from app.chat.questions import normalised
+from app.chat.questions import digest
 from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
 from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict, InvalidRequest
@@ -44,9 +43,7 @@ async def knowledge_recommend(
     session_id: SessionId, tenant: StaffTenant, wiring: Wiring, question: Asked = ""
 ) -> AdviceOut:
     """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
-    session = await require(wiring, tenant, session_id)
-    turns = await wiring.conversations.last(tenant, session_id, wiring.settings.history_turns or 1)
-    asked = last_question(turns, session.caller, clean(question).strip())
+    asked = await _asked(wiring, tenant, session_id, question)
     if not asked.text:
         raise InvalidRequest("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
     return _advice(await knowledge_advice((await wiring.tenant(tenant)).team.roster, asked))
@@ -57,9 +54,7 @@ async def business_assist(
     session_id: SessionId, tenant: StaffTenant, wiring: Wiring, question: Asked = ""
 ) -> AdviceOut:
     """Rows of the business database that belong to the customer of this session."""
-    session = await require(wiring, tenant, session_id)
-    turns = await wiring.conversations.last(tenant, session_id, wiring.settings.history_turns or 1)
-    asked = last_question(turns, session.caller, clean(question).strip())
+    asked = await _asked(wiring, tenant, session_id, question)
     return _advice(await business_advice((await wiring.tenant(tenant)).team.roster, asked, session_id))
 
 
@@ -77,9 +72,10 @@ async def solve(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wi
         raise InvalidRequest(
             "这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said"
         )
-    gap = hashlib.sha256(normalised(question).encode()).hexdigest()
     agent_id = body.agent_id or session.agent_id
-    return SolutionOut.model_validate(await wiring.desk.solutions.put(session.key, gap, question, answer, agent_id))
+    return SolutionOut.model_validate(
+        await wiring.desk.solutions.put(session.key, digest(question), question, answer, agent_id)
+    )
 
 
 @router.get("/sessions/{session_id}/solution")
@@ -115,6 +111,12 @@ async def presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wir
     staff = wiring.desk.staff
     await (staff.seen(tenant, agent_id) if body.online else staff.gone(tenant, agent_id))
     return Response(status_code=204)
+
+
+async def _asked(wiring: Wiring, tenant: str, session_id: str, question: str) -> Question:
+    session = await require(wiring, tenant, session_id)
+    turns = await wiring.conversations.last(tenant, session_id, wiring.settings.history_turns or 1)
+    return last_question(turns, session.caller, clean(question).strip())
 
 
 async def _said(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:

@@ -5,22 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.chat_schemas import HandoffOut, RowSourceOut, SourceOut
+from app.api.fields import CLEANED
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
-from knowledge.text import clean
 
-
-def _cleaned(value: object) -> object:
-    return clean(value).strip() if isinstance(value, str) else value
-
-
-AgentId = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=64)]
-MaybeAgentId = Annotated[str, BeforeValidator(_cleaned), Field(max_length=64)]
-Label = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=64)]
-Note = Annotated[str, BeforeValidator(_cleaned), Field(max_length=2000)]
-Content = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=4000)]
+AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
+MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
+Label = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
+Note = Annotated[str, CLEANED, Field(max_length=2000)]
+Content = Annotated[str, CLEANED, Field(min_length=1, max_length=4000)]
 
 
 class AcceptIn(BaseModel):

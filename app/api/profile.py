@@ -6,28 +6,24 @@ from dataclasses import asdict
 from typing import Annotated, Self
 
 from fastapi import APIRouter
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.profile import ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
 from app.api.deps import AdminTenant, StaffTenant, TenantId, Wiring
+from app.api.fields import CLEANED
 from app.db.profiles import profile_from
 from app.desk.hours import business_hours
-from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"])
 
 MAX_EXAMPLES = 500
 
 
-def _cleaned(value: object) -> object:
-    return clean(value).strip() if isinstance(value, str) else value
-
-
-Line = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=100)]
-Paragraph = Annotated[str, BeforeValidator(_cleaned), Field(max_length=500)]
-Script = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=500)]
-Text = Annotated[str, BeforeValidator(_cleaned), Field(max_length=4000)]
+Line = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
+Paragraph = Annotated[str, CLEANED, Field(max_length=500)]
+Script = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
+Text = Annotated[str, CLEANED, Field(max_length=4000)]
 
 
 class ProfileIn(BaseModel):

@@ -5,24 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.ticketing.types import Category, Priority, TicketState
+from app.api.fields import CLEANED
 from app.db.models import now
 from app.db.tickets import TicketRow
 from app.tickets.sla import Clock
-from knowledge.text import clean
 
-
-def _cleaned(value: object) -> object:
-    return clean(value).strip() if isinstance(value, str) else value
-
-
-Subject = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=100)]
-Body = Annotated[str, BeforeValidator(_cleaned), Field(max_length=5000)]
-Words = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=5000)]
-Name = Annotated[str, BeforeValidator(_cleaned), Field(max_length=128)]
-Author = Annotated[str, BeforeValidator(_cleaned), Field(min_length=1, max_length=128)]
+Subject = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
+Body = Annotated[str, CLEANED, Field(max_length=5000)]
+Words = Annotated[str, CLEANED, Field(min_length=1, max_length=5000)]
+Name = Annotated[str, CLEANED, Field(max_length=128)]
+Author = Annotated[str, CLEANED, Field(min_length=1, max_length=128)]
 STAFF = "staff"
 
 

@@ -7,24 +7,20 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.deps import AdminTenant, Wiring
+from app.api.fields import CLEANED
 from app.db.deliveries import State
 from app.db.webhooks import Subscription
-from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/webhooks", tags=["Webhook"])
 
 EventName = Literal["handoff.queued", "handoff.resolved", "ticket.created", "gap.detected"]
 
 
-def _cleaned(value: object) -> object:
-    return clean(value).strip() if isinstance(value, str) else value
-
-
-Url = Annotated[str, BeforeValidator(_cleaned), Field(min_length=8, max_length=2000)]
-Description = Annotated[str, BeforeValidator(_cleaned), Field(max_length=200)]
+Url = Annotated[str, CLEANED, Field(min_length=8, max_length=2000)]
+Description = Annotated[str, CLEANED, Field(max_length=200)]
 WebhookId = Annotated[str, Path(max_length=32)]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
 from agents.types import Outcome
-from app.chat.questions import normalised
+from app.chat.questions import digest
 from app.db.conversations import NewTurn
 from app.db.outbox import Event
 from app.privacy import masked
@@ -48,7 +47,11 @@ def _gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
     for turn in turns:
         if turn.outcome in GAPS and turn.agent == KNOWLEDGE and not turn.degraded:
             question = masked(turn.standalone)
-            digest = hashlib.sha256(normalised(question).encode()).hexdigest()
-            gap = {"hash": digest, "question": question, "outcome": turn.outcome, "at": turn.created_at.isoformat()}
+            gap = {
+                "hash": digest(question),
+                "question": question,
+                "outcome": turn.outcome,
+                "at": turn.created_at.isoformat(),
+            }
             gaps.append(gap)
     return gaps

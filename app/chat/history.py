@@ -25,8 +25,9 @@ class History:
     async def question(self, message: Message, text: str) -> Question:
         """The question with its history, its rewrite when it is a follow-up, and what was proposed before it."""
         rows = await self._rows(message)
-        turns = _understood(message.history[-self._turns :]) if message.history else tuple(map(_turn, rows))
-        turns = turns if self._turns else ()
+        turns: tuple[Turn, ...] = ()
+        if self._turns:
+            turns = _understood(message.history[-self._turns :]) if message.history else tuple(map(_turn, rows))
         question = Question(
             text,
             history=turns,

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from cachetools import TTLCache
 
-from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Page, Question, Source, Token, Usage
+from agents.base import answer_of
+from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
 from app.chat.questions import normalised
 
-KEPT_OUTCOMES = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED, Outcome.LOW_CONFIDENCE})
+KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, and a question back belongs to its conversation."""
 KEPT_AGENTS = frozenset({"knowledge", "chitchat"})
 """Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
@@ -165,7 +166,7 @@ class HotCache:
 
     async def _keep(self, key: Key, flight: Flight, events: Sequence[AnswerEvent], milliseconds: float) -> None:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
-        answer = next(event.answer for event in reversed(events) if isinstance(event, Done))
+        answer = answer_of(events)
         self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
         config = (await self._version(key.tenant)).config
         if not _keepable(answer) or config != key.version.config or self._flights.get(key) is not flight:

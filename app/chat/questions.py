@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 
@@ -25,6 +26,11 @@ def normalised(text: str) -> str:
     form = "NFC" if _COMPATIBLE_ONLY.search(text) else "NFKC"
     text = _SPACES.sub(" ", unicodedata.normalize(form, text).casefold()).strip()  # type: ignore[arg-type]
     return _CLOSING.sub("", text) or text
+
+
+def digest(text: str) -> str:
+    """SHA-256 of the form in which questions are compared, in hex: by it a gap and its solution find each other."""
+    return hashlib.sha256(normalised(text).encode()).hexdigest()
 
 
 def same_question(one: str, other: str) -> bool:
