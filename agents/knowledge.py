@@ -37,8 +37,6 @@ from knowledge.text import fold
 from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
-MAX_CALLS = 3
-"""Requests to models of one turn, its rewrite and routing included."""
 NEED_PERSON = "转人工客服"
 _DEGRADED = "抱歉，检索服务暂时不完整，现在还不能可靠地回答这个问题。请稍后再试，或联系人工客服。"
 _OUT_OF_SCOPE = "抱歉，这个话题不在我的服务范围内。如需帮助，可以联系人工客服。"
@@ -168,7 +166,7 @@ class KnowledgeAgent:
         started = time.perf_counter()
         english = self._policy.profile.replies_in_english(question.standalone)
         review = Review(question.standalone, answer.reply, draft.fragments, english)
-        may_ask = self._thorough is not None or question.usage.calls + draft.usage.calls < MAX_CALLS
+        may_ask = self._thorough is not None or question.usage.calls + draft.usage.calls < question.max_calls
         checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:

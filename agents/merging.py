@@ -1,6 +1,7 @@
 """One answer out of several agents: all run at once, the first one speaks first, the others add what they found.
 
-Business data that is out of reach costs a merged answer no more than its own part.
+Business data that is out of reach costs a merged answer no more than its own part. The requests to models that a turn
+may make are dealt out beforehand: agents that run at once cannot wait for what another one leaves.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from agents.types import (
 BETWEEN = "\n\n"
 PART = "business"
 """What is marked as degraded."""
+ASKING = frozenset({"business", "knowledge"})
+"""Agents that ask models."""
 OUT_OF_REACH = "您的账户数据暂时查不到，请稍后再问一次。"
 _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 """What the first agent may end with while the rest of the question is answered."""
@@ -39,10 +42,14 @@ _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 
 async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGenerator[AnswerEvent]:
     """The events of a merged answer; the outcome is the first agent's if it had an answer. Raises what agents raise."""
-    others = [asyncio.create_task(_collected(agent, question), name=agent.name) for agent in agents[1:]]
+    asked = _dealt(agents, question)
+    others = [
+        asyncio.create_task(_collected(agent, part), name=agent.name)
+        for agent, part in zip(agents[1:], asked[1:], strict=True)
+    ]
     try:
         first = None
-        async with aclosing(_run(agents[0], question)) as events:
+        async with aclosing(_run(agents[0], asked[0])) as events:
             async for event in events:
                 if isinstance(event, Done):
                     first = event.answer
@@ -68,21 +75,29 @@ async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGene
         await asyncio.gather(*others, return_exceptions=True)
 
 
-async def run_in_turn(first: Agent, second: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
-    """The events of the first agent, or, where it ends with NO_EVIDENCE, those of the second.
+class InTurn:
+    """Answers as the first agent, or, where that one ends with NO_EVIDENCE, as the second.
 
-    Nothing is told before the first has ended: for one that answers as a whole. Raises what an agent raises.
+    Nothing is told before the first has ended: for one that answers as a whole.
     """
-    events = [event async for event in first.run(question)]
-    answer = answer_of(events)
-    if answer.outcome is not Outcome.NO_EVIDENCE:
-        for event in events:
-            yield event
-        return
-    question = replace(question, usage=answer.usage, degraded=answer.degraded)
-    async with aclosing(second.run(question)) as others:
-        async for event in others:
-            yield event
+
+    def __init__(self, first: Agent, second: Agent) -> None:
+        self.name = first.name
+        self._first = first
+        self._second = second
+
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """See `Agent.run`."""
+        events = [event async for event in self._first.run(question)]
+        answer = answer_of(events)
+        if answer.outcome is not Outcome.NO_EVIDENCE:
+            for event in events:
+                yield event
+            return
+        question = replace(question, usage=answer.usage, degraded=answer.degraded)
+        async with aclosing(self._second.run(question)) as others:
+            async for event in others:
+                yield event
 
 
 async def _run(agent: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
@@ -103,9 +118,20 @@ async def _run(agent: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
         yield Done(replace(answer, usage=question.usage))
 
 
+def _dealt(agents: Sequence[Agent], question: Question) -> list[Question]:
+    """The question of each agent with its share of the requests that are left, what is over going to the last agent
+    that asks. What was spent before is the first one's.
+    """
+    asking = [agent for agent in agents if agent.name in ASKING]
+    spent = question.usage.calls
+    each, over = divmod(max(question.max_calls - spent, 0), max(len(asking), 1))
+    shares = [each + over * (agent is asking[-1]) if agent in asking else 0 for agent in agents]
+    others = [replace(question, usage=Usage(), max_calls=share) for share in shares[1:]]
+    return [replace(question, max_calls=spent + shares[0]), *others]
+
+
 async def _collected(agent: Agent, question: Question) -> list[AnswerEvent]:
-    """What it cost before the agents ran is the first one's."""
-    return [event async for event in _run(agent, replace(question, usage=Usage()))]
+    return [event async for event in _run(agent, question)]
 
 
 def _adds(answer: Answer) -> bool:

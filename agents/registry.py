@@ -16,7 +16,7 @@ from agents.emotion import CALM, Emotion
 from agents.escalation import EscalationAgent
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy, Searcher
 from agents.llm.base import Generator
-from agents.merging import run_in_turn, run_together
+from agents.merging import InTurn, run_together
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
@@ -127,13 +127,15 @@ class Roster:
 
     async def run(self, question: Question, route: Route) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
-        agents = self.chosen(route, felt(question, self._care.head))
-        if len(agents) > 1:
-            events = run_together(agents, question)
-        elif isinstance(agents[0], BusinessAgent):
-            events = run_in_turn(agents[0], self._agents[Intent.KNOWLEDGE_QA], question)
-        else:
-            events = agents[0].run(question)
+        agents = self._looking_up(self.chosen(route, felt(question, self._care.head)))
+        events = run_together(agents, question) if len(agents) > 1 else agents[0].run(question)
         async with aclosing(events):
             async for event in events:
                 yield event
+
+    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Agent, ...]:
+        """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
+        knowledge = self._agents[Intent.KNOWLEDGE_QA]
+        if knowledge in agents:
+            return agents
+        return tuple(InTurn(agent, knowledge) if isinstance(agent, BusinessAgent) else agent for agent in agents)

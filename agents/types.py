@@ -11,6 +11,9 @@ from knowledge.types import Retrieval, Vector
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
     from agents.routing.types import Route
 
+MAX_CALLS = 3
+"""Requests to models of one turn, its rewrite and routing included; repeated after a failure, one may cost more."""
+
 
 class Outcome(StrEnum):
     """How a turn ended. Typed where it is decided, never inferred from text."""
@@ -96,6 +99,7 @@ class Question:
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
     proposed.
     `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
+    `max_calls` are the requests to models that may be made by the end of the answer, those of `usage` included.
     """
 
     text: str
@@ -109,6 +113,7 @@ class Question:
     proposal: Proposal | None = None
     degraded: tuple[str, ...] = ()
     usage: Usage = Usage()
+    max_calls: int = MAX_CALLS
 
     @property
     def standalone(self) -> str:

@@ -78,7 +78,7 @@ class BusinessAgent:
     async def _written(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
         """By a statement of the model; by the plan where there is none that can be executed."""
         usage, refused, failed = Usage(), None, False
-        for _ in range(ATTEMPTS):
+        for _ in range(min(ATTEMPTS, question.max_calls - question.usage.calls)):
             written = await writer.write(question, self._parts.today(), refused)
             usage, failed = usage + written.usage, written.failed
             if written.sql is None:
