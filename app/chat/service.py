@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agents.screening.types import Reason
+from agents.ticketing.decision import decided
 from agents.ticketing.wording import own_tickets
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Token, Usage
 from app.chat.answering import Answering
@@ -152,10 +153,9 @@ class ChatService:
             return False
         if message.new_session and not message.history and message.page is None:
             return True
-        started = await self._sessions.started(message)
         if self_contained(text):
-            return not self._sessions.proposed(message)
-        return not (message.page or started)
+            return decided(text) is None or not await self._sessions.proposed(message)
+        return not (message.page or await self._sessions.started(message))
 
     async def _persisted(
         self,
@@ -193,7 +193,7 @@ class ChatService:
             )
         )
         if kept:
-            self._sessions.remember(message, proposed=answer.proposal is not None)
+            self._sessions.remember(message)
             turn.persisted(done)
         return kept
 

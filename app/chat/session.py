@@ -42,7 +42,7 @@ class Sessions:
     def __init__(self, conversations: ConversationRepository) -> None:
         self._conversations = conversations
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self._known: OrderedDict[tuple[str, str], bool] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def turn(self, message: Message) -> asyncio.Lock:
         """To be held while a turn is answered."""
@@ -53,20 +53,22 @@ class Sessions:
         if message.new_session:
             return bool(message.history)
         key = (message.tenant, message.session_id)
-        if key not in self._known and not await self._conversations.exists(*key):
-            return False
         if key not in self._known:
-            self.remember(message, proposed=True)  # by another process, for all this one knows
+            if not await self._conversations.exists(*key):
+                return False
+            self.remember(message)
         return True
 
-    def proposed(self, message: Message) -> bool:
-        """Whether the last turn of a session that has started may have proposed something."""
-        return self._known.get((message.tenant, message.session_id), False)
+    async def proposed(self, message: Message) -> bool:
+        """Whether the last turn of the session proposed something. Read anew: another process may have answered it."""
+        if message.new_session:
+            return False
+        return await self._conversations.proposed(message.tenant, message.session_id)
 
-    def remember(self, message: Message, *, proposed: bool) -> None:
+    def remember(self, message: Message) -> None:
         """The session has a turn now."""
         key = (message.tenant, message.session_id)
-        self._known[key] = proposed
+        self._known[key] = None
         self._known.move_to_end(key)
         if len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)
