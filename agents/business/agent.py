@@ -10,17 +10,21 @@ from time import perf_counter
 from loguru import logger
 
 from agents.business.database import BusinessDatabase
-from agents.business.engines import StatementFailed
+from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.generation import SqlWriter
 from agents.business.identity import IdentityCheck
 from agents.business.scope import UnsafeQuery
 from agents.business.sources import row_sources
-from agents.business.types import OfflineQueries, Plan, Replies, Rows
+from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
+from agents.errors import BusinessUnavailable
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
 
 SIGN_IN = "这个问题要查您本人的数据，请先登录。登录后再问一次，我就能为您查询了。"
 NOT_UNDERSTOOD = "这个问题我没能在您的账户数据里查到答案。您可以换个说法，或问得具体一些，例如订单号、时间、商品。"
 REFUSED = "抱歉，这个问题我没法在您的账户数据里查询。您可以换个说法再问一次。"
+TOO_SLOW = (
+    "抱歉，这个问题要翻的数据太多，没能在规定的时间里查完。您可以把范围缩小一些再问，例如说明时间、订单号或商品。"
+)
 ATTEMPTS = 2
 """Statements of a language model for one question: the second may mend what was wrong with the first."""
 
@@ -73,11 +77,18 @@ class BusinessAgent:
     async def _planned(self, question: Question, plan: Plan | None) -> Answer:
         if plan is None:
             return self._said(NOT_UNDERSTOOD, Outcome.NO_EVIDENCE)
-        return self._told(await self._parts.database.query(plan.sql, question.caller), plan)
+        try:
+            return self._told(await self._parts.database.query(plan.sql, question.caller, PLAN_DIALECT), plan)
+        except UnsafeQuery as error:
+            logger.bind(subject=plan.subject, reason=str(error)).info("a planned statement was refused")
+            return self._said(NOT_UNDERSTOOD, Outcome.NO_EVIDENCE)
+        except StatementFailed as error:  # nothing that the customer could ask otherwise
+            logger.bind(subject=plan.subject, reason=str(error)).error("a planned statement failed")
+            raise BusinessUnavailable(str(error)) from error
 
     async def _written(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
         """By a statement of the model; by the plan where there is none that can be executed."""
-        usage, refused, failed = Usage(), None, False
+        usage, refused, failed, slow = Usage(), None, False, False
         for _ in range(min(ATTEMPTS, question.max_calls - question.usage.calls)):
             written = await writer.write(question, self._parts.today(), refused)
             usage, failed = usage + written.usage, written.failed
@@ -85,12 +96,18 @@ class BusinessAgent:
                 break
             try:
                 rows = await self._parts.database.query(written.sql, question.caller)
+            except StatementTooSlow:
+                logger.bind(sql=written.sql).info("a generated statement took too long")
+                slow = True
+                break
             except (UnsafeQuery, StatementFailed) as error:
                 logger.bind(reason=str(error)).info("a generated statement was refused")
                 refused = (written.sql, str(error))
                 continue
             return replace(self._told(rows, None), usage=usage)
-        if plan is None and refused is not None:
+        if plan is None and slow:
+            answer = self._said(TOO_SLOW, Outcome.CANNOT_ANSWER)
+        elif plan is None and refused is not None:
             answer = self._said(REFUSED, Outcome.CANNOT_ANSWER)
         else:
             answer = await self._planned(question, plan)

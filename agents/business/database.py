@@ -10,11 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agents.business.engines import Engine, open_engine
+from agents.business.dialects import DIALECTS
+from agents.business.engines.base import Engine, StatementFailed
+from agents.business.engines.registry import open_engine
 from agents.business.guard import SqlGuard
 from agents.business.ownership import search
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
+from agents.errors import BusinessUnavailable
 
 MAX_TEXT_CHARS = 500
 CHECKED = 512
@@ -45,17 +48,18 @@ class BusinessDatabase:
 
     @property
     def dialect(self) -> str:
-        """As sqlglot calls it: sqlite, postgres."""
+        """As sqlglot calls it: a key of DIALECTS."""
         return self._engine.dialect
 
-    async def query(self, sql: str, caller: str) -> Rows:
-        """What a statement finds among the caller's own rows. Raises UnsafeQuery, StatementFailed, BusinessUnavailable.
+    async def query(self, sql: str, caller: str, written_in: str = "") -> Rows:
+        """What a statement finds among the caller's own rows. written_in: its dialect, if not the database's own.
 
-        UnsafeQuery: nothing of it was executed.
+        Raises UnsafeQuery, when nothing of it was executed, StatementFailed, BusinessUnavailable.
         """
-        guarded = self._checked(sql)
+        guarded = self._checked(sql, written_in)
         identity = self._identity(caller)
-        found = [] if identity is None else await self._engine.fetch(guarded.sql, (identity,), self._max_rows + 1)
+        bound = (identity,) if guarded.of_caller else ()
+        found = [] if identity is None else await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
         values = tuple(tuple(_value(value) for value in row) for row in found[: self._max_rows])
         return Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
 
@@ -71,9 +75,13 @@ class BusinessDatabase:
             return False
         key = (tuple(places.items()), at_end)
         if key not in self._searches:
-            self._searches[key] = search(self.schema, places, at_end=at_end).sql(dialect=self.dialect)
+            dialect = DIALECTS[self.dialect]
+            self._searches[key] = dialect.write(search(self.schema, places, dialect, at_end=at_end))
         wanted = f"%{value}" if at_end else value.upper()
-        counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
+        try:
+            counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
+        except StatementFailed as error:  # the statement is our own: whatever is wrong, it is not the question
+            raise BusinessUnavailable(str(error)) from error
         return any(count for (count,) in counts)
 
     async def close(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from agents.business.database import BusinessDatabase
-from agents.business.engines import StatementFailed
+from agents.business.engines.base import StatementFailed
 from agents.business.guard import SqlGuard, UnsafeQuery
 from agents.business.types import Field, Value
 from agents.errors import BusinessUnavailable

@@ -7,13 +7,12 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from agents.business.dialects import DIALECTS
 from agents.business.schema import Schema
 from agents.errors import GenerationError
 from agents.llm.model import ChatMessage, ChatModel
 from agents.prompting import fill
 from agents.types import Question, Usage
-
-_DIALECTS = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class SqlWriter:
     def __init__(self, model: ChatModel, schema: Schema, dialect: str, timeout: float) -> None:
         self._model = model
         self._schema = schema.described()
-        self._dialect = _DIALECTS[dialect]
+        self._dialect = DIALECTS[dialect].shown
         self._timeout = timeout
 
     async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:

@@ -14,9 +14,10 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from agents.business.dialects import DIALECTS, CannotWrite
 from agents.business.ownership import CALLER
 from agents.business.schema import Schema
-from agents.business.scope import Resolver, UnsafeQuery
+from agents.business.scope import Resolver, UnsafeQuery, check_parts
 from agents.business.types import Field
 
 __all__ = ["CALLER", "GuardedQuery", "SqlGuard", "UnsafeQuery"]
@@ -48,37 +49,45 @@ ALLOWED: frozenset[type[exp.Expression]] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class GuardedQuery:
-    """`sql` has the one named parameter CALLER; `fields` are its output columns, `tables` the ones it reads."""
+    """`sql` has the one parameter CALLER, or none where all rows are everybody's (`of_caller` is false); `fields` are
+    its output columns, `tables` the ones it reads.
+    """
 
     sql: str
     fields: tuple[Field, ...]
     tables: tuple[str, ...]
+    of_caller: bool = True
 
 
 class SqlGuard:
-    """dialect: of sqlglot, `sqlite` or `postgres`; limit: rows that a statement gives at most."""
+    """dialect: of the database, a key of DIALECTS; limit: rows that a statement gives at most."""
 
     def __init__(self, schema: Schema, dialect: str, limit: int) -> None:
         self._schema = schema
-        self._dialect = dialect
+        self._dialect = DIALECTS[dialect]
         self._limit = limit
 
-    def check(self, sql: str) -> GuardedQuery:
-        """The statement over the caller's own rows. Raises UnsafeQuery."""
+    def check(self, sql: str, written_in: str = "") -> GuardedQuery:
+        """The statement over the caller's own rows. written_in: another dialect than the database's. Raises
+        UnsafeQuery.
+        """
         if len(sql) > MAX_CHARS or any(not character.isprintable() and not character.isspace() for character in sql):
             raise UnsafeQuery("the statement is too long or has characters that cannot be shown")
         try:
-            tree = self._parsed(sql)
+            tree = self._parsed(sql, written_in or self._dialect.name)
             self._bounded(tree)
-            resolver = Resolver(self._schema)
+            resolver = Resolver(self._schema, self._dialect)
             fields = tuple(origin.field for origin in resolver.select(tree))
-            text = tree.sql(dialect=self._dialect, comments=False)
+            of_caller = tree.find(exp.Parameter) is not None
+            text = self._dialect.write(tree)
         except (SqlglotError, RecursionError) as error:
             raise UnsafeQuery("not a statement that can be read") from error
-        return GuardedQuery(text, fields, tuple(dict.fromkeys(resolver.tables)))
+        except CannotWrite as error:
+            raise UnsafeQuery(str(error)) from error
+        return GuardedQuery(text, fields, tuple(dict.fromkeys(resolver.tables)), of_caller)
 
-    def _parsed(self, sql: str) -> exp.Select:
-        statements = sqlglot.parse(sql, read=self._dialect)
+    def _parsed(self, sql: str, dialect: str) -> exp.Select:
+        statements = sqlglot.parse(sql, read=dialect)
         if len(statements) != 1 or not isinstance(tree := statements[0], exp.Select):
             raise UnsafeQuery("not a single SELECT")
         nodes = list(tree.walk())
@@ -87,6 +96,7 @@ class SqlGuard:
         for node in nodes:
             if type(node) not in ALLOWED:
                 raise UnsafeQuery(f"{type(node).__name__} is not allowed")
+            check_parts(node)
         if not 0 < (tables := sum(isinstance(node, exp.Table) for node in nodes)) <= MAX_TABLES:
             raise UnsafeQuery(f"{tables} tables")
         return tree

@@ -7,6 +7,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from agents.business.dialects import Dialect, Made
 from agents.business.masks import masked
 from agents.business.schema import Column, Owner, Schema, Table
 
@@ -16,13 +17,13 @@ VALUE = "2"
 """Name of the one that carries what is searched for."""
 
 
-def own_rows(schema: Schema, table: Table) -> exp.Select:
+def own_rows(schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
     """SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
     shown = [exp.alias_(_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()]
-    return _limited(exp.select(*shown), schema, table)
+    return _limited(exp.select(*shown), schema, table, dialect)
 
 
-def search(schema: Schema, places: Mapping[str, Sequence[str]], *, at_end: bool = False) -> exp.Query:
+def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False) -> exp.Query:
     """A SELECT with a row for every table where VALUE stands in one of the columns of the caller's own rows.
 
     places: table -> columns, neither empty. at_end: what the value ends with counts, and signs between digits do not:
@@ -32,7 +33,7 @@ def search(schema: Schema, places: Mapping[str, Sequence[str]], *, at_end: bool 
     for name, columns in places.items():
         table = schema.tables[name]
         hits = [_hit(exp.cast(_column(table, column), "text"), at_end=at_end) for column in columns]
-        rows = _limited(exp.select(exp.Count(this=exp.Star())), schema, table)
+        rows = _limited(exp.select(exp.Count(this=exp.Star())), schema, table, dialect)
         parts.append(rows.where(reduce(lambda one, other: exp.or_(one, other), hits)))
     return reduce(lambda one, other: exp.union(one, other, distinct=False), parts)
 
@@ -42,19 +43,29 @@ def quoted(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
-def _limited(query: exp.Select, schema: Schema, table: Table) -> exp.Select:
+def _limited(query: exp.Select, schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
     query = query.from_(exp.Table(this=quoted(table.name)))
-    return query if table.owner is None else query.where(_owned(schema, table, table.owner))
+    if table.owner is None:
+        return query
+    query = query.where(_owned(schema, table, table.owner, dialect, _as_it_is))
+    return query.where(_owned(schema, table, table.owner, dialect, dialect.exact)) if dialect.exact else query
 
 
-def _owned(schema: Schema, table: Table, owner: Owner) -> exp.Expression:
-    """column = CALLER, or column IN (the keys of the caller's own rows of the table above)."""
-    column = _column(table, owner.column)
+def _owned(schema: Schema, table: Table, owner: Owner, dialect: Dialect, seen: Made) -> exp.Expression:
+    """column = CALLER, or column IN (the keys of the caller's own rows of the table above).
+
+    seen: what of both is compared: first as they are, which an index helps to find, then exactly.
+    """
+    column = seen(_column(table, owner.column))
     if not owner.table:
-        return exp.EQ(this=column, expression=_parameter(CALLER))
+        return exp.EQ(this=column, expression=seen(_parameter(CALLER)))
     above = schema.tables[owner.table]
-    keys = _limited(exp.select(_column(above, owner.key)), schema, above)
+    keys = _limited(exp.select(seen(_column(above, owner.key))), schema, above, dialect)
     return exp.In(this=column, query=keys.subquery())
+
+
+def _as_it_is(value: exp.Expression) -> exp.Expression:
+    return value
 
 
 def _hit(value: exp.Expression, *, at_end: bool) -> exp.Condition:

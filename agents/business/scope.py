@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from agents.business.dialects import Dialect
 from agents.business.ownership import own_rows, quoted
 from agents.business.schema import Schema
 from agents.business.types import Field
@@ -14,7 +16,7 @@ from agents.business.types import Field
 MAX_NAME_BYTES = 63
 """PostgreSQL cuts longer names short, and two could become one."""
 _JOINS = frozenset({"", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS"})
-_PARTS: Mapping[type[exp.Expression], frozenset[str]] = {
+_PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(
         {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct"}
     ),
@@ -26,8 +28,20 @@ _PARTS: Mapping[type[exp.Expression], frozenset[str]] = {
     exp.Distinct: frozenset({"expressions"}),
     exp.In: frozenset({"this", "expressions", "query"}),
     exp.Column: frozenset({"this", "table"}),
+    exp.Identifier: frozenset({"this", "quoted"}),
+    exp.Star: frozenset(),
+    exp.Limit: frozenset({"expression"}),
+    exp.Offset: frozenset({"expression"}),
+    exp.Order: frozenset({"expressions"}),
+    exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
+    exp.Exists: frozenset({"this"}),
+    exp.Between: frozenset({"this", "low", "high"}),
+    exp.Trim: frozenset({"this", "expression", "position"}),
+    **dict.fromkeys((exp.Max, exp.Min), frozenset({"this", "expressions"})),
 }
-"""What these may consist of: the parser knows more, of which some changes what a name means."""
+"""What these may consist of: the parsers know more, of which some changes what a name or a row means."""
+_NO_NAME = re.compile(r"""['"`\\\[\]]""")
+"""Signs that some database takes for the end of a name."""
 
 
 class UnsafeQuery(Exception):
@@ -60,14 +74,14 @@ class Resolver:
     A masked column may only be shown: computed with or compared, its mask would be taken for its value.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, dialect: Dialect) -> None:
         self._schema = schema
+        self._dialect = dialect
         self._listed = {name.lower(): table for name, table in schema.tables.items()}
         self.tables: list[str] = []
 
     def select(self, tree: exp.Select, outer: Scope | None = None, *, shows: bool = True) -> tuple[Origin, ...]:
         """The output columns. shows: the rows are given out or read from, not compared with. Raises UnsafeQuery."""
-        _check_parts(tree)
         source = tree.args.get("from_")
         if source is None:
             raise UnsafeQuery("a SELECT needs a table")
@@ -93,7 +107,6 @@ class Resolver:
 
     def _relation(self, relation: exp.Expression, outer: Scope | None) -> tuple[str, Columns]:
         """Alias and columns of what stands after FROM or JOIN."""
-        _check_parts(relation)
         if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
             alias = _alias(relation)
             outputs = self.select(relation.this, outer)
@@ -107,7 +120,7 @@ class Resolver:
         table = self._listed[relation.name.lower()]
         alias = _alias(relation) if relation.alias else table.name.lower()
         self.tables.append(table.name)
-        rows = own_rows(self._schema, table).subquery()
+        rows = own_rows(self._schema, table, self._dialect).subquery()
         rows.set("alias", exp.TableAlias(this=quoted(alias)))
         relation.replace(rows)
         return alias, {
@@ -146,7 +159,6 @@ class Resolver:
         """Every name below a node that is no SELECT itself."""
         if node is None:
             return
-        _check_parts(node)
         if isinstance(node, exp.Select):
             self.select(node, scope, shows=False)
         elif isinstance(node, exp.Column):
@@ -158,7 +170,6 @@ class Resolver:
                 self._check(child, scope)
 
     def _column(self, column: exp.Column, scope: Scope, *, shown: bool = False) -> Origin:
-        _check_parts(column)
         alias, origin = _found(column, scope)
         if origin.masked and not shown:
             raise UnsafeQuery(f"column {column.name} is masked: select it as it is, do not compute or compare with it")
@@ -188,7 +199,7 @@ def _without_stars(expressions: Sequence[exp.Expression], tables: Mapping[str, C
             yield item
             continue
         chosen = _name(item.args["table"]) if isinstance(item, exp.Column) else ""
-        if (chosen and chosen not in tables) or any(item.args.get(part) for part in ("except_", "replace", "rename")):
+        if chosen and chosen not in tables:
             raise UnsafeQuery(f"{item.sql()} is not allowed")
         for alias, columns in tables.items():
             if chosen in ("", alias):
@@ -196,7 +207,8 @@ def _without_stars(expressions: Sequence[exp.Expression], tables: Mapping[str, C
                     yield exp.Column(this=quoted(name), table=quoted(alias))
 
 
-def _check_parts(node: exp.Expression) -> None:
+def check_parts(node: exp.Expr) -> None:
+    """Raises UnsafeQuery for a node that consists of more than it may."""
     allowed = _PARTS.get(type(node))
     if allowed is not None and (unknown := {name for name, value in node.args.items() if value} - allowed):
         raise UnsafeQuery(f"{'/'.join(sorted(unknown))} of {type(node).__name__} is not allowed")
@@ -206,15 +218,14 @@ def _alias(relation: exp.Expression) -> str:
     given = relation.args.get("alias")
     if not isinstance(given, exp.TableAlias):
         raise UnsafeQuery("a subquery after FROM needs a name")
-    _check_parts(given)
     return _name(given.this)
 
 
 def _name(identifier: exp.Expression) -> str:
-    """Names are told apart by their letters alone, as both databases do with names that are not quoted."""
+    """Names are told apart by their letters alone, as databases do with names that are not quoted."""
     if not isinstance(identifier, exp.Identifier) or not identifier.name:
         raise UnsafeQuery(f"{identifier.sql()} is no name")
     name: str = identifier.name.lower()
-    if len(name.encode()) > MAX_NAME_BYTES or not name.isprintable():
-        raise UnsafeQuery("a name is too long or has characters that cannot be shown")
+    if len(name.encode()) > MAX_NAME_BYTES or not name.isprintable() or _NO_NAME.search(name):
+        raise UnsafeQuery("a name is too long or has characters that no name has")
     return name

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Protocol
 
+PLAN_DIALECT = "sqlite"
+"""What plans are written in, as sqlglot calls it; the guard writes them anew for the database."""
 Value = str | int | float | None
 """Dates are ISO text and amounts are floats, whatever the database."""
 
@@ -15,8 +17,7 @@ Value = str | int | float | None
 class Plan:
     """What the offline layer makes of a question.
 
-    `sql`: one SELECT over the schema's tables, in words that SQLite and PostgreSQL share, without the caller: the guard
-    adds it. `subject` names the question of the YAML. `certain`: nothing of the question is left out, so that no
+    `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller: the guard adds it. `subject` names the question of the YAML. `certain`: nothing of the question is left out, so that no
     language model needs to be asked. `words`: what the reply may say again, for example period: 上个月.
     """
 

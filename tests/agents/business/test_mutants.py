@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.business.engines import StatementFailed
+from agents.business.engines.base import StatementFailed
 from agents.business.scope import UnsafeQuery
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable

@@ -1,0 +1,118 @@
+"""The kinds of SQL that a business database may speak: how each one writes what the guard has made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+Made = Callable[[exp.Expression], exp.Expression]
+MARK = "YINGDA_BOUND_"
+"""Stands, with the parameter's name after it, where a driver's own sign for a bound value has to go."""
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}(?::\d{2})?)?")
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+
+
+class CannotWrite(Exception):
+    """The dialect has no safe way of writing it; the message says what."""
+
+
+def _hex(value: exp.Expression) -> exp.Expression:
+    return exp.Anonymous(this="HEX", expressions=[exp.cast(value, "text")])
+
+
+def _hex_encode(value: exp.Expression) -> exp.Expression:
+    return exp.Anonymous(this="HEX_ENCODE", expressions=[exp.cast(value, "text")])
+
+
+def _varbinary(value: exp.Expression) -> exp.Expression:
+    return exp.cast(exp.cast(value, "text"), exp.DataType.build("VARBINARY(8000)", dialect="tsql"))
+
+
+def _nlssort(value: exp.Expression) -> exp.Expression:
+    return exp.Anonymous(this="NLSSORT", expressions=[exp.cast(value, "text"), exp.Literal.string("NLS_SORT=BINARY")])
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """name: as sqlglot calls it; shown: as a prompt does.
+
+    text: the type that any value can be cast to as text, empty for sqlglot's own choice. exact: an expression that
+    differs wherever two texts differ, for databases that may take m1 for M1; None where `=` tells them apart. marks:
+    bound values are written as MARK, for SQLAlchemy to replace. limits_in: a subquery after IN may have a LIMIT.
+    moments: a text is no moment there unless it is cast to one.
+    """
+
+    name: str
+    shown: str
+    text: str = ""
+    exact: Made | None = None
+    marks: bool = True
+    limits_in: bool = True
+    moments: bool = False
+
+    def write(self, tree: exp.Query) -> str:
+        """The text of a tree, which it may change. Raises CannotWrite."""
+        for literal in list(tree.find_all(exp.Literal)):
+            self._check(literal)
+            if self.moments and literal.is_string and _is_moment(literal):
+                literal.replace(exp.cast(literal.copy(), "timestamp"))
+        for cast in tree.find_all(exp.Cast):
+            if self.text and cast.to.this is exp.DType.TEXT:
+                cast.set("to", exp.DataType.build(self.text, dialect=self.name))
+        if not self.limits_in:
+            _wrap_limits(tree)
+        return self._marked(tree) if self.marks else tree.sql(dialect=self.name, comments=False)
+
+    def _check(self, literal: exp.Literal) -> None:
+        """A backslash or a quote is refused where it means more than itself, or might under another server setting."""
+        if not literal.is_string:
+            return
+        for sign, plain in (("\\", "'\\'"), ("'", "''''")):
+            if sign in literal.this and exp.Literal.string(sign).sql(dialect=self.name) != plain:
+                raise CannotWrite(f"a text must not have {sign} in it")
+
+    def _marked(self, tree: exp.Query) -> str:
+        parameters = list(tree.find_all(exp.Parameter))
+        for parameter in parameters:
+            parameter.replace(exp.Var(this=f"{MARK}{parameter.name}"))
+        text: str = tree.sql(dialect=self.name, comments=False)
+        if text.count(MARK) != len(parameters):
+            raise CannotWrite(f"{MARK} is a reserved word")
+        return text
+
+
+def _is_moment(literal: exp.Literal) -> bool:
+    """A date that is compared with a column."""
+    beside = literal.parent
+    if not isinstance(beside, _COMPARISONS) or not _MOMENT.fullmatch(literal.this):
+        return False
+    return any(isinstance(value, exp.Column) for value in beside.iter_expressions())
+
+
+def _wrap_limits(tree: exp.Query) -> None:
+    """x IN (SELECT … LIMIT n) becomes x IN (SELECT * FROM (SELECT … LIMIT n) AS first_rows)."""
+    for condition in tree.find_all(exp.In):
+        query = condition.args.get("query")
+        if isinstance(query, exp.Subquery) and query.this.args.get("limit") is not None:
+            inner = exp.select("*").from_(query.this.subquery("first_rows"))
+            condition.set("query", inner.subquery())
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("sqlite", "SQLite", exact=_hex, marks=False),
+        Dialect("postgres", "PostgreSQL", marks=False),
+        Dialect("mysql", "MySQL", exact=_hex, limits_in=False),
+        Dialect("duckdb", "DuckDB", exact=_hex),
+        Dialect("tsql", "Microsoft SQL Server (T-SQL)", "NVARCHAR(4000)", _varbinary),
+        Dialect("oracle", "Oracle Database", "VARCHAR2(4000)", _nlssort),
+        Dialect("snowflake", "Snowflake", exact=_hex_encode),
+        Dialect("clickhouse", "ClickHouse"),
+        Dialect("trino", "Trino", moments=True),
+    )
+}
+"""By sqlglot's name."""

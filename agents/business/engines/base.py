@@ -1,0 +1,51 @@
+"""What every connection to a company's own database keeps: it only reads, for so long, and so many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from sqlalchemy import URL
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from knowledge.errors import InvalidConfiguration
+
+CONNECTIONS = 4
+
+
+class StatementFailed(Exception):
+    """The database refuses the statement; the message says why, for whoever writes another one."""
+
+
+class StatementTooSlow(StatementFailed):
+    """The database was at it for as long as it may; nothing is wrong with the database itself."""
+
+
+class Engine(Protocol):
+    """dialect: as sqlglot calls it."""
+
+    dialect: str
+
+    async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
+        """At most `limit` rows; parameters are named 1, 2 ... and all of them occur.
+
+        Raises StatementFailed, StatementTooSlow, BusinessUnavailable.
+        """
+
+    async def close(self) -> None:
+        """Closes all connections."""
+
+
+@contextmanager
+def drivers(address: URL, package: str) -> Iterator[None]:
+    """While an engine is made. package: what to install where its driver is missing. Raises InvalidConfiguration."""
+    try:
+        yield
+    except (ImportError, NoSuchModuleError) as error:
+        message = (
+            f"BUSINESS_DATABASE_URL {address.drivername}://… 的驱动没有安装（{error}）；请先 pip install {package}"
+        )
+        raise InvalidConfiguration(message) from error
+    except (ArgumentError, TypeError) as error:
+        raise InvalidConfiguration(f"BUSINESS_DATABASE_URL {address.drivername}://… 读不懂：{error}") from error

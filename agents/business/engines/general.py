@@ -1,0 +1,154 @@
+"""Any database that SQLAlchemy opens with a driver of its own, asked in threads; nothing is ever committed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from loguru import logger
+from sqlalchemy import URL, Connection, QueuePool, TextClause, create_engine, event, text
+from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, NotSupportedError, ProgrammingError, SQLAlchemyError
+
+from agents.business.dialects import MARK
+from agents.business.engines.backends import Backend
+from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers
+from agents.errors import BusinessUnavailable
+from knowledge.errors import InvalidConfiguration
+
+GRACE = 0.5
+"""Seconds after which our own clock stops a statement that the server, where it has a clock, did not."""
+RECYCLED = 1800
+"""Seconds that a connection lives; servers drop idle ones."""
+STATEMENTS = 512
+
+
+class _Run:
+    """One statement on its way: what the thread that waits knows of the thread that works."""
+
+    def __init__(self, cancel: str) -> None:
+        self._cancel = cancel
+        self._lock = Lock()
+        self._at: Any = None
+        self.connected = self.stopped = False
+
+    def begin(self, connection: Any) -> None:
+        """connection: of the driver."""
+        with self._lock:
+            self._at, self.connected = connection, True
+
+    def end(self) -> bool:
+        """Whether it was told to stop; from here on the connection may serve another statement."""
+        with self._lock:
+            self._at = None
+            return self.stopped
+
+    def stop(self) -> None:
+        """The statement, where the driver can be asked to; the connection is not used again in any case."""
+        with self._lock:
+            self.stopped = True
+            if self._at is not None and self._cancel:
+                getattr(self._at, self._cancel)()
+
+
+class GeneralEngine:
+    """A pool of connections and as many threads."""
+
+    def __init__(self, address: URL, backend: Backend, timeout: float) -> None:
+        """timeout: seconds. Raises InvalidConfiguration."""
+        self.dialect = backend.dialect
+        self._backend = backend
+        self._timeout = timeout
+        with drivers(address, backend.package):
+            driver = address.get_dialect().driver
+            self._engine = create_engine(
+                address,
+                connect_args=dict(backend.arguments(driver, timeout)),
+                poolclass=QueuePool,
+                pool_size=CONNECTIONS,
+                max_overflow=0,
+                pool_timeout=timeout,
+                pool_pre_ping=True,
+                pool_recycle=RECYCLED,
+            )
+        if self._engine.dialect.is_async:
+            message = f"BUSINESS_DATABASE_URL {address.drivername}://… 用的是异步驱动；请改用 {backend.package}"
+            raise InvalidConfiguration(message)
+        if not backend.read_only:
+            logger.warning("这种业务库（{}）不能由连接强制只读，请给一个只能读这几张表的账号", backend.dialect)
+        event.listen(self._engine, "connect", self._prepare)
+        self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
+        self._statement = lru_cache(STATEMENTS)(bound)
+
+    async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
+        """See `Engine.fetch`. The time in the queue and for a new connection counts."""
+        values = {f"p{number}": value for number, value in enumerate(parameters, start=1)}
+        run = _Run(self._backend.cancel)
+        loop = asyncio.get_running_loop()
+        task = loop.run_in_executor(self._threads, self._fetch, run, self._statement(sql), values, limit)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._timeout + GRACE)
+        finally:
+            if not task.done():
+                task.cancel()
+                run.stop()
+        if done:
+            return task.result()
+        if run.connected:
+            raise StatementTooSlow("the statement took too long")
+        raise BusinessUnavailable("no connection in time")
+
+    async def close(self) -> None:
+        """See `Engine.close`. Does not wait for a thread that a dead network holds."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._engine.dispose)
+
+    def _prepare(self, connection: Any, _: Any) -> None:
+        """A new connection of the driver's."""
+        if self._backend.attribute:
+            setattr(connection, self._backend.attribute, int(self._timeout * 1000))
+        cursor = connection.cursor()
+        for statement in self._backend.session(self._timeout):
+            cursor.execute(statement)
+        cursor.close()
+
+    def _fetch(self, run: _Run, statement: TextClause, values: dict[str, Any], limit: int) -> list[tuple[Any, ...]]:
+        try:
+            with self._engine.connect() as connection:
+                run.begin(connection.connection.driver_connection)
+                try:
+                    return self._rows(connection, statement, values, limit)
+                finally:
+                    if run.end():
+                        connection.invalidate()
+        except DBAPIError as error:
+            raise self._told(error) from error
+        except (SQLAlchemyError, OSError) as error:
+            raise BusinessUnavailable(type(error).__name__) from error
+
+    def _rows(
+        self, connection: Connection, statement: TextClause, values: dict[str, Any], limit: int
+    ) -> list[tuple[Any, ...]]:
+        for first in self._backend.beginning:
+            connection.exec_driver_sql(first)
+        return [tuple(row) for row in connection.execute(statement, values).fetchmany(limit)]
+
+    def _told(self, error: DBAPIError) -> Exception:
+        """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
+        backend, message = self._backend, str(error.orig)
+        if backend.slow.match(message) or (isinstance(error, DatabaseError) and backend.slow.search(message)):
+            return StatementTooSlow("the statement took too long")
+        wrong = isinstance(error, (ProgrammingError, DataError, NotSupportedError)) or backend.wrong.match(message)
+        if wrong and not backend.lost.search(message) and not error.connection_invalidated:
+            return StatementFailed(message)
+        return BusinessUnavailable(f"{type(error.orig).__name__} {message}")
+
+
+def bound(sql: str) -> TextClause:
+    """SQL in which MARK and a name stand for a bound value, as SQLAlchemy writes it for the driver; every other colon
+    is only a colon.
+    """
+    return text(sql.replace(":", "\\:").replace(MARK, ":p"))

@@ -1,0 +1,72 @@
+"""PostgreSQL, asked in transactions that cannot write. Give the address of a role that may read the tables only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers
+from agents.errors import BusinessUnavailable
+
+_UNDEFINED = ("42P01", "42501")
+"""SQLSTATE of a table that is missing or forbidden: nothing that another statement could mend."""
+_CANCELED = "57014"
+"""SQLSTATE of a statement that its timeout stopped."""
+
+
+class PostgresEngine:
+    """A server."""
+
+    dialect = "postgres"
+
+    def __init__(self, address: URL, timeout: float) -> None:
+        """timeout: seconds. Raises InvalidConfiguration."""
+        milliseconds = str(int(timeout * 1000))
+        session = {
+            "default_transaction_read_only": "on",
+            "standard_conforming_strings": "on",
+            "statement_timeout": milliseconds,
+            "lock_timeout": milliseconds,
+            "idle_in_transaction_session_timeout": str(int(timeout * 2000)),
+        }
+        self._timeout = timeout
+        with drivers(address, "asyncpg"):
+            self._engine = create_async_engine(
+                address.set(drivername="postgresql+asyncpg"),
+                connect_args={"server_settings": session, "timeout": timeout},
+                pool_size=CONNECTIONS,
+                max_overflow=0,
+                pool_timeout=timeout,
+                pool_pre_ping=True,
+            )
+
+    async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
+        """See `Engine.fetch`. A limit of its own besides the server's, which a dead network would not keep."""
+        try:
+            async with asyncio.timeout(self._timeout * 2), self._engine.connect() as connection:
+                await connection.execution_options(postgresql_readonly=True)
+                result = await connection.exec_driver_sql(sql, tuple(parameters))
+                return [tuple(row) for row in result.fetchmany(limit)]
+        except DBAPIError as error:
+            raise _told(error) from error
+        except (SQLAlchemyError, OSError) as error:  # TimeoutError is an OSError
+            raise BusinessUnavailable(type(error).__name__) from error
+
+    async def close(self) -> None:
+        """See `Engine.close`."""
+        await self._engine.dispose()
+
+
+def _told(error: DBAPIError) -> Exception:
+    """SQLSTATE classes 21, 22 and 42 are the statement's own errors."""
+    state = str(getattr(error.orig, "sqlstate", "") or "")
+    if state == _CANCELED:
+        return StatementTooSlow("the statement took too long")
+    if state[:2] in ("21", "22", "42") and state not in _UNDEFINED:
+        return StatementFailed(str(error.orig).rpartition(": ")[2])
+    return BusinessUnavailable(f"{type(error.orig).__name__} {state}")
