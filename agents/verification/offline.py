@@ -13,7 +13,9 @@ from knowledge.types import Chunk
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`reply` keeps what is supported or states nothing; `supported` and `dropped` are its claims, without marks."""
+    """`reply` keeps what is supported or states nothing, and is empty once it has lost all its marks; `supported` and
+    `dropped` are its claims, without marks.
+    """
 
     reply: str
     supported: tuple[str, ...]
@@ -38,8 +40,9 @@ def check_reply(reply: str, question: str, fragments: Mapping[int, Chunk], *, en
     supported = tuple(item.claim for item in judged if item.finding.support is Support.SUPPORTED)
     if not dropped:
         return Checked(reply, supported, ())
-    kept = _kept(judged) if supported else ""
-    return Checked(kept, supported, tuple(item.claim for item in dropped))
+    marks = cited(reply)
+    kept = _kept(judged, marks) if supported else ""
+    return Checked(kept if cited(kept) or not marks else "", supported, tuple(item.claim for item in dropped))
 
 
 def cited(reply: str) -> frozenset[int]:
@@ -54,19 +57,21 @@ def _judge(written: str, checker: SupportChecker) -> _Judged:
     return _Judged(written, claim, checker.check(claim, sorted(cited(written))))
 
 
-def _kept(judged: list[_Judged]) -> str:
-    """What is left. A sentence that leaned on the mark of one that is gone gets its own."""
+def _kept(judged: list[_Judged], known: frozenset[int]) -> str:
+    """What is left. A sentence that leaned on the mark of one that is gone gets its own; known: the marks there were,
+    others have no source behind them.
+    """
     reply, last, lost = "", frozenset[int](), False
     for item in judged:
-        marks = cited(item.written)
+        marks, own = cited(item.written), [number for number in item.finding.fragments if number in known]
         if item.finding.support is Support.UNSUPPORTED:
             lost = lost or bool(marks)
             continue
         reply += item.written
         if marks:
             last, lost = marks, False
-        elif lost and item.finding.fragments and not last & set(item.finding.fragments):
+        elif lost and own and not last & set(item.finding.fragments):
             tail = item.written[len(item.written.rstrip()) :]
-            reply = f"{reply.rstrip()}[{item.finding.fragments[0]}]{tail}"
-            last, lost = frozenset(item.finding.fragments[:1]), False
+            reply = f"{reply.rstrip()}[{own[0]}]{tail}"
+            last, lost = frozenset(own[:1]), False
     return reply.strip()

@@ -11,7 +11,8 @@ from agents.llm.fallback import FallbackGenerator
 from agents.llm.openai import OpenAIGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Outcome, Page, Question, Replace, Settled, Token, Usage
-from agents.verifier import PERSON_LINK
+from agents.verification.offline import cited
+from agents.verifier import PERSON_LINK, Verifier
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import RETURNS, WARRANTY, scripted
@@ -117,6 +118,20 @@ async def test_what_was_checked_is_said_to_stay_and_does() -> None:
     settled = max(place for place, event in enumerate(events) if isinstance(event, Settled))
     kept = "".join(event.text for event in events[:settled] if isinstance(event, Token))
     assert (await finish(events)).reply == kept
+
+
+async def test_every_mark_has_its_source_also_where_the_check_took_a_sentence_out() -> None:
+    texts = (RETURNS, WARRANTY, "发票在订单完成后 3 天内开具。", "包邮门槛是满 99 元。")
+    found = [candidate(text, number=number) for number, text in enumerate(texts)]
+    words = f"{ARRIVES}[1]路由器整机保修三年。[2]发票在订单完成后 88 天内开具。[3]包邮门槛是满 99 元。"
+    async with scripted(Say(words)) as llm:
+        profile = TenantProfile()
+        generator = OpenAIGenerator(llm.model, profile, 3, 800)
+        agent = KnowledgeAgent(FixedSearcher(*found), generator, KnowledgePolicy(0.75, profile), Verifier())
+        question = Question("发票 88 天开吗", rewrite="发票什么时候开")
+        answer = await finish([event async for event in agent.run(question)])
+    assert answer.outcome is Outcome.PARTIALLY_ANSWERED and "包邮门槛" in answer.reply and "88" not in answer.reply
+    assert cited(answer.reply) == {source.index for source in fragments_of(answer)} == {1, 2}
 
 
 async def test_the_cost_of_the_rewrite_and_its_failure_are_those_of_the_turn() -> None:

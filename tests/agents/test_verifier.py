@@ -60,8 +60,15 @@ def test_without_a_model_what_does_not_hold_is_taken_out_and_a_person_offered() 
 
 
 def test_a_sentence_that_leaned_on_the_mark_of_one_that_is_gone_gets_its_own() -> None:
-    result = Verifier().check(review("退款需要 99 天。[1]路由器整机保修三年。"))
-    assert result.reply.startswith("路由器整机保修三年。[2]\n")
+    result = Verifier().check(review("路由器整机保修三年。[2]退款需要 99 天。[1]退货运费由您承担，首重 12 元。"))
+    assert result.reply.startswith("路由器整机保修三年。[2]退货运费由您承担，首重 12 元。[1]\n")
+
+
+def test_no_mark_is_made_for_what_was_never_cited() -> None:
+    result = Verifier().check(review(f"{GOOD}退款需要 99 天。[1]路由器整机保修三年。"))
+    assert result.reply.startswith(f"{GOOD}路由器整机保修三年。\n") and result.cited == {1}
+    alone = Verifier().check(review("退款需要 99 天。[1]路由器整机保修三年。"))
+    assert (alone.reply, alone.outcome, alone.cited) == (CANNOT, Outcome.CANNOT_ANSWER, frozenset())
 
 
 def test_a_reply_with_nothing_that_holds_gives_way() -> None:
