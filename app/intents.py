@@ -47,18 +47,23 @@ class Heads:
             if own is not None and own.task is not None:
                 own.task.cancel()
             own = self._own[tenant] = _Own(examples, own.head if own else None)
-            own.task = asyncio.create_task(self._fit(own, self.shipped), name="anchors")
+            own.task = asyncio.create_task(self._fit(tenant, own, self.shipped), name="anchors")
         return own.head or self.shipped
 
-    async def _fit(self, own: _Own, shipped: Head) -> None:
+    async def _fit(self, tenant: str, own: _Own, shipped: Head) -> None:
         while True:
             try:
                 own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
                 self.fitted += 1
                 return
             except EmbeddingUnavailable as error:
-                logger.opt(exception=error).warning("a tenant's examples are not learnt yet, trying again")
+                logger.bind(tenant=tenant).opt(exception=error).warning(
+                    "a tenant's examples are not learnt yet, trying again"
+                )
                 await asyncio.sleep(RETRY_SECONDS)
+            except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
+                logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
+                return
 
     async def close(self) -> None:
         """Stops learning."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loguru import logger
 
 from agents.routing.anchors import shipped_anchors
 from agents.routing.head import Head, fit_head
@@ -74,4 +75,28 @@ async def test_an_outage_is_tried_again(embedder: Embedder, monkeypatch: pytest.
     monkeypatch.setattr(embedder, "queries", flaky)
     await learnt(heads, "a", EXAMPLES)
     assert answered == 2
+    await heads.close()
+
+
+async def test_what_nobody_expected_is_logged_and_the_shipped_examples_stay(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads, logged = Heads(embedder), list[str]()
+    heads.shipped = shipped = await fit_head(embedder, shipped_anchors())
+
+    async def broken(texts: list[str]) -> object:
+        raise ZeroDivisionError("not an outage")
+
+    monkeypatch.setattr(embedder, "queries", broken)
+    sink = logger.add(logged.append, level="ERROR", format="{extra[tenant]}: {message} {exception}")
+    try:
+        heads.of("a", EXAMPLES)
+        for _ in range(500):
+            if logged:
+                break
+            await asyncio.sleep(0.01)
+    finally:
+        logger.remove(sink)
+    assert logged[0].startswith("a: ") and "not an outage" in logged[0]
+    assert heads.of("a", EXAMPLES) is shipped
     await heads.close()
