@@ -17,8 +17,9 @@ Value = str | int | float | None
 class Plan:
     """What the offline layer makes of a question.
 
-    `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller: the guard adds it. `subject` names the question of the YAML. `certain`: nothing of the question is left out, so that no
-    language model needs to be asked. `words`: what the reply may say again, for example period: 上个月.
+    `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller: the guard adds it. `subject` names
+    the question of the YAML. `certain`: nothing of the question is left out, so that no language model needs to be
+    asked. `words`: what the reply may say again, for example period: 上个月.
     """
 
     sql: str

@@ -1,15 +1,19 @@
-"""Fills a business database with samples: the same rows for the same day, on SQLite or PostgreSQL."""
+"""Fills a business database with samples: the same rows for the same day, wherever SQLAlchemy can make the tables."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 from pathlib import Path
 from random import Random
 
-from sqlalchemy import URL, Connection, inspect, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy import URL, Connection, create_engine, inspect
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from agents.business.engines.backends import BACKENDS
+from agents.business.engines.base import drivers
+from agents.business.engines.registry import parse_address
 from agents.business.sample.people import Row, coupons, members, settle
 from agents.business.sample.purchases import DAYS, RECENT, Purchases
 from agents.business.sample.tables import MARKER, METADATA
@@ -53,19 +57,38 @@ async def seed(url: str, today: date) -> dict[str, list[Row]]:
 
     Raises InvalidConfiguration for tables that are not samples, BusinessUnavailable where nothing can be written.
     """
-    address = _address(url)
+    address = parse_address(url)
     if address.get_backend_name() == "sqlite" and address.database:
         Path(address.database).parent.mkdir(parents=True, exist_ok=True)
     rows = sample_rows(today)
-    engine = create_async_engine(address)
+    try:
+        if driver := DRIVERS.get(address.get_backend_name()):
+            await _seed(address.set(drivername=driver), rows)
+        else:
+            await asyncio.to_thread(_seed_elsewhere, address, rows)
+    except (SQLAlchemyError, OSError) as error:
+        raise BusinessUnavailable(f"写不进 {address!r}：{error}") from error
+    return rows
+
+
+async def _seed(address: URL, rows: dict[str, list[Row]]) -> None:
+    with drivers(address, "asyncpg"):
+        engine = create_async_engine(address)
     try:
         async with engine.begin() as connection:
             await connection.run_sync(_fill, rows)
-    except (SQLAlchemyError, OSError) as error:
-        raise BusinessUnavailable(f"写不进 {address!r}：{error}") from error
     finally:
         await engine.dispose()
-    return rows
+
+
+def _seed_elsewhere(address: URL, rows: dict[str, list[Row]]) -> None:
+    with drivers(address, BACKENDS[address.get_backend_name()].package):
+        engine = create_engine(address)
+    try:
+        with engine.begin() as connection:
+            _fill(connection, rows)
+    finally:
+        engine.dispose()
 
 
 def _points(rng: Random, member: Row, purchases: Purchases) -> list[Row]:
@@ -85,15 +108,3 @@ def _fill(connection: Connection, rows: dict[str, list[Row]]) -> None:
     METADATA.create_all(connection)
     for table in METADATA.sorted_tables:
         connection.execute(table.insert(), rows[table.name])
-
-
-def _address(url: str) -> URL:
-    """The address with the driver that is installed. Raises InvalidConfiguration."""
-    try:
-        address = make_url(url)
-    except ArgumentError as error:
-        raise InvalidConfiguration(f"业务库地址读不懂：{error}") from error
-    driver = DRIVERS.get(address.get_backend_name())
-    if driver is None:
-        raise InvalidConfiguration(f"示例业务库只能建在 SQLite 或 PostgreSQL 上，不是 {address.get_backend_name()}")
-    return address.set(drivername=driver)

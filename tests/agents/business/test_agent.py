@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -28,8 +27,8 @@ ORDERS = "SELECT o.id, o.status, o.total FROM orders AS o WHERE o.status = 'ship
 
 
 @pytest.fixture
-async def twin(tmp_path: Path) -> AsyncIterator[Twins]:
-    async with twins("sqlite", tmp_path) as made:
+async def twin() -> AsyncIterator[Twins]:
+    async with twins("sqlite") as made:
         yield made
 
 

@@ -34,13 +34,13 @@ tables:
 """
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-async def twin(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Twins]:
-    async with twins(request.param, tmp_path, max_rows=3, timeout=1.0) as made:
+@pytest.fixture(params=["sqlite", "postgres", "duckdb", "mysql"])
+async def twin(request: pytest.FixtureRequest) -> AsyncIterator[Twins]:
+    async with twins(request.param, max_rows=3, timeout=1.0) as made:
         yield made
 
 
-async def test_rows_are_alike_on_both_databases_and_cut_at_the_limit(twin: Twins) -> None:
+async def test_rows_are_alike_on_every_database_and_cut_at_the_limit(twin: Twins) -> None:
     rows = await twin.database.query("SELECT id, created_at, total, paid_at FROM orders ORDER BY id", CALLER)
     assert len(rows.values) == 3 and rows.more
     order, created, total, _ = rows.values[0]

@@ -1,10 +1,10 @@
-"""500 changed statements on both databases: what is executed sees a database that holds the caller's rows alone."""
+"""500 changed statements on each database: what is executed sees a database that holds the caller's rows alone."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -17,17 +17,22 @@ from tests.agents.business.shop import CALLER, Twins, foreign_texts, twins
 from tests.agents.business.test_attacks import exceeds, shown
 
 COUNT, SEED = 500, 20261122
+FEWER = {"duckdb": 60}
+"""By hand all of them pass there; two databases of every run take the time."""
+STRICTER = re.compile(r"GROUP BY|COUNT|SUM|AVG|MAX|MIN|\*, |, \*")
+"""What MariaDB checks over tables and not over subqueries, which the guard makes of them, and `*` beside columns."""
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", "duckdb", "mysql"])
+async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind: str) -> None:
     foreign = foreign_texts()
     counts: Counter[str] = Counter()
-    async with twins(kind, tmp_path, max_rows=500, timeout=2.0) as twin:
+    count = FEWER.get(kind, COUNT)
+    async with twins(kind, max_rows=500, timeout=2.0) as twin:
         for sql in HONEST:
             assert not exceeds(await twin.database.query(sql, CALLER), await twin.unguarded(sql) or []), sql
         keys = await owned_keys(twin)
-        for sql in mutants(COUNT, SEED, twin.database.dialect):
+        for sql in mutants(count, SEED, twin.database.dialect):
             try:
                 rows = await twin.database.query(sql, CALLER)
             except (UnsafeQuery, StatementFailed, BusinessUnavailable) as error:
@@ -39,16 +44,18 @@ async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind:
             text = repr(rows.values)
             assert not [value for value in foreign if value in text and value not in sql], sql
             expected = await twin.unguarded(sql)
-            assert expected is not None, sql
+            if expected is None:
+                assert kind == "mysql" and STRICTER.search(sql), sql
+                continue
             surplus = exceeds(rows, expected)
             if " LIMIT " in sql.upper():  # which rows come first may differ, how many may not
                 assert len(rows.values) == min(len(expected), 500), sql
             else:
                 assert not surplus, (sql, surplus)
             counts["equal to the caller's own database"] += 1
-    sys.stdout.write(f"\n{kind}: {COUNT} mutants, {dict(counts)}\n")
-    assert counts["executed"] >= 100
-    assert counts["UnsafeQuery"] >= 100
+    sys.stdout.write(f"\n{kind}: {count} mutants, {dict(counts)}\n")
+    assert counts["executed"] >= count // 5
+    assert counts["UnsafeQuery"] >= count // 5
 
 
 async def owned_keys(twin: Twins) -> dict[str, set[str]]:
@@ -67,8 +74,8 @@ def check_owner(rows: Rows, keys: dict[str, set[str]], sql: str) -> None:
             assert {row[place] for row in rows.values} - {None} <= keys[table], sql
 
 
-async def test_the_oracle_sees_a_row_of_somebody_else(tmp_path: Path) -> None:
-    async with twins("sqlite", tmp_path) as twin:
+async def test_the_oracle_sees_a_row_of_somebody_else() -> None:
+    async with twins("sqlite") as twin:
         own = await twin.unguarded("SELECT id FROM orders")
         everybodys = await twin.everybodys("SELECT id FROM orders")
         assert own and shown(everybodys) - shown(own)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,8 @@ from tests.agents.business.shop import CALLER, Twins, business_parts, twins
 
 
 @pytest.fixture
-async def twin(tmp_path: Path) -> AsyncIterator[Twins]:
-    async with twins("sqlite", tmp_path) as made:
+async def twin() -> AsyncIterator[Twins]:
+    async with twins("sqlite") as made:
         yield made
 
 
