@@ -18,6 +18,8 @@ from app.db.webhooks import emit
 from app.privacy import masked
 
 CREATED = "ticket.created"
+CUSTOMER, BOT, SYSTEM = "customer", "bot", "system"
+"""Actors that are not staff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class TicketRepository:
 
     async def change(self, tenant: str, number: str, work: Change, owner: Owner | None = None) -> TicketRow | None:
         """Changes a ticket, no other change in between; None when there is none, or it is not the owner's."""
-        return await self._database.transact(lambda connection: _change(connection, tenant, number, work, owner))
+        return await self._database.transact(lambda connection: change(connection, tenant, number, work, owner))
 
 
 def _open(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
@@ -155,7 +157,10 @@ def _open(connection: Connection, tenant: str, ticket: TicketRow, event: NewEven
     return ticket, True
 
 
-def _change(connection: Connection, tenant: str, number: str, work: Change, owner: Owner | None) -> TicketRow | None:
+def change(
+    connection: Connection, tenant: str, number: str, work: Change, owner: Owner | None = None
+) -> TicketRow | None:
+    """See `TicketRepository.change`, within a transaction."""
     where = _key(tenant, number) if owner is None else _key(tenant, number) & _owned(owner)
     row = connection.execute(select(*_COLUMNS).where(where).with_for_update()).first()
     if row is None:
@@ -210,7 +215,7 @@ def _owned(owner: Owner) -> ColumnElement[bool]:
 def _last_note() -> Any:
     event = TicketEvent
     own = (event.tenant_id == Ticket.tenant_id) & (event.ticket == Ticket.number)
-    told = own & event.public & (event.actor != "customer") & (event.actor != "bot") & (event.text != "")
+    told = own & event.public & event.actor.not_in((CUSTOMER, BOT)) & (event.text != "")
     return select(event.text).where(told).order_by(event.number.desc()).limit(1).scalar_subquery()
 
 

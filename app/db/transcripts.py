@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, delete, func, select, tuple_
 
 from app.db.engine import Database, insert_into
 from app.db.models import Conversation, Feedback, Turn, now
+from app.db.ticket_erasure import erase
 
 Rating = Literal["up", "down"]
 
@@ -105,9 +106,13 @@ class TranscriptRepository:
             return [Exchange(*row) for row in await connection.execute(query)]
 
     async def delete(self, tenant: str, session_id: str) -> bool:
-        """Removes the conversation, its turns and their feedback for good; whether it was there."""
+        """Removes the conversation for good, with its turns, their feedback and what the desk has of it, and takes it
+        out of its tickets; whether it was there.
+        """
         async with self._database.write() as connection:
             result = await connection.execute(delete(Conversation).where(_key(tenant, session_id)))
+            if result.rowcount:
+                await connection.run_sync(lambda sync: erase(sync, tenant, session_id))
             return bool(result.rowcount)
 
     async def rate(self, tenant: str, session_id: str, turn_id: str, rating: Rating, reason: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from agents.ticketing.types import CustomerTicket, NewTicket, Owner
-from app.db.tickets import TicketRow
+from app.db.tickets import BOT, TicketRow
 from app.errors import Conflict
-from app.tickets.service import BOT, TicketService
+from app.tickets.service import TicketService
 
 
 class CustomerTickets:

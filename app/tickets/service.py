@@ -9,12 +9,11 @@ from typing import Any
 
 from agents.ticketing.types import Category, NewTicket, Owner, Priority, TicketState
 from app.db.models import now
-from app.db.tickets import Change, NewEvent, TicketEventRow, TicketFilter, TicketRepository, TicketRow
+from app.db.tickets import CUSTOMER, SYSTEM, Change, NewEvent, TicketEventRow, TicketFilter, TicketRepository, TicketRow
 from app.errors import Conflict, NotFound
 from app.tickets.sla import ServiceLevels
 from app.tickets.states import answered_by_customer, moved, responded
 
-CUSTOMER, BOT, SYSTEM = "customer", "bot", "system"
 MAX_SUBJECT_CHARS = 100
 _SOONER = {Priority.LOW: Priority.NORMAL, Priority.NORMAL: Priority.HIGH}
 

@@ -4,12 +4,14 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from agents.ticketing.types import Category, NewTicket, Owner, Priority, TicketState
 from app.db.engine import Database
-from app.db.models import OutboxEvent
-from app.db.tickets import TicketFilter, TicketRepository
+from app.db.models import Conversation, OutboxEvent
+from app.db.ticket_erasure import ERASED
+from app.db.tickets import BOT, TicketFilter, TicketRepository
+from app.db.transcripts import TranscriptRepository
 from app.errors import Conflict, NotFound
 from app.settings import Settings
 from app.tickets.customers import CustomerTickets
@@ -158,6 +160,64 @@ async def test_what_a_closed_ticket_does_not_allow_shows_the_ticket_as_it_stands
     assert [ticket.state for ticket in closed if ticket] == [TicketState.CLOSED] * 2
     added = await tickets.add(Owner("s"), opened.number, "还有")
     assert added is not None and added.state is TicketState.CLOSED
+
+
+async def conversed(database: Database, tenant: str = "t") -> None:
+    """A conversation to be deleted."""
+    async with database.write() as connection:
+        about = {"user_id": "", "channel": "", "turns": 0, "created_at": START, "updated_at": START}
+        await connection.execute(insert(Conversation).values(tenant_id=tenant, session_id="s", **about))
+
+
+async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
+    service: TicketService, database: Database
+) -> None:
+    for tenant in ("t", "u"):
+        await conversed(database, tenant)
+    customers = CustomerTickets(service, "t")
+    secret = NewTicket("密码保险柜打不开", "此前提到：保险柜在床底", Category.REPAIR, Priority.HIGH)
+    opened, _ = await customers.open(Owner("s", "m1"), secret)
+    for text in ("补充：备用钥匙在花盆里", "还没人来"):
+        await customers.add(Owner("s"), opened.number, text)
+    await service.comment("t", opened.number, "小王", "师傅周三上门", public=True)
+    before, _ = await service.get("t", opened.number)
+    untouched = [
+        await service.open("u", "s", "", "空调", "别的租户"),
+        await service.open("t", "s2", "", "空调", "别的会话"),
+    ]
+    transcripts = TranscriptRepository(database)
+    assert await transcripts.delete("t", "s") and not await transcripts.delete("t", "s")
+    after, history = await service.get("t", opened.number)
+    assert (after.session_id, after.subject, after.description) == ("", ERASED, "")
+    kept = ("number", "user_id", "category", "priority", "state", "resolve_by", "responded_at", "created_at")
+    assert all(getattr(after, name) == getattr(before, name) for name in kept)
+    assert [(event.kind, event.text) for event in history] == [
+        ("created", ""),
+        ("comment", ""),
+        ("comment", ""),
+        ("comment", "师傅周三上门"),
+        ("erased", ""),
+    ]
+    assert await customers.mine(Owner("s")) == []
+    assert [ticket.number for ticket in await customers.mine(Owner("elsewhere", "m1"))] == [opened.number]
+    assert (await service.get("u", untouched[0].number))[0] == untouched[0]
+    assert (await service.get("t", untouched[1].number))[0] == untouched[1]
+
+
+async def test_what_staff_wrote_outlives_the_conversation(service: TicketService, database: Database) -> None:
+    await conversed(database)
+    by_staff = await service.create("t", Owner("s"), NewTicket("发票重开", "财务已核对"), "小王")
+    by_desk = await service.open("t", "s", "", "人工客服跟进", "问：保险柜打不开")
+    rewritten, _ = await service.create("t", Owner("s"), NewTicket("保险柜打不开", "在床底"), BOT)
+    await service.edit("t", rewritten.number, "小王", {"description": "换锁芯，约周三上门"})
+    await TranscriptRepository(database).delete("t", "s")
+    texts = [
+        (row.subject, row.description)
+        for row, _ in [
+            await service.get("t", number) for number in (by_staff[0].number, by_desk.number, rewritten.number)
+        ]
+    ]
+    assert texts == [("发票重开", "财务已核对"), ("人工客服跟进", ""), (ERASED, "换锁芯，约周三上门")]
 
 
 async def test_lists_show_what_is_most_urgent_first_and_what_is_overdue(service: TicketService, time: Time) -> None:

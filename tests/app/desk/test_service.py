@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from app.chat.session import Message
 from app.db.engine import Database
+from app.db.transcripts import TranscriptRepository
 from app.desk.assembly import HumanDesk
 from app.desk.types import Actor, DeskMessage, Event, Sender, State
 from app.errors import Conflict, NotFound
@@ -42,6 +44,18 @@ async def test_one_person_cannot_take_two_sessions_for_the_last_place(desk: Huma
     codes = sorted(result.code if isinstance(result, Conflict) else "" for result in results)
     assert codes == ["", ""] + ["at_capacity"] * 6
     assert len(await desk.sessions.assigned(TENANT, "amy")) == 2
+
+
+async def test_a_deleted_conversation_leaves_nothing_at_the_desk_and_the_bot_answers_again(
+    desk: HumanDesk, database: Database
+) -> None:
+    await assigned(desk)
+    await desk.service.say(key(), "您好，您的地址是……")
+    assert await TranscriptRepository(database).delete(TENANT, "s")
+    assert await desk.sessions.find(key()) is None
+    assert await said(desk) == await desk.sessions.history(key()) == []
+    message = Message(TENANT, "s", "在吗")
+    assert await desk.gate.before(message, message.text) is None and not desk.gate.silent(message)
 
 
 async def test_a_session_that_wants_a_skill_goes_to_somebody_who_has_it(desk: HumanDesk) -> None:
