@@ -53,7 +53,7 @@ async def test_a_deleted_conversation_leaves_nothing_at_the_desk_and_the_bot_ans
     await desk.service.say(key(), "您好，您的地址是……")
     assert await TranscriptRepository(database).delete(TENANT, "s")
     assert await desk.sessions.find(key()) is None
-    assert await said(desk) == await desk.sessions.history(key()) == []
+    assert (await said(desk), await desk.sessions.history(key())) == ([], [])
     message = Message(TENANT, "s", "在吗")
     assert await desk.gate.before(message, message.text) is None and not desk.gate.silent(message)
 
