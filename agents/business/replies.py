@@ -10,7 +10,7 @@ from agents.business.offline.reading import Give
 from agents.business.schema import Schema
 from agents.business.templates import FILTERS, Template, load_templates
 from agents.business.types import Field, Plan, Rows, Value
-from agents.business.wording import filled, label, meanings, shown
+from agents.business.wording import filled, label, shown
 
 CITED = "[SQL]"
 MOST_SHOWN = 5
@@ -43,16 +43,17 @@ class _Telling:
     def __init__(self, template: Template, rows: Rows, words: Mapping[str, str], schema: Schema, today: date) -> None:
         self._template, self._rows, self._words = template, rows, words
         self._schema, self._today = schema, today
-        self._open = words.get("give", Give.LIST) == Give.LIST and not words.keys() & {*FILTERS} - {"state"}
+        self._open = words.get("give", Give.LIST) == Give.LIST and not words.keys() & {*FILTERS}
         self._columns = {column.name: (place, column) for place, column in enumerate(rows.fields)}
 
     def text(self) -> str:
         template, values = self._template, self._rows.values
         give = self._words.get("give", Give.LIST)
-        if not values or (give in (Give.COUNT, Give.SUM) and not self._value(values[:1], "count")):
+        over_all = {Give.COUNT: template.count, Give.SUM: template.sum, Give.AVERAGE: template.average}.get(Give(give))
+        if not values or (over_all is not None and not self._value(values[:1], "count")):
             return f"{self._filled(template.none, ()).rstrip('。')} {CITED}。"
-        if give in (Give.COUNT, Give.SUM):
-            return f"{self._filled(template.count if give == Give.COUNT else template.sum, values)} {CITED}。"
+        if over_all is not None:
+            return f"{self._filled(over_all, values)} {CITED}。"
         entries = self._entries()
         if len(entries) == 1:
             return f"{self._opening(entries)}{self._entry(entries[0])} {CITED}。"
@@ -61,8 +62,7 @@ class _Telling:
     def _listed(self, entries: list[list[tuple[Value, ...]]]) -> str:
         template, more = self._template, self._rows.more
         number = f"{'不止' if more else '共有'} {len(entries)} {template.unit}"
-        usual = self._open and "state" not in self._words
-        opening = (usual and template.intro) or f"您{self._filters()}的{template.thing}"
+        opening = (self._open and template.intro) or f"您{self._filters()}的{template.thing}"
         head = f"{opening}{number} {CITED}："
         lines = [f"{place}. {self._entry(entry)}" for place, entry in enumerate(entries[:MOST_SHOWN], start=1)]
         if left := len(entries) - MOST_SHOWN:
@@ -75,12 +75,8 @@ class _Telling:
         template = self._template
         if not template.otherwise or not self._open:
             return ""
-        state = self._words.get("state")
         for name, codes in template.preferred.items():
-            _, column = self._columns[name]
-            said = meanings(column, self._schema)
-            wanted = {state} if state in said.values() else {said.get(code, code) for code in codes}
-            if self._value(entries[0], name) not in wanted:
+            if self._raw(entries[0], name) not in codes:
                 return self._filled(template.otherwise, ())
         return ""
 

@@ -87,6 +87,11 @@ def load_names() -> None:
     _tagger().lcut("张三")
 
 
+def tagged(text: str) -> list[tuple[str, str]]:
+    """The words of a text, which they make up again, with jieba's tags of parts of speech."""
+    return [(pair.word, pair.flag) for pair in _tagger().cut(text)]
+
+
 def _members(text: str, caller: str) -> Iterator[str]:
     folded = fold(text)
     for pattern in _phrases().members:

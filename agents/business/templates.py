@@ -14,7 +14,7 @@ from knowledge.errors import InvalidConfiguration
 
 FILTERS = ("period", "amount", "state", "search", "number")
 """Words of a question that narrow the rows, in the order in which a reply says them."""
-WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "count"})
+WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "average", "count", "measure"})
 """What a template may name besides the columns that are shown."""
 
 
@@ -42,6 +42,7 @@ class Template:
     intro: str = ""
     count: str = "您{filters}的{thing}共有 {count} {unit}"
     sum: str = ""
+    average: str = "您{filters}的{thing}平均每{unit} {average} 元（{count} {unit}）"
     preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
     meant: str = ""
     otherwise: str = ""
@@ -73,7 +74,15 @@ def _check(template: Template, shown: set[str]) -> None:
     """Raises ValueError for a name that is no column shown and no word of the question."""
     if unknown := sorted(set(_columns(template)) - shown):
         raise ValueError(f"show 里没有 {'、'.join(unknown)}")
-    texts = (template.head, template.none, template.count, template.sum, template.otherwise, template.intro)
+    texts = (
+        template.head,
+        template.none,
+        template.count,
+        template.sum,
+        template.average,
+        template.otherwise,
+        template.intro,
+    )
     named = {name for text in (*texts, *(row.say for row in template.row)) for name in placeholders(text)}
     if unknown := sorted(named - shown - WORDS):
         raise ValueError(f"没有 {'、'.join(unknown)} 可说")

@@ -9,28 +9,33 @@ from importlib.resources import files
 
 import yaml
 
+NUMBER = r"(?:\d{1,2}|[一二两三四五六七八九十]{1,2})"
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
     """See the comments of the file; every pattern is for folded text."""
 
     spoken: tuple[tuple[re.Pattern[str], str], ...]
+    ranks: tuple[tuple[re.Pattern[str], str], ...]
     own: re.Pattern[str]
     status: re.Pattern[str]
     policy: re.Pattern[str]
     vague: re.Pattern[str]
     count: re.Pattern[str]
     sum: re.Pattern[str]
+    average: re.Pattern[str]
     exceeds: re.Pattern[str]
-    most: re.Pattern[str]
-    least: re.Pattern[str]
-    latest: re.Pattern[str]
-    earliest: re.Pattern[str]
-    top: re.Pattern[str]
     recent: re.Pattern[str]
     tail: re.Pattern[str]
     slot: re.Pattern[str]
     lead: re.Pattern[str]
+    head: re.Pattern[str]
+    tail_words: re.Pattern[str]
+    refuses: re.Pattern[str]
+    besides: re.Pattern[str]
+    asked: re.Pattern[str]
+    weighty: re.Pattern[str]
     filler: re.Pattern[str]
 
     def plain(self, text: str) -> str:
@@ -48,4 +53,5 @@ def shipped_language() -> Language:
     given |= {key: "|".join(given[key]) for key in ("policy", "vague")}
     given["filler"] = re.sub(r"\s+", "", given["filler"]).removesuffix("|")
     spoken = tuple((re.compile(pattern), common) for pattern, common in given.pop("spoken"))
-    return Language(spoken=spoken, **{name: re.compile(pattern) for name, pattern in given.items()})
+    ranks = tuple((re.compile(pattern.replace("{n}", NUMBER)), give) for give, pattern in given.pop("ranks"))
+    return Language(spoken=spoken, ranks=ranks, **{name: re.compile(pattern) for name, pattern in given.items()})

@@ -26,7 +26,7 @@ class DeclaredQueries:
     def plan(self, text: str, today: date) -> Plan | None:
         """See `OfflineQueries.plan`."""
         reading = self._reader.read(text, today)
-        if reading is None:
+        if reading is None or reading.guessed:
             return None
         return Plan(statement(reading), reading.subject.name, reading.certain, reading.said)
 
@@ -35,7 +35,7 @@ class DeclaredQueries:
         reading = self._reader.read(text, date.today())
         if reading is None or not reading.certain:
             return frozenset()
-        if not reading.numbers and not self._language.own.search(self._language.plain(fold(text))):
+        if not reading.rows.numbers and not self._language.own.search(self._language.plain(fold(text))):
             return frozenset()
         return frozenset({Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA} if reading.rules else {Intent.BUSINESS_QUERY})
 

@@ -10,13 +10,16 @@ from datetime import date
 from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading
 from agents.business.offline.subjects import Subject, Subjects
+from agents.business.offline.times import find_time
 from agents.business.offline.understanding import Heard, Understanding, blanked, of_kind
 from agents.routing.entities import EntityExtractor
 from agents.routing.types import Entity
 from knowledge.text import fold
 
-CUE, WORD, NUMBER = 3, 1, 4
-"""What a hit weighs; a number that only one subject has says more than any word."""
+CUE, WORD, NUMBER, HEAD, UNFIT = 3, 1, 4, 2, 2
+"""What a hit weighs; a number that only one subject has says more than any word, the noun at the head of the question
+(没退过的订单) more than those in front of it. A time does not fit a subject without times.
+"""
 _NAMING = frozenset({"order_number", "date", "amount"})
 """Who names one of these asks for rows, with or without saying 我."""
 _CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
@@ -29,17 +32,19 @@ class Reader:
         self._subjects = subjects
         self._language = language
         self._extractor = extractor
+        self._owning = (language.own, language.average, *(rank for rank, _ in language.ranks))
         self._weak = tuple(pattern for subject in subjects.subjects.values() for pattern in subject.words)
 
     def read(self, text: str, today: date) -> Reading | None:
         """None for what asks for no data of one's own, or for none that is declared."""
-        plain = self._language.plain(fold(text).strip())
+        plain = self._subjects.plain(self._language.plain(fold(text).strip()))
         folded, rules = self._own_part(plain)
         found = self._extractor.extract(folded).certain
         blank = blanked(folded, [entity.text for entity in found])
         named = self._goods(blank)
         goods = self._goods(blank.rpartition(" ")[2]) or named  # a completed follow-up ends with what is new in it
-        subject = self._subject(blanked(blank, named.values()), found)
+        timed = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)[0] is not None
+        subject = self._subject(blanked(blank, named.values()), found, timed)
         if subject is None:
             return None
         if (goods or of_kind(found, "product_model")) and subject.searched:
@@ -68,21 +73,28 @@ class Reader:
         vague = language.vague.search(clause) and not (own and (alone or language.own.search(clause)))
         return not accepted and bool(vague or language.policy.search(clause))
 
-    def _subject(self, text: str, found: Sequence[Entity]) -> Subject | None:
+    def _subject(self, text: str, found: Sequence[Entity], timed: bool) -> Subject | None:
         """The subject with the most hits, the one declared first where two are alike."""
         numbers = of_kind(found, "order_number")
-        own = self._language.own.search(text) is not None or any(entity.kind in _NAMING for entity in found)
+        own = timed or any(entity.kind in _NAMING for entity in found)
+        own = own or any(pattern.search(text) for pattern in self._owning)
         asks = self._language.status.search(text) is not None
-        best, most = None, 0
+        head = self._language.head.search(self._language.tail_words.sub("", text))
+        best, most, stated = None, 0, None
         for subject in self._subjects.subjects.values():
             if subject.never is not None and subject.never.search(text):
                 continue
             cues, words = _hits(subject.cues, text), _hits(subject.words, text)
-            score = CUE * len(cues) * (own or asks) + WORD * len(words) * (own or bool(cues))
+            named = any(state.words.search(text) for state in subject.states)
+            stated = stated or (subject if named and (own or asks or head) else None)
+            score = CUE * len(cues) * (own or asks or named) + WORD * len(words) * (own or named or bool(cues))
             score += NUMBER * _alike(subject, numbers)
+            if score:
+                score += HEAD * (head is not None and _heads(subject, head))
+                score -= UNFIT * (timed and not subject.time)
             if score > most:
                 best, most = subject, score
-        return best or self._by_number(numbers or self._language.tail.findall(text))
+        return best or self._by_number(numbers or self._language.tail.findall(text)) or stated
 
     def _by_number(self, numbers: Sequence[str]) -> Subject | None:
         subjects = self._subjects.subjects.values()
@@ -92,6 +104,13 @@ class Reader:
 def _alike(subject: Subject, numbers: Sequence[str]) -> bool:
     """Whether a number looks like the ones that this subject has."""
     return subject.number_like is not None and any(subject.number_like.fullmatch(fold(n)) for n in numbers)
+
+
+def _heads(subject: Subject, head: re.Match[str]) -> bool:
+    """Whether the noun that the question ends with, or that follows its 哪些, is one for the subject."""
+    if head["last"]:
+        return any(cue.fullmatch(head["last"]) for cue in subject.cues)
+    return any(cue.match(head["head"]) for cue in subject.cues)
 
 
 def _hits(patterns: Iterable[re.Pattern[str]], text: str) -> list[str]:

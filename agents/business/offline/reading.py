@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agents.business.offline.periods import Period
-from agents.business.offline.subjects import State, Subject
+from agents.business.offline.amounts import Comparison
+from agents.business.offline.stretches import Period
+from agents.business.offline.subjects import Moment, Subject
 
 
 class Give(StrEnum):
@@ -15,6 +16,7 @@ class Give(StrEnum):
     LIST = "list"
     COUNT = "count"
     SUM = "sum"
+    AVERAGE = "average"
     MOST = "most"
     LEAST = "least"
     LATEST = "latest"
@@ -22,20 +24,44 @@ class Give(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """`top` rows from the place `skip` on, of those that are ranked: 倒数第二单 is one row, one is skipped."""
+
+    give: Give
+    top: int = 1
+    skip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Which rows a question names.
+
+    `moment`: the time that the period is about, where it is not the usual one; `terms`: what to search for, things that
+    have all terms of one group, or things that have not where `without`; `states`: SQL, refused ones negated.
+    """
+
+    numbers: tuple[str, ...] = ()
+    tail: str = ""
+    period: Period | None = None
+    moment: Moment | None = None
+    amounts: tuple[Comparison, ...] = ()
+    terms: tuple[tuple[str, ...], ...] = ()
+    without: bool = False
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """`top`: rows wanted of LATEST; `terms`: what to search for; `said`: the customer's words for a reply; `rules`: the
-    message asks for rules besides.
+    """`money`: the column that amounts, sums and the dearest go by; `certain`: every word was heard; `guessed`: words
+    that may change which rows are right were not; `said`: the customer's words for a reply; `rules`: the message asks
+    for rules besides.
     """
 
     subject: Subject
-    give: Give
-    period: Period | None
-    amount: str
-    numbers: tuple[str, ...]
-    tail: str
-    terms: tuple[str, ...]
-    state: State | None
-    top: int
+    wanted: Wanted
+    rows: Rows
+    money: str
     certain: bool
+    guessed: bool
     said: dict[str, str]
     rules: bool = False

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from agents.business.offline.reading import Give, Reading
-from agents.business.offline.subjects import literal
+import re
+from collections.abc import Sequence
 
-NEAR = 0.1
-"""左右 is this far off at most."""
+from agents.business.offline.reading import Give, Reading
+from agents.business.offline.stretches import Period
+from agents.business.offline.subjects import Moment, literal
+
+_LIKE = re.compile(r"((?:LOWER\()?[\w.]+\)?) LIKE \{\}")
+_COLUMN = re.compile(r"\b[a-z_]\w*\.[a-z_]\w*")
 
 
 def statement(reading: Reading) -> str:
     """The SQL of a reading; what the guard refuses of it is a fault of the description."""
-    subject = reading.subject
+    subject, wanted = reading.subject, reading.wanted
     conditions = _conditions(reading)
-    where = _where(conditions)
-    match reading.give:
+    match wanted.give:
         case Give.COUNT:
-            where = _where([*conditions, reading.state.where if reading.state else ""])
-            return f"SELECT {subject.count} AS count FROM {subject.source}{where}"
-        case Give.SUM:
-            where = _where([*conditions, subject.sum_where])
-            return f"SELECT SUM({subject.sum}) AS sum, COUNT(*) AS count FROM {subject.source}{where}"
+            return f"SELECT {subject.count} AS count FROM {subject.source}{_where(conditions)}"
+        case Give.SUM | Give.AVERAGE:
+            function, name = ("SUM", "sum") if wanted.give is Give.SUM else ("AVG", "average")
+            where = _where([*conditions, _usual(subject.sum_where, reading)])
+            amount = reading.money or subject.sum
+            return f"SELECT {function}({amount}) AS {name}, COUNT(*) AS count FROM {subject.source}{where}"
         case Give.MOST | Give.LEAST:
-            best = (
-                f"SELECT {'MAX' if reading.give is Give.MOST else 'MIN'}({subject.money}) FROM {subject.source}{where}"
-            )
-            conditions = [*conditions, f"{subject.money} = ({best})"]
+            conditions = [*conditions, _dearest(reading, conditions)]
         case Give.LATEST | Give.EARLIEST:
-            direction = "DESC" if reading.give is Give.LATEST else "ASC"
-            conditions = [*conditions, _first(reading, conditions, direction, reading.top)]
-        case Give.LIST if _meant(reading):
+            direction = "DESC" if wanted.give is Give.LATEST else "ASC"
+            conditions = [*conditions, _first(reading, conditions, direction, wanted.top, wanted.skip)]
+        case Give.LIST if _prefers(reading):
             conditions = [*conditions, _preferred(reading, conditions)]
     return _listing(reading, conditions)
 
 
 def _listing(reading: Reading, conditions: list[str]) -> str:
     subject = reading.subject
-    if subject.limit and reading.give is Give.LIST and not (reading.numbers or reading.tail):
+    if subject.limit and reading.wanted.give is Give.LIST and not _named(reading):
         conditions = [*conditions, _first(reading, conditions, "DESC", subject.limit)]
     text = f"SELECT {', '.join(subject.show)} FROM {subject.source} {subject.joins}".rstrip() + _where(conditions)
     if subject.group:
@@ -44,58 +45,79 @@ def _listing(reading: Reading, conditions: list[str]) -> str:
     return text + (f" ORDER BY {subject.order}" if subject.order else "")
 
 
+def _named(reading: Reading) -> bool:
+    """Whether the question says which rows it means."""
+    rows = reading.rows
+    return bool(rows.numbers or rows.tail or rows.period or rows.amounts or rows.states)
+
+
 def _conditions(reading: Reading) -> list[str]:
-    subject = reading.subject
-    conditions = [subject.where]
-    if reading.numbers:
-        conditions.append(_any([test.replace("{}", literal(n)) for n in reading.numbers for test in subject.numbers]))
-    if reading.tail:
-        ending = literal("%" + reading.tail.upper())
+    subject, rows = reading.subject, reading.rows
+    conditions = [subject.where, _usual(subject.usual, reading), *rows.states]
+    if rows.numbers:
+        conditions.append(_any([test.replace("{}", literal(n)) for n in rows.numbers for test in subject.numbers]))
+    if rows.tail:
+        ending = literal("%" + rows.tail.upper())
         conditions.append(_any([test.replace("= {}", f"LIKE {ending}") for test in subject.numbers]))
-    if reading.state is not None and not subject.prefer:
-        conditions.append(reading.state.where)
-    if reading.period is not None:
-        start, end = reading.period.start, reading.period.end
-        conditions += [f"{subject.time} >= {literal(start.isoformat())}"] if start else []
-        conditions += [f"{subject.time} < {literal(end.isoformat())}"] if end else []
-    if reading.terms:
-        conditions.append(_any([subject.search.replace("{}", _pattern(term)) for term in reading.terms]))
-    if reading.amount:
-        conditions.append(_compared(subject.money, reading.amount))
+    if rows.period is not None:
+        conditions.append(_within(rows.period, rows.moment, subject.time))
+    if rows.terms:
+        found = _LIKE.sub(lambda match: _alike(match.group(1), rows.terms), subject.search)
+        conditions.append(f"NOT ({found})" if rows.without else found)
+    conditions += [comparison.of(reading.money) for comparison in rows.amounts]
     return [condition for condition in conditions if condition]
 
 
-def _meant(reading: Reading) -> str:
-    """Which rows are meant where none are named."""
-    if not reading.subject.prefer or reading.numbers or reading.tail:
-        return ""
-    return reading.state.where if reading.state is not None else reading.subject.prefer
+def _within(period: Period, moment: Moment | None, time: str) -> str:
+    column = moment.column if moment else time
+    bounds = [(">=", period.start), ("<", period.end)]
+    compared = " AND ".join(f"{column} {sign} {literal(day.isoformat())}" for sign, day in bounds if day)
+    return moment.where.replace("{}", compared) if moment else compared
+
+
+def _usual(condition: str, reading: Reading) -> str:
+    """What holds unless the question names other states by the same column."""
+    columns = {column for state in reading.rows.states for column in _COLUMN.findall(state)}
+    return "" if columns.intersection(_COLUMN.findall(condition)) else condition
+
+
+def _prefers(reading: Reading) -> bool:
+    return bool(reading.subject.prefer) and not _named(reading)
 
 
 def _preferred(reading: Reading, conditions: list[str]) -> str:
-    """The rows that are meant; where there are none of them, the newest."""
-    subject, meant = reading.subject, _meant(reading)
-    keys = f"SELECT {subject.key} FROM {subject.source}{_where([*conditions, meant])}"
-    return f"({meant}) OR (NOT EXISTS ({keys}) AND {_first(reading, conditions, 'DESC', 1)})"
+    """The rows that are meant where none are named; where there are none of them, the newest."""
+    subject = reading.subject
+    none = f"HAVING COUNT(CASE WHEN {subject.prefer} THEN 1 END) = 0"
+    newest = f"SELECT MAX({subject.time}) FROM {subject.source}{_where(conditions)} {none}"
+    return f"({subject.prefer}) OR {subject.time} = ({newest})"
 
 
-def _first(reading: Reading, conditions: list[str], direction: str, number: int) -> str:
+def _dearest(reading: Reading, conditions: list[str]) -> str:
+    """The one place of a ranking by money with all that share it, or the rows of several places."""
+    subject, wanted = reading.subject, reading.wanted
+    direction = "DESC" if wanted.give is Give.MOST else "ASC"
+    many = wanted.top > 1
+    chosen = subject.key if many else reading.money
+    rows = f"SELECT {'' if many else 'DISTINCT '}{chosen} FROM {subject.source}{_where(conditions)}"
+    return f"{chosen} IN ({rows} ORDER BY {reading.money} {direction}{_window(wanted.top, wanted.skip)})"
+
+
+def _first(reading: Reading, conditions: list[str], direction: str, number: int, skip: int = 0) -> str:
     """Those of the first so many moments: what happened at once, as the items of an order, stays together."""
     subject = reading.subject
     moments = f"SELECT DISTINCT {subject.time} FROM {subject.source}{_where(conditions)}"
-    return f"{subject.time} IN ({moments} ORDER BY {subject.time} {direction} LIMIT {number})"
+    return f"{subject.time} IN ({moments} ORDER BY {subject.time} {direction}{_window(number, skip)})"
 
 
-def _compared(column: str, comparison: str) -> str:
-    """`column` against >=200, <300, 100..300, ~200 or 200."""
-    if ".." in comparison:
-        low, high = sorted(comparison.split("..")[:2], key=float)
-        return f"{column} BETWEEN {low} AND {high}"
-    if comparison.startswith("~"):
-        middle = float(comparison[1:])
-        return f"{column} BETWEEN {middle * (1 - NEAR):g} AND {middle * (1 + NEAR):g}"
-    sign = comparison.rstrip("0123456789.")
-    return f"{column} {sign or '='} {comparison[len(sign) :]}"
+def _window(number: int, skip: int) -> str:
+    return f" LIMIT {number}" + (f" OFFSET {skip}" if skip else "")
+
+
+def _alike(column: str, things: Sequence[tuple[str, ...]]) -> str:
+    """Any of the things, each by all of its terms."""
+    tests = [" AND ".join(f"{column} LIKE {_pattern(term)}" for term in terms) for terms in things]
+    return f"({_any(tests)})"
 
 
 def _pattern(term: str) -> str:

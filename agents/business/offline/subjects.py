@@ -31,15 +31,34 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """Another time of a row than its usual one: `words` beside a time say that it is meant. `where` is the test around
+    the comparison `{}` of the column.
+    """
+
+    words: re.Pattern[str]
+    column: str
+    where: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Another amount of a row than its usual one: words for it, and the column."""
+
+    words: re.Pattern[str]
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A kind of question. Fragments of SQL name their columns as table.column.
 
     A cue is enough to know the subject by, a word only where nothing else is asked, `also` is heard and says nothing;
     `never` are words of other questions, `although` those that a question about rules may share with this one. `source`
-    and `where` hold always, `joins` only where rows are listed. `prefer` are the rows that are meant where none are
-    named; if there are none, the newest is given. `time_if` has to follow a time for it to narrow the rows; `ahead`:
-    these lie in the future. A question that names what to `search` for goes to the subject `searched`. `limit`: rows at
-    most, 0 all.
+    and `where` hold always, `usual` (and `sum_where`, of sums) unless the question names states by the same columns,
+    `joins` only where rows are listed. `prefer` are the rows that are meant where none are named; if there are none,
+    the newest is given. `time_if` has to follow a time for it to narrow the rows; `ahead`: these lie in the future. A
+    question that names what to `search` for goes to the subject `searched`. `limit`: rows at most, 0 all.
     """
 
     name: str
@@ -51,11 +70,14 @@ class Subject:
     key: str
     joins: str = ""
     where: str = ""
+    usual: str = ""
     prefer: str = ""
     time: str = ""
+    times: tuple[Moment, ...] = ()
     time_if: re.Pattern[str] | None = None
     ahead: bool = False
     money: str = ""
+    measures: tuple[Measure, ...] = ()
     sum: str = ""
     sum_where: str = ""
     sum_cues: re.Pattern[str] | None = None
@@ -76,10 +98,19 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """`goods`: what may be searched for -> the words that customers use for it."""
+    """`goods`: what may be searched for -> the words that customers use for it; `aliases`: a word of the patterns ->
+    others for the same.
+    """
 
     subjects: Mapping[str, Subject]
     goods: Mapping[str, re.Pattern[str]]
+    aliases: Mapping[str, re.Pattern[str]]
+
+    def plain(self, text: str) -> str:
+        """A folded text in the words of the patterns."""
+        for word, others in self.aliases.items():
+            text = others.sub(word, text)
+        return text
 
 
 def load_subjects(path: Path, schema: Schema) -> Subjects:
@@ -88,6 +119,7 @@ def load_subjects(path: Path, schema: Schema) -> Subjects:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         given = data.get("questions") or {}
         goods = {str(term): _any([term, *words]) for term, words in (data.get("goods") or {}).items()}
+        aliases = {str(word): _any(others) for word, others in (data.get("aliases") or {}).items()}
     except (OSError, yaml.YAMLError, AttributeError, TypeError, re.error) as error:
         raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
     subjects = {}
@@ -100,7 +132,7 @@ def load_subjects(path: Path, schema: Schema) -> Subjects:
     for subject in subjects.values():
         if subject.searched and subject.searched not in subjects:
             raise InvalidConfiguration(f"业务库描述 {path} 的问题 {subject.name}：没有 {subject.searched}")
-    return Subjects(subjects, goods)
+    return Subjects(subjects, goods, aliases)
 
 
 def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
@@ -116,7 +148,10 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
     for key in ("show", "numbers"):
         given[key] = tuple(given.get(key, ()))
     states = [State(_any(state["words"]), state["where"], state["say"]) for state in given.get("states", ())]
-    given["states"] = (*states, *_states_of(entry.get("status", ""), schema))
+    columns = [entry.get("status", ())] if isinstance(entry.get("status"), str) else entry.get("status", ())
+    given["states"] = (*states, *(state for column in columns for state in _states_of(column, schema)))
+    given["times"] = tuple(Moment(**{**time, "words": _any(time["words"])}) for time in given.get("times", ()))
+    given["measures"] = tuple(Measure(_any(item["words"]), item["column"]) for item in given.get("measures", ()))
     if not given["cues"] + given["words"]:
         raise ValueError("cues 和 words 都没有")
     return Subject(name=name, source=entry["from"], **given)
@@ -124,8 +159,6 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
 
 def _states_of(status: str, schema: Schema) -> Iterator[State]:
     """The meanings of a column's codes are words for them."""
-    if not status:
-        return
     table, column = status.split(".")
     for code, meaning in schema.tables[table].columns[column].values.items():
         yield State(_any(_ways(meaning)), f"{status} = {literal(code)}", meaning)
@@ -149,11 +182,13 @@ def _check(subject: Subject, schema: Schema) -> None:
     """Every statement that can be made of the fragments passes the guard. Raises UnsafeQuery."""
     guard = SqlGuard(schema, "sqlite", 1)
     tests = [subject.search, *subject.numbers, *(state.where for state in subject.states)]
-    tests += [subject.where, subject.prefer, subject.sum_where]
+    tests += [subject.where, subject.usual, subject.prefer, subject.sum_where]
+    tests += [moment.where.replace("{}", f"{moment.column} >= '2000-01-01'") for moment in subject.times]
     for test in tests:
         where = f" WHERE {test.replace('{}', literal('x'))}" if test else ""
         guard.check(f"SELECT {subject.key} FROM {subject.source}{where}")
-    for output in (subject.time, subject.money, subject.count, f"SUM({subject.sum})" if subject.sum else ""):
+    amounts = [measure.column for measure in subject.measures]
+    for output in (subject.time, subject.money, subject.count, f"SUM({subject.sum})" if subject.sum else "", *amounts):
         guard.check(f"SELECT {output or subject.key} FROM {subject.source}")
     listing = f"SELECT {', '.join(subject.show)} FROM {subject.source} {subject.joins}"
     group = f" GROUP BY {subject.group}" if subject.group else ""

@@ -7,20 +7,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from agents.business.offline.periods import DAY, Period, period
+from agents.business.offline.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
+from agents.business.offline.relative import NUMBER, RECENT, UNIT, WITHIN, relative
+from agents.business.offline.stretches import Period
 
-_MORE = re.compile(
-    r"(?:(?:(?:19|20)\d{2}|今|去|前)年)?第?[一二三四1-4]季度|(?<!\d)(?:19|20)\d{2}年(?!\d|[一二三四五六七八九十])|年[初底]|月[初底]"
+_NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
+_MORE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        FEAST,
+        QUARTER,
+        rf"{_NOT_AFTER}{MONTHS}",
+        rf"(?:{YEAR})(?:{MONTH}月(?:份|{DAY_NUMBER}[日号]|[上中下]旬|[初头中底末])?|的?(?:今天|这一?天|这个?时候|同期))?",
+        rf"(?:{YEAR})?{_NOT_AFTER}{MONTH}月{DAY_NUMBER}[日号]?[到至~-]{DAY_NUMBER}[日号]",
+        rf"{_NOT_AFTER}{MONTH}月份?的?(?:[上中下]旬|[初头中底末])",
+        rf"(?:上上|上|这|本|当)个?月的?(?:[上中下]旬|[初头中底末]|{NUMBER}[日号](?:[到至~-]{NUMBER}[日号])?)",
+        r"(?<![\d.a-z/])(?:1[0-2]|0?[1-9])[./](?:3[01]|[12]\d|0?[1-9])(?![\d.a-z/]|\s?[元块折寸%])[日号]?",
+        rf"{RECENT}(?:{NUMBER}|几|半)个?{UNIT}(?:{WITHIN}|间)?",
+        rf"{_NOT_AFTER}(?:{NUMBER}|半)个?{UNIT}{WITHIN}",
+        rf"{_NOT_AFTER}{NUMBER}个?{UNIT}前(?!面|后)",
+        rf"上{NUMBER}个?{UNIT}",
+        rf"{_NOT_AFTER}(?<![月个]){NUMBER}号(?![楼线店门机院])",
+        r"(?<!每)(?<!上)周末|年[初底]|月[初底]",
+    )
 )
-"""Times that are no entities of their own."""
-_JOINED = re.compile(r"\s*(?:到|至|-|~|—|和|跟)\s*")
+"""Times that are no entities of their own, or more than one of them."""
+_JOINED = re.compile(r"\s*(?:到|至|-|~|—)\s*")
+_AND = re.compile(r"\s*(?:和|跟|、)?\s*")
 _UNTIL_NOW = re.compile(r"\s*(?:(?:到|至)(?:现在|今天|目前|今)|以来|至今|起|之后|以后|开始)")
 _BEFORE = re.compile(r"\s*(?:之前|以前)")
+_BARE = {"年初": "今年初", "年底": "今年底", "月初": "这个月初", "月底": "这个月底"}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`said` is the expression as the customer wrote it."""
+    """Where an expression stands, and what it means."""
 
     start: int
     end: int
@@ -30,39 +51,42 @@ class Found:
         return text[self.start : self.end]
 
 
+def period(text: str, today: date) -> Period | None:
+    """The days that one expression names, None for one that is not known. `text` is folded."""
+    return relative(text, today) or calendar(text, today)
+
+
 def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | None, bool]:
     """The time of a folded text, and whether it is all that the text says of times. `named`: its date entities."""
-    places = _places(text, named, today)
+    spans = _spans(text, named)
+    places = _places(text, spans, today)
     if not places:
-        return None, not _spans(text, named)
+        return None, not spans
     first = places[0]
     if len(places) == 2 and text[: places[1].start].endswith(" "):
-        first, places = (
-            places[1],
-            places[1:],
-        )  # 我上个月花了 今年的: a follow-up that was completed ends with what is new
-    if len(places) > 1 and _JOINED.fullmatch(text[first.end : places[1].start]):
-        return replace(first, end=places[1].end, period=_joined(first.period, places[1].period)), len(places) == 2
+        # 我上个月花了 今年的: a follow-up that was completed ends with what is new
+        first, places, spans = places[1], places[1:], spans[1:]
+    if len(places) > 1 and (stretch := _joined(text, first, places[1])):
+        return replace(first, end=places[1].end, period=stretch), len(spans) == 2
     if match := _UNTIL_NOW.match(text, first.end):
         first = replace(first, end=match.end(), period=Period(first.period.start, None))
     elif match := _BEFORE.match(text, first.end):
         first = replace(first, end=match.end(), period=Period(None, first.period.start))
-    return first, len(places) == 1
+    return first, len(spans) == 1
 
 
-def _places(text: str, named: Sequence[str], today: date) -> list[Found]:
+def _places(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[Found]:
     found = []
-    for start, end in _spans(text, named):
+    for start, end in spans:
         said = text[start:end]
-        bare = {"年初": "今年初", "年底": "今年底", "月初": "这个月初", "月底": "这个月底"}.get(said, said)
-        if (stretch := period(bare, today)) is not None:
+        if (stretch := period(_BARE.get(said, said), today)) is not None:
             found.append(Found(start, end, stretch))
     return found
 
 
 def _spans(text: str, named: Sequence[str]) -> list[tuple[int, int]]:
     """Places of the expressions, the longer one where two overlap."""
-    spans = [match.span() for match in _MORE.finditer(text)]
+    spans = [match.span() for pattern in _MORE for match in pattern.finditer(text)]
     position = 0
     for name in named:
         if (start := text.find(name, position)) >= 0:
@@ -70,20 +94,28 @@ def _spans(text: str, named: Sequence[str]) -> list[tuple[int, int]]:
             spans.append((start, position))
     kept: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span)):
-        if all(end <= other[0] or other[1] <= start for other in kept):
+        if start < end and all(end <= other[0] or other[1] <= start for other in kept):
             kept.append((start, end))
     return sorted(kept)
 
 
-def _joined(first: Period, second: Period) -> Period:
-    """Two times as one stretch; a year that is left out is the one that makes them follow each other."""
+def _joined(text: str, first: Found, second: Found) -> Period | None:
+    """Two times as one stretch: from one to the other, or side by side."""
+    between = text[first.end : second.start]
+    one, two = first.period, second.period
+    if _JOINED.fullmatch(between):
+        return _from_to(one, two)
+    if not _AND.fullmatch(between):
+        return None
+    if one.end == two.start:
+        return Period(one.start, two.end)
+    return Period(two.start, one.end) if two.end == one.start else None
+
+
+def _from_to(first: Period, second: Period) -> Period:
+    """A year that is left out is the one that makes them follow each other."""
     start, end = first.start, second.end
     if start is not None and end is not None and end <= start:
         behind = end.year < start.year
         return Period(start, end.replace(year=start.year)) if behind else Period(start.replace(year=end.year - 1), end)
     return Period(start, end)
-
-
-def until(stretch: Period) -> date | None:
-    """The last day of a stretch."""
-    return None if stretch.end is None else stretch.end - DAY

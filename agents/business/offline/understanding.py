@@ -7,18 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from agents.business.offline.amounts import Comparison, find_amounts
+from agents.business.offline.filters import conditions, named_states
 from agents.business.offline.language import Language
-from agents.business.offline.periods import DAY, Period, ahead
-from agents.business.offline.reading import Give, Reading
-from agents.business.offline.subjects import SUM, State, Subject
+from agents.business.offline.leftovers import matters, unread, words_of
+from agents.business.offline.reading import Give, Reading, Rows, Wanted
+from agents.business.offline.stretches import DAY, Period, ahead
+from agents.business.offline.subjects import SUM, Moment, Subject
 from agents.business.offline.times import Found, find_time
 from agents.routing.amounts import amount
 from agents.routing.types import Entity
 
 RECENT_ROWS, RECENT_DAYS = 5, 30
-_WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
+_MANY = frozenset({"n", "n2", "n3", "n4"})
+"""Groups of a pattern of ranks that hold how many rows are wanted."""
 _HOW_MANY = re.compile("多少|几")
 _YEAR = re.compile(r"[\d今去前]年")
+_ONE_THING = re.compile(r"\s*[那这]?[个款台副只]?的?\s*")
 _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 
 
@@ -42,80 +47,110 @@ class Understanding:
         """weak: words of all subjects, which beside another subject's cue say nothing of their own."""
         self._subject, self._language, self._weak = subject, language, weak
         self._text, self._found, self._goods, self._today = heard.text, heard.found, heard.goods, heard.today
-        self._heard: list[str] = [*(entity.text for entity in heard.found), *heard.named]
+        self._heard: list[str] = [*(e.text for e in heard.found if e.kind != "amount"), *heard.named]
         self._said: dict[str, str] = {}
         self._whole = True
+        self._sought = False
 
     def reading(self) -> Reading:
         subject = self._subject
         numbers = of_kind(self._found, "order_number") if subject.numbers else ()
         tail = self._match(self._language.tail) if subject.numbers and not numbers else ""
         self._whole &= bool(subject.numbers) or not of_kind(self._found, "order_number")
-        stretch = self._period()
-        state = self._state()
-        give, top = self._give(bool(numbers or tail), stretch is not None)
-        if give is Give.SUM and stretch is None and not numbers and self._language.recent.search(self._text):
-            stretch = Period(self._today - timedelta(days=RECENT_DAYS - 1), self._today + DAY)
-            self._said["period"] = f"最近 {RECENT_DAYS} 天"
-        wanted = self._amount(give)
+        time, stretch, moment = self._period()
+        amounts = find_amounts(blanked(self._bare(time), [tail] if tail else []))
+        states = self._states()
+        money = self._money()
+        wanted = self._wanted(bool(numbers or tail), self._bare(time, amounts))
+        stretch = stretch if time else self._recently(wanted, bool(numbers))
+        compared = self._compared(amounts, wanted, money)
+        without = self._without()
         terms = self._terms()
         if numbers or tail:
             self._said["number"] = "、".join(numbers) or tail.upper()
-        certain = not self._rest() and self._whole
-        return Reading(
-            subject, give, stretch, wanted, numbers, tail, terms, state, top, certain, self._said | {"give": give}
-        )
+        left = self._left()
+        certain = self._whole and not words_of(left)
+        guessed = not (self._whole or self._sought) or matters(self._text, left, self._language)
+        rows = Rows(numbers, tail, stretch, moment, compared, terms, without, states)
+        return Reading(subject, wanted, rows, money, certain, guessed, self._said | {"give": wanted.give})
 
-    def _period(self) -> Period | None:
+    def _bare(self, time: Found | None, amounts: Sequence[Comparison] = ()) -> str:
+        """The text with spaces for what has numbers that are no amounts or ranks."""
+        spans = [(time.start, time.end)] if time else []
+        spans += [(comparison.start, comparison.end) for comparison in amounts]
+        text = self._text
+        for start, end in spans:
+            text = text[:start] + " " * (end - start) + text[end:]
+        return blanked(text, [entity.text for entity in self._found if entity.kind not in ("amount", "date")])
+
+    def _period(self) -> tuple[Found | None, Period | None, Moment | None]:
+        """The time that was found, its days where they narrow the rows, and the moment that they are about."""
         found, whole = find_time(self._text, _texts(self._found, "date"), self._today)
         self._whole &= whole
         if found is None:
-            return None
+            return None, None, None
         self._heard.append(found.said(self._text))
-        if not self._counts(found):
-            return None
-        open_year = self._subject.ahead and not _YEAR.search(found.said(self._text))
-        return ahead(found.period, self._today) if open_year else found.period
-
-    def _counts(self, found: Found) -> bool:
-        subject = self._subject
-        if not subject.time or (subject.time_if and not subject.time_if.search(self._text[found.end :])):
-            return False
+        after, subject = self._text[found.end :], self._subject
+        moment = next((moment for moment in subject.times if moment.words.search(after)), None)
+        if moment is None and (not subject.time or (subject.time_if and not subject.time_if.search(after))):
+            return found, None, None
         self._said["period"] = found.said(self._text)
-        return True
+        open_year = subject.ahead and not _YEAR.search(found.said(self._text))
+        return found, ahead(found.period, self._today) if open_year else found.period, moment
 
-    def _state(self) -> State | None:
-        for state in self._subject.states:
-            if match := state.words.search(self._text):
+    def _recently(self, wanted: Wanted, one: bool) -> Period | None:
+        """最近 of a sum is a period too."""
+        if wanted.give not in (Give.SUM, Give.AVERAGE) or one or not self._language.recent.search(self._text):
+            return None
+        self._said["period"] = f"最近 {RECENT_DAYS} 天"
+        return Period(self._today - timedelta(days=RECENT_DAYS - 1), self._today + DAY)
+
+    def _states(self) -> tuple[str, ...]:
+        found = named_states(self._text, self._subject.states, self._language)
+        self._heard += [named.heard for named in found]
+        narrowing = [named for named in found if not self._language.asked.match(self._text, named.end)]
+        if narrowing:
+            self._said["state"] = "、".join(
+                dict.fromkeys(("非" if named.refused else "") + named.state.say for named in narrowing)
+            )
+        return tuple(conditions(narrowing))
+
+    def _money(self) -> str:
+        """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
+        for measure in self._subject.measures:
+            if match := measure.words.search(self._text):
                 self._heard.append(match.group())
-                self._said["state"] = state.say
-                return state
-        return None
+                self._said["measure"] = match.group()
+                return measure.column
+        return self._subject.money
 
-    def _give(self, one: bool, timed: bool) -> tuple[Give, int]:
+    def _wanted(self, one: bool, text: str) -> Wanted:
+        """text: without times and amounts."""
         subject, language = self._subject, self._language
-        if (subject.gives == SUM or self._sums(timed)) and not one:
-            return Give.SUM, 0
-        if subject.count and not one and self._counted():
-            return Give.COUNT, 0
-        for give, pattern, able in (
-            (Give.MOST, language.most, subject.money),
-            (Give.LEAST, language.least, subject.money),
-            (Give.EARLIEST, language.earliest, subject.time),
-        ):
-            if self._match(pattern):
-                self._whole &= bool(able)
-                return (give, 1) if able else (Give.LIST, 0)
-        if not subject.time or one:
-            return Give.LIST, 0
-        if match := language.top.search(self._text):
-            self._heard.append(match.group())
-            return Give.LATEST, int(amount(match["n"]))
-        if not timed and self._match(language.latest):
-            return Give.LATEST, 1
-        if not timed and not subject.prefer and language.recent.search(self._text):
-            return Give.LATEST, RECENT_ROWS
-        return Give.LIST, 0
+        if not one and subject.sum and language.average.search(text):
+            self._match(language.average)
+            return Wanted(Give.AVERAGE)
+        ranked = None if one else self._ranked(text)
+        if ranked is None and not one and (subject.gives == SUM or self._sums()):
+            return Wanted(Give.SUM)
+        if ranked is None and not one and subject.count and self._counted():
+            return Wanted(Give.COUNT)
+        return ranked or Wanted(Give.LIST)
+
+    def _ranked(self, text: str) -> Wanted | None:
+        subject = self._subject
+        for pattern, name in self._language.ranks:
+            if match := pattern.search(text):
+                give = Give(name)
+                self._heard.append(match.group())
+                if not (subject.time if give in (Give.LATEST, Give.EARLIEST) else subject.money):
+                    self._whole &= give is Give.LATEST
+                    return None
+                return _place(give, match.groupdict())
+        timed = text != self._text
+        if subject.time and not timed and not subject.prefer and self._language.recent.search(text):
+            return Wanted(Give.LATEST, RECENT_ROWS) if subject.gives != SUM and not self._sums() else None
+        return None
 
     def _counted(self) -> bool:
         """几笔 of anything, or 多少 before the thing itself: 多少订单."""
@@ -124,40 +159,64 @@ class Understanding:
         places = [match.end() for match in _HOW_MANY.finditer(self._text)]
         return any(pattern.match(self._text, place) for place in places for pattern in self._subject.cues)
 
-    def _sums(self, timed: bool) -> bool:
+    def _sums(self) -> bool:
         subject, language = self._subject, self._language
         if not subject.sum or (subject.count and self._counted()):
             return False
-        one = not timed and language.latest.search(self._text) is not None
-        return bool(self._match(language.sum) or (not one and subject.sum_cues and self._match(subject.sum_cues)))
+        return bool(self._match(language.sum) or (subject.sum_cues and self._match(subject.sum_cues)))
 
-    def _amount(self, give: Give) -> str:
-        """A comparison for the rows; of a sum it is what the customer compares it with."""
-        amounts = [entity for entity in self._found if entity.kind == "amount"]
-        if not amounts or not self._subject.money:
+    def _compared(self, amounts: Sequence[Comparison], wanted: Wanted, money: str) -> tuple[Comparison, ...]:
+        """Comparisons for the rows; of a sum it is what the customer compares it with."""
+        if not amounts or not money:
             self._whole &= not amounts
-            return ""
-        after = self._text[self._text.find(amounts[0].text) + len(amounts[0].text) :]
-        if give is Give.SUM and not after.startswith("的") and self._match(self._language.exceeds):
-            return ""
-        self._whole &= len(amounts) == 1
-        self._said["amount"] = amounts[0].text
-        return amounts[0].value
-
-    def _terms(self) -> tuple[str, ...]:
-        models = tuple(self._model(entity.text) for entity in self._found if entity.kind == "product_model")
-        self._heard += models
-        terms = (*models, *self._goods)
-        if not self._subject.search:
-            self._whole &= not terms
             return ()
-        if not terms and (unknown := self._unknown()):
-            self._whole = False
+        self._heard += [self._text[found.start : found.end] for found in amounts]
+        after = self._text[amounts[0].end :]
+        if wanted.give is Give.SUM and not after.startswith(("的", "那")) and self._match(self._language.exceeds):
+            return ()
+        bounds = [bound for comparison in amounts for bound in comparison.bounds]
+        self._whole &= len(amounts) == 1 or len({sign[0] for sign, _ in bounds} - {"="}) == len(bounds)
+        self._said["amount"] = "、".join(self._text[found.start : found.end].removesuffix("的") for found in amounts)
+        return tuple(amounts)
+
+    def _without(self) -> bool:
+        """Whether the goods that are named are not wanted: 除了耳机."""
+        for words in self._goods.values():
+            before, _, after = self._text.partition(words)
+            found = (self._language.refuses.search(before), self._language.besides.match(after))
+            if any(found):
+                self._heard += [match.group() for match in found if match]
+                return True
+        return False
+
+    def _terms(self) -> tuple[tuple[str, ...], ...]:
+        named = [self._model(entity.text) for entity in self._found if entity.kind == "product_model"]
+        models = {model: model for model in named}
+        self._heard += models
+        if not self._subject.search:
+            self._whole &= not (models or self._goods)
+            return ()
+        if not (models or self._goods) and (unknown := self._unknown()):
+            self._whole, self._sought = False, self._whole
+            self._heard.append(unknown)
             self._said["search"] = unknown
-            return (unknown,)
-        if terms:
+            return ((unknown,),)
+        if models or self._goods:
             self._said["search"] = "、".join((*(model.upper() for model in models), *self._goods.values()))
-        return terms
+        return self._things({**models, **self._goods})
+
+    def _things(self, named: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+        """Terms for the words of the text, those together that name one thing: V8 那个机器人, 头戴耳机."""
+        things: list[tuple[str, ...]] = []
+        end = 0
+        for term, words in sorted(named.items(), key=lambda pair: self._text.find(pair[1])):
+            start = self._text.find(words)
+            if things and start >= end and _ONE_THING.fullmatch(self._text, end, start):
+                things[-1] += (term,)
+            elif not things or start >= end:
+                things.append((term,))
+            end = max(end, start + len(words))
+        return tuple(things)
 
     def _model(self, text: str) -> str:
         """A model with the word behind it: w5 lte."""
@@ -166,7 +225,7 @@ class Understanding:
 
     def _unknown(self) -> str:
         """A word that nothing explains, at a place where a thing is named: 买过冰箱吗, 投影仪到哪了."""
-        rest = self._rest()
+        rest = words_of(self._left())
         if len(rest) != 1 or not _GOODS.fullmatch(rest[0]) or len(rest[0]) < 2:
             return ""
         before, _, after = self._text.partition(rest[0])
@@ -182,15 +241,18 @@ class Understanding:
         self._heard.append(match.group())
         return match["value"] if "value" in pattern.groupindex else match.group()
 
-    def _rest(self) -> list[str]:
-        """What is left of the text without all that was heard and all that says nothing."""
-        known = [re.escape(part) for part in self._heard if part]
-        patterns = [*self._subject.cues, *self._subject.also, *self._weak, self._language.filler]
-        text = list(self._text)
-        for pattern in (*map(re.compile, known), *patterns):
-            for match in pattern.finditer(self._text):
-                text[match.start() : match.end()] = " " * len(match.group())
-        return [match.group() for match in _WORDS.finditer("".join(text))]
+    def _left(self) -> str:
+        return unread(
+            self._text, self._heard, (*self._subject.cues, *self._subject.also, *self._weak, self._language.filler)
+        )
+
+
+def _place(give: Give, groups: Mapping[str, str | None]) -> Wanted:
+    """groups: of a pattern of `ranks`."""
+    many = [int(amount(value)) for name, value in groups.items() if value and name in _MANY]
+    nth = groups.get("nth")
+    skip = int(amount(nth)) - 1 if nth else int(bool(groups.get("second")))
+    return Wanted(give, many[0] if many else 1, skip)
 
 
 def blanked(text: str, parts: Iterable[str]) -> str:

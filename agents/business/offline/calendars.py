@@ -1,0 +1,127 @@
+"""Times by their names in the calendar: 3月15日, 去年国庆, 5到8月, 11.3, 第三季度, 2025年."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from agents.business.offline.stretches import (
+    DAY,
+    YEARS,
+    Period,
+    calendar_days,
+    month_part,
+    months_before,
+    one_day,
+)
+from agents.routing.amounts import amount
+
+_SAID = "|".join(YEARS)
+YEAR = rf"(?:(?:19|20)?\d{{2}}年|{_SAID})的?"
+MONTH = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
+DAY_NUMBER = r"(?:3[01]|[12]\d|0?[1-9]|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
+_CALENDAR = re.compile(
+    rf"(?P<year>{YEAR}|(?:19|20)\d{{2}}\s*[-/.])?\s*(?P<month>{MONTH})\s*(?:月份?|[-/.])\s*"
+    rf"(?:的?(?P<part>[上中下]旬|[初头中底末])|(?P<day>{DAY_NUMBER})[日号]?(?:[到至~-](?P<last>{DAY_NUMBER})[日号]?)?)?"
+)
+MONTHS = rf"(?P<year>{YEAR})?(?P<month>{MONTH})月?份?[到至~、和-](?P<last>{MONTH})月份?"
+QUARTER = rf"(?P<year>{YEAR})?(?:第?(?P<quarter>[一二三四1-4])季度|q(?P<q>[1-4])(?!\d))"
+FEASTS = {
+    "元旦": (1, 1, 3),
+    "情人节": (2, 14, 14),
+    "妇女节|三八节?": (3, 8, 8),
+    "劳动节|五一": (5, 1, 5),
+    "儿童节|六一": (6, 1, 1),
+    "618|六一八": (6, 18, 18),
+    "国庆|十一(?=假期|长假|黄金周)": (10, 1, 7),
+    "双十一|双11": (11, 11, 11),
+    "双十二|双12": (12, 12, 12),
+    "圣诞": (12, 25, 25),
+}
+"""Month, first and last day of feasts of the solar calendar; those of the moon are not known."""
+FEAST = (
+    rf"(?P<year>{YEAR})?(?<![\d.])(?P<feast>{'|'.join(sorted(FEASTS, key=len, reverse=True))})节?(?![\d元块之年月])"
+    r"(?:[那当]一?天|(?P<around>(?:长?假期?|黄金周|放假)?(?:期间|[那这](?:几天|段时间|阵子?|一?周)|前后)?))"
+)
+_HALF = re.compile(rf"(?P<year>{YEAR})?(?P<half>[上下])半年")
+_YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天)?")
+
+
+def calendar(text: str, today: date) -> Period | None:
+    """The days that an expression names, None for one that is not known. `text` is folded."""
+    for parse in (_half, _quarter, _year, _months, _month_or_day, _feast):
+        if (found := parse(text, today)) is not None:
+            return found
+    return None
+
+
+def _said_year(text: str | None, today: date) -> int | None:
+    if not text:
+        return None
+    if digits := re.match(r"\d+", text):
+        return int(digits.group()) + 2000 * (len(digits.group()) == 2)
+    return today.year - YEARS[text.rstrip("的")]
+
+
+def _half(text: str, today: date) -> Period | None:
+    match = _HALF.fullmatch(text)
+    if match is None:
+        return None
+    year, second = _said_year(match["year"], today) or today.year, match["half"] == "下"
+    return Period(date(year, 7 if second else 1, 1), date(year + second, 1 if second else 7, 1))
+
+
+def _quarter(text: str, today: date) -> Period | None:
+    match = re.fullmatch(QUARTER, text)
+    if match is None:
+        return None
+    number = int(match["q"] or 0) or int(amount(match["quarter"]))
+    first = date(_said_year(match["year"], today) or today.year, number * 3 - 2, 1)
+    return Period(first, months_before(first, -3))
+
+
+def _year(text: str, today: date) -> Period | None:
+    match = _YEAR.fullmatch(text)
+    year = _said_year(match["year"], today) if match else None
+    if match is None or year is None:
+        return None
+    part = match["part"] or ""
+    if part.endswith("天"):
+        return one_day(months_before(today, 12 * (today.year - year)))
+    start, end = date(year, 12 if part.endswith("底") else 1, 1), date(year + 1, 1, 1)
+    return Period(start, date(year, 2, 1) if part.endswith("初") else end)
+
+
+def _months(text: str, today: date) -> Period | None:
+    match = re.fullmatch(MONTHS, text)
+    if match is None:
+        return None
+    first, last = int(amount(match["month"])), int(amount(match["last"]))
+    year = _said_year(match["year"], today) or today.year - (last > today.month)
+    adjacent = not re.search("[、和]", text) or last - first == 1
+    start = date(year - (first > last), first, 1)
+    return Period(start, months_before(date(year, last, 1), -1)) if adjacent else None
+
+
+def _month_or_day(text: str, today: date) -> Period | None:
+    match = _CALENDAR.fullmatch(text)
+    if match is None:
+        return None
+    month = int(amount(match["month"]))
+    year = _said_year(match["year"], today) or today.year - (month > today.month)
+    if match["day"]:
+        return calendar_days(year, month, int(amount(match["day"])), int(amount(match["last"] or match["day"])))
+    return month_part(date(year, month, 1), match["part"] or "")
+
+
+def _feast(text: str, today: date) -> Period | None:
+    """The last one, where no year is said. What lies around a single day is not known."""
+    match = re.fullmatch(FEAST, text)
+    if match is None:
+        return None
+    month, first, last = next(days for names, days in FEASTS.items() if re.match(names, text[match.start("feast") :]))
+    if match["around"] and first == last:
+        return None
+    start = date(_said_year(match["year"], today) or today.year, month, first)
+    start = start.replace(year=start.year - 1) if not match["year"] and start > today else start
+    return Period(start, start.replace(day=last) + DAY)

@@ -1,0 +1,51 @@
+"""Which rows a question is about by the states and goods that it names, or excludes: 没取消的, 除了耳机."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.business.offline.language import Language
+from agents.business.offline.subjects import State
+
+_COLUMN = re.compile(r"\b[a-z_]\w*\.[a-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A state in a text; `refused`: its rows are not wanted; `heard`: all that says so."""
+
+    state: State
+    start: int
+    end: int
+    refused: bool
+    heard: str
+
+
+def named_states(text: str, states: Sequence[State], language: Language) -> list[Named]:
+    """The states that a text names to narrow the rows; of two that overlap, the one declared first."""
+    found: list[Named] = []
+    for state in states:
+        for match in state.words.finditer(text):
+            if match.group() and all(match.end() <= other.start or other.end <= match.start() for other in found):
+                found.append(_named(text, state, match, language))
+    return found
+
+
+def _named(text: str, state: State, match: re.Match[str], language: Language) -> Named:
+    before, after = language.refuses.search(text[: match.start()]), language.besides.match(text, match.end())
+    heard = (before.group() if before else "") + match.group() + (after.group() if after else "")
+    return Named(state, match.start(), match.end(), bool(before or after), heard)
+
+
+def conditions(found: Sequence[Named]) -> Iterator[str]:
+    """SQL: any of the states of one column, and all columns."""
+    by_column: dict[tuple[str, bool], list[str]] = {}
+    for named in found:
+        columns = _COLUMN.findall(named.state.where)
+        wheres = by_column.setdefault((columns[-1] if columns else named.state.where, named.refused), [])
+        wheres += [] if named.state.where in wheres else [named.state.where]
+    for (_, refused), wheres in by_column.items():
+        either = " OR ".join(f"({where})" for where in wheres) if len(wheres) > 1 else wheres[0]
+        yield f"NOT ({either})" if refused else either

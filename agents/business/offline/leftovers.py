@@ -1,0 +1,49 @@
+"""What of a question nothing explains, and whether it may change which rows are right.
+
+A word of content that was not understood (便宜的那单, 两件以上) makes every answer a guess; a stray 急 or 家 does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agents.business.offline.language import Language
+from agents.business.strangers import tagged
+
+_WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
+_CONTENT = re.compile(r"n(?!r$)|[amt]|v(?!d$)|eng|[ij]")
+"""First letters of jieba's tags of words with content."""
+_NUMERAL = re.compile(r"[\d两二三四五六七八九十百千万]")
+_ALWAYS = frozenset("am")
+"""Tags whose words count however short they are: 大, 两."""
+
+
+def unread(text: str, heard: Iterable[str], patterns: Iterable[re.Pattern[str]]) -> str:
+    """The text with spaces for all that was heard or says nothing."""
+    left = list(text)
+    for pattern in (*(re.compile(re.escape(part)) for part in heard if part), *patterns):
+        for match in pattern.finditer(text):
+            left[match.start() : match.end()] = " " * len(match.group())
+    return "".join(left)
+
+
+def words_of(left: str) -> list[str]:
+    return [match.group() for match in _WORDS.finditer(left)]
+
+
+def matters(text: str, left: str, language: Language) -> bool:
+    """Whether a word of content is unread as a whole; left: see `unread`."""
+    place = 0
+    for word, tag in tagged(text):
+        end = place + len(word)
+        rest = left[place:end]
+        whole = rest == word and (language.weighty.fullmatch(word) or _has_content(word, tag))
+        if whole or (tag == "m" and _NUMERAL.search(rest)):
+            return True
+        place = end
+    return False
+
+
+def _has_content(word: str, tag: str) -> bool:
+    return _CONTENT.match(tag) is not None and (len(word) > 1 or tag[0] in _ALWAYS)

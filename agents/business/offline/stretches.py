@@ -1,0 +1,58 @@
+"""Stretches of days, and how to get from one to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+DAY = timedelta(days=1)
+YEARS = {"大前年": 3, "前年": 2, "去年": 1, "今年": 0, "明年": -1}
+"""How many years ago."""
+PARTS = {"初": 0, "头": 0, "上旬": 0, "中": 10, "中旬": 10, "下旬": 20, "底": 20, "末": 20}
+"""Days of a month before a part of it, which lasts ten days or to the month's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From `start` up to but without `end`; None: open."""
+
+    start: date | None
+    end: date | None
+
+
+def one_day(day: date) -> Period:
+    return Period(day, day + DAY)
+
+
+def calendar_days(year: int, month: int, first: int, last: int) -> Period | None:
+    """From the first to the last day of a month; None where it has no such days."""
+    try:
+        start, end = date(year, month, first), date(year, month, last)
+    except ValueError:
+        return None
+    return Period(start, end + DAY) if start <= end else None
+
+
+def month_part(first: date, part: str) -> Period:
+    """The month that begins on `first`, or a part of it."""
+    following = months_before(first, -1)
+    if part not in PARTS:
+        return Period(first, following)
+    start = first + PARTS[part] * DAY
+    return Period(start, following if PARTS[part] == 20 else start + 10 * DAY)
+
+
+def months_before(day: date, months: int) -> date:
+    """The same day of another month, or that month's last."""
+    place = day.year * 12 + day.month - 1 - months
+    year, month = place // 12, place % 12 + 1
+    last = (date(year + month // 12, month % 12 + 1, 1) - DAY).day
+    return date(year, month, min(day.day, last))
+
+
+def ahead(stretch: Period, today: date) -> Period:
+    """A time of no said year, where what is asked for lies ahead: of this year, or of the next."""
+    start, end = stretch.start, stretch.end
+    while start is not None and end is not None and end <= today:
+        start, end = months_before(start, -12), months_before(end, -12)
+    return Period(start, end)
