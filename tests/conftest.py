@@ -16,6 +16,9 @@ from app.db.embedding_cache import SqliteEmbeddingCache
 # Read when a library is imported, and inherited by the processes that tests start.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"
+# As many test processes as cores run at once: threads of linear algebra beside them would spin and wait.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache"
 
@@ -40,6 +43,12 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
     cache = SqliteEmbeddingCache(CACHE / "embeddings.sqlite3")
     yield cache
     cache.close()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """One process runs all that needs BGE, so that PyTorch is loaded once."""
+    if {"bge_embedder_folder", "bge_reranker_folder"} & set(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.xdist_group("bge"))
 
 
 @pytest.fixture(scope="session")

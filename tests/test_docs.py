@@ -19,6 +19,7 @@ from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.contracts.test_agents import agent_name
 from tests.documents import ADDRESS, ROOT, Command, blocks, commands, pages, relative_links, routes
 
+pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
 PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/returns.md")
 """Files that the commands of the documents speak of."""
 APART = ("scripts/keys.py", "scripts/reindex.py")
