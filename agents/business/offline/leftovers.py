@@ -12,11 +12,11 @@ from agents.business.offline.language import Language
 from agents.business.strangers import tagged
 
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
-_CONTENT = re.compile(r"n(?!r$)|[amt]|v(?!d$)|eng|[ij]")
+_CONTENT = re.compile(r"n(?!r$)|[at]|v(?!d$)|eng|[ij]")
 """First letters of jieba's tags of words with content."""
 _NUMERAL = re.compile(r"[\d两二三四五六七八九十百千万]")
-_ALWAYS = frozenset("am")
-"""Tags whose words count however short they are: 大, 两."""
+_ALWAYS = "a"
+"""Words of this tag count however short they are: 大."""
 
 
 def unread(text: str, heard: Iterable[str], patterns: Iterable[re.Pattern[str]]) -> str:
@@ -46,4 +46,4 @@ def matters(text: str, left: str, language: Language) -> bool:
 
 
 def _has_content(word: str, tag: str) -> bool:
-    return _CONTENT.match(tag) is not None and (len(word) > 1 or tag[0] in _ALWAYS)
+    return _CONTENT.match(tag) is not None and (len(word) > 1 or tag[0] == _ALWAYS)

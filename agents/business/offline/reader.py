@@ -20,9 +20,13 @@ CUE, WORD, NUMBER, HEAD, UNFIT = 3, 1, 4, 2, 2
 """What a hit weighs; a number that only one subject has says more than any word, the noun at the head of the question
 (没退过的订单) more than those in front of it. A time does not fit a subject without times.
 """
+NEAR = 1
+"""Of subjects that differ by no more, the one that explains the whole question is meant."""
 _NAMING = frozenset({"order_number", "date", "amount"})
 """Who names one of these asks for rows, with or without saying 我."""
 _CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
+
+_TWO = re.compile(r",|(?<=[一-龥]) (?=[一-龥])|还有(?!没)|以及|同时")
 
 
 class Reader:
@@ -40,17 +44,30 @@ class Reader:
         plain = self._subjects.plain(self._language.plain(fold(text).strip()))
         folded, rules = self._own_part(plain)
         found = self._extractor.extract(folded).certain
+        time, _ = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)
+        if time is not None:
+            found = [entity for entity in found if entity.kind == "date" or entity.text not in time.said(folded)]
         blank = blanked(folded, [entity.text for entity in found])
         named = self._goods(blank)
         goods = self._goods(blank.rpartition(" ")[2]) or named  # a completed follow-up ends with what is new in it
-        timed = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)[0] is not None
-        subject = self._subject(blanked(blank, named.values()), found, timed)
-        if subject is None:
-            return None
-        if (goods or of_kind(found, "product_model")) and subject.searched:
-            subject = self._subjects.subjects[subject.searched]
         heard = Heard(folded, found, goods, tuple(named.values()), today)
-        return replace(Understanding(heard, subject, self._language, self._weak).reading(), rules=rules)
+        readings = [
+            Understanding(heard, subject, self._language, self._weak).reading()
+            for subject in self._asked(blanked(blank, named.values()), heard, time is not None)
+        ]
+        if not readings:
+            return None
+        best = next((reading for reading in readings if reading.certain), None)
+        best = best or next((reading for reading in readings if not reading.guessed), readings[0])
+        two = self._asks_two(folded, best.subject)
+        return replace(best, rules=rules, guessed=best.guessed or two)
+
+    def _asked(self, text: str, heard: Heard, timed: bool) -> list[Subject]:
+        """The subjects that a question may be about, the likeliest first."""
+        things = bool(heard.goods or of_kind(heard.found, "product_model"))
+        subjects = self._likely(text, heard.found, timed)
+        turned = [self._subjects.subjects[s.searched] if things and s.searched else s for s in subjects]
+        return list(dict.fromkeys(turned))
 
     def _goods(self, text: str) -> dict[str, str]:
         """What is searched for -> the words that the text has for it."""
@@ -73,37 +90,54 @@ class Reader:
         vague = language.vague.search(clause) and not (own and (alone or language.own.search(clause)))
         return not accepted and bool(vague or language.policy.search(clause))
 
-    def _subject(self, text: str, found: Sequence[Entity], timed: bool) -> Subject | None:
-        """The subject with the most hits, the one declared first where two are alike."""
+    def _asks_two(self, text: str, chosen: Subject) -> bool:
+        """Whether the question is about the chosen subject in one clause and about another one in the next."""
+        clauses = [_cued(self._subjects.subjects.values(), clause) for clause in _TWO.split(text)]
+        others = [cued for cued in clauses if cued and chosen not in cued]
+        return len(others) < len(clauses) and any(
+            all(subject.source != chosen.source for subject in asked)
+            for cued in others
+            if (asked := [subject for subject in cued if not subject.default])
+        )
+
+    def _likely(self, text: str, found: Sequence[Entity], timed: bool) -> list[Subject]:
+        """The subjects with about the most hits, the one declared first where two are alike."""
         numbers = of_kind(found, "order_number")
         own = timed or any(entity.kind in _NAMING for entity in found)
         own = own or any(pattern.search(text) for pattern in self._owning)
         asks = self._language.status.search(text) is not None
         head = self._language.head.search(self._language.tail_words.sub("", text))
-        best, most, stated = None, 0, None
+        scores: dict[Subject, int] = {}
+        stated: list[Subject] = []
         for subject in self._subjects.subjects.values():
             if subject.never is not None and subject.never.search(text):
                 continue
             cues, words = _hits(subject.cues, text), _hits(subject.words, text)
             named = any(state.words.search(text) for state in subject.states)
-            stated = stated or (subject if named and (own or asks or head) else None)
+            stated += [subject] if named and (own or asks or head) else []
             score = CUE * len(cues) * (own or asks or named) + WORD * len(words) * (own or named or bool(cues))
             score += NUMBER * _alike(subject, numbers)
             if score:
                 score += HEAD * (head is not None and _heads(subject, head))
                 score -= UNFIT * (timed and not subject.time)
-            if score > most:
-                best, most = subject, score
-        return best or self._by_number(numbers or self._language.tail.findall(text)) or stated
+                scores[subject] = score
+        most = max(scores.values(), default=0)
+        if most > 0:
+            near = [subject for subject, score in scores.items() if score >= max(most - NEAR, CUE)]
+            return sorted(near or scores, key=lambda subject: -scores[subject])
+        return self._by_number(numbers or self._language.tail.findall(text)) or stated[:1]
 
-    def _by_number(self, numbers: Sequence[str]) -> Subject | None:
-        subjects = self._subjects.subjects.values()
-        return next((subject for subject in subjects if subject.default), None) if numbers else None
+    def _by_number(self, numbers: Sequence[str]) -> list[Subject]:
+        return [subject for subject in self._subjects.subjects.values() if subject.default and numbers]
 
 
 def _alike(subject: Subject, numbers: Sequence[str]) -> bool:
     """Whether a number looks like the ones that this subject has."""
     return subject.number_like is not None and any(subject.number_like.fullmatch(fold(n)) for n in numbers)
+
+
+def _cued(subjects: Iterable[Subject], clause: str) -> list[Subject]:
+    return [s for s in subjects if _hits(s.cues, clause) and not (s.never and s.never.search(clause))]
 
 
 def _heads(subject: Subject, head: re.Match[str]) -> bool:

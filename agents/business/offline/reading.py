@@ -25,11 +25,14 @@ class Give(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`top` rows from the place `skip` on, of those that are ranked: 倒数第二单 is one row, one is skipped."""
+    """`top` rows from the place `skip` on, of those that are ranked: 倒数第二单 is one row, one is skipped.
+    `count`: SQL of what is counted.
+    """
 
     give: Give
     top: int = 1
     skip: int = 0
+    count: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def statement(reading: Reading) -> str:
     conditions = _conditions(reading)
     match wanted.give:
         case Give.COUNT:
-            return f"SELECT {subject.count} AS count FROM {subject.source}{_where(conditions)}"
+            return f"SELECT {wanted.count} AS count FROM {subject.source}{_where(conditions)}"
         case Give.SUM | Give.AVERAGE:
             function, name = ("SUM", "sum") if wanted.give is Give.SUM else ("AVG", "average")
             where = _where([*conditions, _usual(subject.sum_where, reading)])

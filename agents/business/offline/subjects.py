@@ -43,7 +43,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Another amount of a row than its usual one: words for it, and the column."""
+    """Another amount of a row, or number of rows, than its usual one: words for it, and the SQL."""
 
     words: re.Pattern[str]
     column: str
@@ -82,6 +82,7 @@ class Subject:
     sum_where: str = ""
     sum_cues: re.Pattern[str] | None = None
     count: str = ""
+    counts: tuple[Measure, ...] = ()
     numbers: tuple[str, ...] = ()
     number_like: re.Pattern[str] | None = None
     search: str = ""
@@ -151,17 +152,20 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
     columns = [entry.get("status", ())] if isinstance(entry.get("status"), str) else entry.get("status", ())
     given["states"] = (*states, *(state for column in columns for state in _states_of(column, schema)))
     given["times"] = tuple(Moment(**{**time, "words": _any(time["words"])}) for time in given.get("times", ()))
-    given["measures"] = tuple(Measure(_any(item["words"]), item["column"]) for item in given.get("measures", ()))
+    for key in ("measures", "counts"):
+        given[key] = tuple(Measure(_any(item["words"]), item["column"]) for item in given.get(key, ()))
     if not given["cues"] + given["words"]:
         raise ValueError("cues 和 words 都没有")
     return Subject(name=name, source=entry["from"], **given)
 
 
 def _states_of(status: str, schema: Schema) -> Iterator[State]:
-    """The meanings of a column's codes are words for them."""
+    """The codes of a column and their meanings are words for them."""
     table, column = status.split(".")
     for code, meaning in schema.tables[table].columns[column].values.items():
-        yield State(_any(_ways(meaning)), f"{status} = {literal(code)}", meaning)
+        yield State(
+            _any([*_ways(meaning), rf"(?<![a-z]){re.escape(code)}(?![a-z])"]), f"{status} = {literal(code)}", meaning
+        )
 
 
 def _ways(meaning: str) -> list[str]:
@@ -187,7 +191,7 @@ def _check(subject: Subject, schema: Schema) -> None:
     for test in tests:
         where = f" WHERE {test.replace('{}', literal('x'))}" if test else ""
         guard.check(f"SELECT {subject.key} FROM {subject.source}{where}")
-    amounts = [measure.column for measure in subject.measures]
+    amounts = [measure.column for measure in (*subject.measures, *subject.counts)]
     for output in (subject.time, subject.money, subject.count, f"SUM({subject.sum})" if subject.sum else "", *amounts):
         guard.check(f"SELECT {output or subject.key} FROM {subject.source}")
     listing = f"SELECT {', '.join(subject.show)} FROM {subject.source} {subject.joins}"

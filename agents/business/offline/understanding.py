@@ -134,7 +134,7 @@ class Understanding:
         if ranked is None and not one and (subject.gives == SUM or self._sums()):
             return Wanted(Give.SUM)
         if ranked is None and not one and subject.count and self._counted():
-            return Wanted(Give.COUNT)
+            return Wanted(Give.COUNT, count=self._unit())
         return ranked or Wanted(Give.LIST)
 
     def _ranked(self, text: str) -> Wanted | None:
@@ -151,6 +151,11 @@ class Understanding:
         if subject.time and not timed and not subject.prefer and self._language.recent.search(text):
             return Wanted(Give.LATEST, RECENT_ROWS) if subject.gives != SUM and not self._sums() else None
         return None
+
+    def _unit(self) -> str:
+        """What is counted: 几次 of goods are not 几个."""
+        subject = self._subject
+        return next((unit.column for unit in subject.counts if unit.words.search(self._text)), subject.count)
 
     def _counted(self) -> bool:
         """几笔 of anything, or 多少 before the thing itself: 多少订单."""
