@@ -42,7 +42,7 @@ class Dialect:
     text: the type that any value can be cast to as text, empty for sqlglot's own choice. exact: an expression that
     differs wherever two texts differ, for databases that may take m1 for M1; None where `=` tells them apart. marks:
     bound values are written as MARK, for SQLAlchemy to replace. limits_in: a subquery after IN may have a LIMIT.
-    moments: a text is no moment there unless it is cast to one.
+    moments: a text is no moment there unless it is cast to one. national: only N'…' holds every character.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Dialect:
     marks: bool = True
     limits_in: bool = True
     moments: bool = False
+    national: bool = False
 
     def write(self, tree: exp.Query) -> str:
         """The text of a tree, which it may change. Raises CannotWrite."""
@@ -59,6 +60,8 @@ class Dialect:
             self._check(literal)
             if self.moments and literal.is_string and _is_moment(literal):
                 literal.replace(exp.cast(literal.copy(), "timestamp"))
+            if self.national and literal.is_string and not literal.this.isascii():
+                literal.replace(exp.National(this=literal.this))
         for cast in tree.find_all(exp.Cast):
             if self.text and cast.to.this is exp.DType.TEXT:
                 cast.set("to", exp.DataType.build(self.text, dialect=self.name))
@@ -75,11 +78,11 @@ class Dialect:
                 raise CannotWrite(f"a text must not have {sign} in it")
 
     def _marked(self, tree: exp.Query) -> str:
-        parameters = list(tree.find_all(exp.Parameter))
-        for parameter in parameters:
+        """No text or name of a statement may look like a bound value."""
+        for parameter in list(tree.find_all(exp.Parameter)):
             parameter.replace(exp.Var(this=f"{MARK}{parameter.name}"))
         text: str = tree.sql(dialect=self.name, comments=False)
-        if text.count(MARK) != len(parameters):
+        if text.count(MARK) != sum(word.name.count(MARK) for word in tree.find_all(exp.Var)):
             raise CannotWrite(f"{MARK} is a reserved word")
         return text
 
@@ -108,7 +111,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("postgres", "PostgreSQL", marks=False),
         Dialect("mysql", "MySQL", exact=_hex, limits_in=False),
         Dialect("duckdb", "DuckDB", exact=_hex),
-        Dialect("tsql", "Microsoft SQL Server (T-SQL)", "NVARCHAR(4000)", _varbinary),
+        Dialect("tsql", "Microsoft SQL Server (T-SQL)", "NVARCHAR(4000)", _varbinary, national=True),
         Dialect("oracle", "Oracle Database", "VARCHAR2(4000)", _nlssort),
         Dialect("snowflake", "Snowflake", exact=_hex_encode),
         Dialect("clickhouse", "ClickHouse"),

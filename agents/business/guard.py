@@ -15,8 +15,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from agents.business.dialects import DIALECTS, CannotWrite
-from agents.business.ownership import CALLER
-from agents.business.schema import Schema
+from agents.business.ownership import CALLER, own_rows
+from agents.business.schema import Schema, Table
 from agents.business.scope import Resolver, UnsafeQuery, check_parts
 from agents.business.types import Field
 
@@ -66,6 +66,7 @@ class SqlGuard:
         self._schema = schema
         self._dialect = DIALECTS[dialect]
         self._limit = limit
+        self._rows: dict[str, str] = {}
 
     def check(self, sql: str, written_in: str = "") -> GuardedQuery:
         """The statement over the caller's own rows. written_in: another dialect than the database's. Raises
@@ -76,15 +77,22 @@ class SqlGuard:
         try:
             tree = self._parsed(sql, written_in or self._dialect.name)
             self._bounded(tree)
-            resolver = Resolver(self._schema, self._dialect)
+            resolver = Resolver(self._schema, self._own_rows)
             fields = tuple(origin.field for origin in resolver.select(tree))
-            of_caller = tree.find(exp.Parameter) is not None
             text = self._dialect.write(tree)
         except (SqlglotError, RecursionError) as error:
             raise UnsafeQuery("not a statement that can be read") from error
         except CannotWrite as error:
             raise UnsafeQuery(str(error)) from error
-        return GuardedQuery(text, fields, tuple(dict.fromkeys(resolver.tables)), of_caller)
+        tables = tuple(dict.fromkeys(resolver.tables))
+        of_caller = any(self._schema.tables[name].owner is not None for name in tables)
+        return GuardedQuery(text, fields, tables, of_caller)
+
+    def _own_rows(self, table: Table) -> str:
+        """Written once: it is most of a statement."""
+        if table.name not in self._rows:
+            self._rows[table.name] = own_rows(self._schema, table, self._dialect)
+        return self._rows[table.name]
 
     def _parsed(self, sql: str, dialect: str) -> exp.Select:
         statements = sqlglot.parse(sql, read=dialect)

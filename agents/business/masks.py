@@ -23,10 +23,11 @@ def _ends(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
     """`head` characters, the mask, then `tail` characters; of a value too short for that nothing is shown."""
 
     def ends(value: exp.Expression) -> exp.Expression:
-        parts = [_part(value, _number(1), head)] if head else []
+        parts = [_part(value, _number(1), _number(head))] if head else []
         parts.append(_text(HIDDEN))
         if tail:
-            parts.append(_part(value, exp.Sub(this=exp.Length(this=value.copy()), expression=_number(tail - 1))))
+            start = exp.Sub(this=exp.Length(this=value.copy()), expression=_number(tail - 1))
+            parts.append(_part(value, start, _number(tail)))
         long = exp.GT(this=exp.Length(this=value.copy()), expression=_number(head + tail))
         return exp.Case(ifs=[exp.If(this=long, true=_joined(*parts))], default=_or_null(value))
 
@@ -34,12 +35,13 @@ def _ends(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
 
 
 def _name(value: exp.Expression) -> exp.Expression:
-    return _joined(_part(value, _number(1), 1), _text("*"))
+    return _joined(_part(value, _number(1), _number(1)), _text("*"))
 
 
 def _email(value: exp.Expression) -> exp.Expression:
     at = exp.StrPosition(this=value.copy(), substr=_text("@"))
-    shown = _joined(_part(value, _number(1), 1), _text("***"), _part(value, at.copy()))
+    rest = _part(value, at.copy(), exp.Length(this=value.copy()))
+    shown = _joined(_part(value, _number(1), _number(1)), _text("***"), rest)
     return exp.Case(ifs=[exp.If(this=exp.GT(this=at, expression=_number(1)), true=shown)], default=_or_null(value))
 
 
@@ -53,8 +55,8 @@ _MASKS: Mapping[Mask, Callable[[exp.Expression], exp.Expression]] = {
 }
 
 
-def _part(value: exp.Expression, start: exp.Expression, length: int | None = None) -> exp.Expression:
-    return exp.Substring(this=value.copy(), start=start, length=_number(length) if length is not None else None)
+def _part(value: exp.Expression, start: exp.Expression, length: exp.Expression) -> exp.Expression:
+    return exp.Substring(this=value.copy(), start=start, length=length)
 
 
 def _or_null(value: exp.Expression) -> exp.Expression:

@@ -17,10 +17,10 @@ VALUE = "2"
 """Name of the one that carries what is searched for."""
 
 
-def own_rows(schema: Schema, table: Table, dialect: Dialect) -> exp.Select:
+def own_rows(schema: Schema, table: Table, dialect: Dialect) -> str:
     """SELECT of the listed columns, masked where they are, over the caller's own rows; names in lower case."""
     shown = [exp.alias_(_shown(table, column), column.name.lower(), quoted=True) for column in table.columns.values()]
-    return _limited(exp.select(*shown), schema, table, dialect)
+    return dialect.write(_limited(exp.select(*shown), schema, table, dialect))
 
 
 def search(schema: Schema, places: Mapping[str, Sequence[str]], dialect: Dialect, *, at_end: bool = False) -> exp.Query:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from agents.business.dialects import Dialect
-from agents.business.ownership import own_rows, quoted
-from agents.business.schema import Schema
+from agents.business.ownership import quoted
+from agents.business.schema import Schema, Table
 from agents.business.types import Field
 
 MAX_NAME_BYTES = 63
@@ -74,9 +73,9 @@ class Resolver:
     A masked column may only be shown: computed with or compared, its mask would be taken for its value.
     """
 
-    def __init__(self, schema: Schema, dialect: Dialect) -> None:
-        self._schema = schema
-        self._dialect = dialect
+    def __init__(self, schema: Schema, rows: Callable[[Table], str]) -> None:
+        """rows: the SELECT that stands for a table, see `ownership.own_rows`."""
+        self._rows = rows
         self._listed = {name.lower(): table for name, table in schema.tables.items()}
         self.tables: list[str] = []
 
@@ -120,9 +119,8 @@ class Resolver:
         table = self._listed[relation.name.lower()]
         alias = _alias(relation) if relation.alias else table.name.lower()
         self.tables.append(table.name)
-        rows = own_rows(self._schema, table, self._dialect).subquery()
-        rows.set("alias", exp.TableAlias(this=quoted(alias)))
-        relation.replace(rows)
+        rows = exp.Var(this=f"({self._rows(table)})")  # written already: it goes into the statement as it is
+        relation.replace(exp.Table(this=rows, alias=exp.TableAlias(this=quoted(alias))))
         return alias, {
             column.name.lower(): Origin(Field(column.name.lower(), table.name, column.name), column.mask is not None)
             for column in table.columns.values()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 from loguru import logger
-from sqlalchemy import URL, Connection, QueuePool, TextClause, create_engine, event, text
+from sqlalchemy import URL, Connection, QueuePool, create_engine, event
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, NotSupportedError, ProgrammingError, SQLAlchemyError
 
 from agents.business.dialects import MARK
@@ -23,7 +23,15 @@ GRACE = 0.5
 """Seconds after which our own clock stops a statement that the server, where it has a clock, did not."""
 RECYCLED = 1800
 """Seconds that a connection lives; servers drop idle ones."""
-STATEMENTS = 512
+_MARKED = re.compile(rf"{MARK}(\d+)")
+_SIGNS = {
+    "qmark": "?",
+    "format": "%s",
+    "pyformat": "%(p{})s",
+    "named": ":p{}",
+    "numeric": ":{}",
+    "numeric_dollar": "${}",
+}
 
 
 class _Run:
@@ -81,14 +89,12 @@ class GeneralEngine:
             logger.warning("这种业务库（{}）不能由连接强制只读，请给一个只能读这几张表的账号", backend.dialect)
         event.listen(self._engine, "connect", self._prepare)
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
-        self._statement = lru_cache(STATEMENTS)(bound)
 
     async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
         """See `Engine.fetch`. The time in the queue and for a new connection counts."""
-        values = {f"p{number}": value for number, value in enumerate(parameters, start=1)}
         run = _Run(self._backend.cancel)
         loop = asyncio.get_running_loop()
-        task = loop.run_in_executor(self._threads, self._fetch, run, self._statement(sql), values, limit)
+        task = loop.run_in_executor(self._threads, self._fetch, run, sql, parameters, limit)
         try:
             done, _ = await asyncio.wait({task}, timeout=self._timeout + GRACE)
         finally:
@@ -115,12 +121,12 @@ class GeneralEngine:
             cursor.execute(statement)
         cursor.close()
 
-    def _fetch(self, run: _Run, statement: TextClause, values: dict[str, Any], limit: int) -> list[tuple[Any, ...]]:
+    def _fetch(self, run: _Run, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
         try:
             with self._engine.connect() as connection:
                 run.begin(connection.connection.driver_connection)
                 try:
-                    return self._rows(connection, statement, values, limit)
+                    return self._rows(connection, sql, parameters, limit)
                 finally:
                     if run.end():
                         connection.invalidate()
@@ -129,12 +135,13 @@ class GeneralEngine:
         except (SQLAlchemyError, OSError) as error:
             raise BusinessUnavailable(type(error).__name__) from error
 
-    def _rows(
-        self, connection: Connection, statement: TextClause, values: dict[str, Any], limit: int
-    ) -> list[tuple[Any, ...]]:
+    def _rows(self, connection: Connection, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
         for first in self._backend.beginning:
             connection.exec_driver_sql(first)
-        return [tuple(row) for row in connection.execute(statement, values).fetchmany(limit)]
+        statement, values = bound(sql, parameters, self._engine.dialect.paramstyle)
+        options = {"no_parameters": not values}
+        result = connection.exec_driver_sql(statement, values, options)
+        return [tuple(row) for row in result.fetchmany(limit)]
 
     def _told(self, error: DBAPIError) -> Exception:
         """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
@@ -147,8 +154,19 @@ class GeneralEngine:
         return BusinessUnavailable(f"{type(error.orig).__name__} {message}")
 
 
-def bound(sql: str) -> TextClause:
-    """SQL in which MARK and a name stand for a bound value, as SQLAlchemy writes it for the driver; every other colon
-    is only a colon.
+def bound(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:
+    """SQL, in which MARK and a number stand for a bound value, and the values as a driver of the paramstyle (PEP 249)
+    wants both. Written here: SQLAlchemy's text() would look for names of values inside the statement's own texts too.
     """
-    return text(sql.replace(":", "\\:").replace(MARK, ":p"))
+    if not parameters:
+        return sql, None
+    numbers = [int(number) for number in _MARKED.findall(sql)]
+    if style in ("format", "pyformat"):
+        sql = sql.replace("%", "%%")
+    sign = _SIGNS[style]
+    sql = _MARKED.sub(lambda found: sign.format(found[1]), sql)
+    if style in ("named", "pyformat"):
+        return sql, {f"p{number}": value for number, value in enumerate(parameters, start=1)}
+    if style in ("qmark", "format"):
+        return sql, tuple(parameters[number - 1] for number in numbers)
+    return sql, tuple(parameters)

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from agents.base import Agent
-from agents.business.agent import SIGN_IN, BusinessAgent
+from agents.business.agent import SIGN_IN, TOO_SLOW, BusinessAgent
 from agents.business.identity import PRIVATE
 from agents.business.types import Plan
 from agents.errors import BusinessUnavailable
@@ -227,3 +227,46 @@ async def test_what_no_row_answers_is_looked_up(twin: Twins) -> None:
     assert (answer.agent, answer.outcome) == ("knowledge", Outcome.ANSWERED)
     answer, text = await together(asking("退货运费谁出"), *agents)
     assert text == answer.reply == "退货运费由您承担。[1]"
+
+
+SLOW = "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, points e, points f, points g"
+
+
+class Planned:
+    """Knows one plan for every question."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def plan(self, text: str, today: date) -> Plan | None:
+        return self._plan
+
+
+@pytest.fixture
+async def hurried() -> AsyncIterator[Twins]:
+    async with twins("sqlite", timeout=0.3) as made:
+        yield made
+
+
+async def test_a_generated_statement_that_takes_too_long_leaves_the_question_to_the_plan(hurried: Twins) -> None:
+    plan = shop_queries().plan("我的订单到哪了", date(2026, 11, 22))
+    assert plan is not None
+    queries = Planned(replace(plan, certain=False))
+    async with scripted(say(SLOW)) as llm:
+        answer = await answer_of(hurried.agent(llm.model, queries), asking("我的订单到哪了"))
+        assert llm.server.requests == 1
+    assert (answer.outcome, answer.degraded) == (Outcome.ANSWERED, ())
+    assert answer.sources
+
+
+async def test_without_a_plan_the_customer_is_told_that_it_took_too_long(hurried: Twins) -> None:
+    async with scripted(say(SLOW)) as llm:
+        answer = await answer_of(hurried.agent(llm.model, NoQueries()), asking("我的订单到哪了"))
+        assert llm.server.requests == 1
+    assert (answer.reply, answer.outcome, answer.sources) == (TOO_SLOW, Outcome.CANNOT_ANSWER, ())
+
+
+@pytest.mark.parametrize("sql", [SLOW, "SELECT id FROM orders GROUP BY 99"])
+async def test_a_planned_statement_that_fails_is_an_outage(hurried: Twins, sql: str) -> None:
+    with pytest.raises(BusinessUnavailable):
+        await answer_of(hurried.agent(queries=Planned(Plan(sql, "orders", True))), asking("我的订单到哪了"))
