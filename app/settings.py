@@ -139,7 +139,7 @@ class Settings(BaseSettings):
     # Business database
     business_database_url: SecretStr = Field(
         SecretStr(""),
-        description="业务库的 SQLAlchemy 地址（SQLite 文件或 PostgreSQL，请用只读账号）；留空则不查业务数据",
+        description="业务库的 SQLAlchemy 地址（SQLite、PostgreSQL、MySQL 等，请用只读账号）；留空则不查业务数据",
     )
     business_schema: Path | None = Field(None, description="描述业务库的 YAML 路径；留空则用自带的示例商城")
     business_tenant: str = Field("default", min_length=1, description="业务库属于哪个租户")
