@@ -55,7 +55,7 @@ def _care(parts: AgentParts) -> CareAgent:
 
 def _ticket(parts: AgentParts) -> TicketAgent:
     assert parts.tickets is not None
-    return TicketAgent(parts.tickets)
+    return TicketAgent(parts.tickets, parts.policy.profile)
 
 
 def _knowledge(parts: AgentParts) -> KnowledgeAgent:

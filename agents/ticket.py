@@ -6,40 +6,34 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agents.base import said
+from agents.profile import TenantProfile
 from agents.ticketing.decision import CREATE, DESCRIBE, WITHDRAW, Decision, Reply, decides
 from agents.ticketing.draft import described, drafted
-from agents.ticketing.replies import (
-    ASK_DETAILS,
-    DROPPED,
-    KEPT,
-    NONE_YET,
-    NOT_FOUND,
-    added,
-    created,
-    existing,
-    listed,
-    pressed,
-    proposed,
-    which,
-    withdraw,
-    withdrawn,
-)
+from agents.ticketing.language import in_english
+from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, Category, CustomerTicket, NewTicket, Owner, Priority, Tickets, TicketState
+from agents.ticketing.vocabulary import CHINESE, ENGLISH
 from agents.ticketing.wording import Wish, ticket_number, wished
 from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
 
 PROPOSAL_SECONDS = 3600.0
 """How long a proposal waits; a 好的 of the next day means something else."""
-YES, NO = "确认", "取消"
+_CHINESE, _ENGLISH = TicketReplies(CHINESE), TicketReplies(ENGLISH)
 
 
 class TicketAgent:
-    """Nothing is created, and nothing withdrawn, before the customer said yes. clock: seconds since the epoch."""
+    """Nothing is created, and nothing withdrawn, before the customer said yes.
+
+    profile: only its language; clock: seconds since the epoch.
+    """
 
     name = "ticket"
 
-    def __init__(self, tickets: Tickets, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, tickets: Tickets, profile: TenantProfile | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self._tickets = tickets
+        self._profile = profile or TenantProfile()
         self._clock = clock
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
@@ -53,29 +47,34 @@ class TicketAgent:
             return await self._decided(question, question.proposal, reply)
         wish = wished(question.text)
         if wish is Wish.CREATE:
-            draft = drafted(question.text, question.history)
-            return await self._propose(question, draft) if draft else self._said(question, ASK_DETAILS, DESCRIBE, {})
+            words = self._replies(question).words
+            draft = drafted(question.text, question.history, words.earlier)
+            if draft is None:
+                return self._said(question, words.ask_details, DESCRIBE, {})
+            return await self._propose(question, draft)
         found = await self._tickets.mine(_owner(question), ticket_number(question.text))
         if wish is Wish.LOOK_UP:
-            return self._said(question, listed(found) if found else _missing(question))
+            return self._listed(question, found)
         return await self._about(question, wish, found)
 
     async def _decided(self, question: Question, proposal: Proposal, reply: Reply) -> Answer:
+        replies = self._replies(question)
+        words = replies.words
         if reply.decision is Decision.CANCEL:
-            return self._said(question, KEPT if proposal.action == WITHDRAW else DROPPED)
+            return self._said(question, words.kept if proposal.action == WITHDRAW else words.dropped)
         if proposal.action == WITHDRAW:
             ticket = await self._tickets.close(_owner(question), proposal.fields["number"])
-            return self._said(question, withdrawn(ticket) if ticket else NOT_FOUND)
+            return self._said(question, replies.withdrawn(ticket) if ticket else words.not_found)
         if proposal.action == DESCRIBE:
             told = reply.text if reply.decision is Decision.SUPPLEMENT else ""
             if not told:
-                return self._said(question, ASK_DETAILS, DESCRIBE, {})
+                return self._said(question, words.ask_details, DESCRIBE, {})
             return await self._propose(question, described(told))
         draft = _with(_draft(proposal), reply.text)
         if reply.decision is Decision.SUPPLEMENT:
             return self._proposal(question, draft)
         ticket, new = await self._tickets.open(_owner(question), draft)
-        return self._said(question, created(ticket) if new else existing(ticket))
+        return self._said(question, replies.created(ticket) if new else replies.existing(ticket))
 
     async def _propose(self, question: Question, draft: NewTicket) -> Answer:
         """Unless the conversation has it already."""
@@ -85,7 +84,9 @@ class TicketAgent:
             for ticket in (await self._tickets.mine(owner) if owner.session or owner.caller else ())
             if ticket.subject == draft.subject and ticket.state not in DONE
         ]
-        return self._said(question, existing(same[0])) if same else self._proposal(question, draft)
+        if same:
+            return self._said(question, self._replies(question).existing(same[0]))
+        return self._proposal(question, draft)
 
     def _proposal(self, question: Question, draft: NewTicket) -> Answer:
         fields = {
@@ -94,35 +95,48 @@ class TicketAgent:
             "category": draft.category.value,
             "priority": draft.priority.value,
         }
-        return self._said(question, proposed(draft), CREATE, fields)
+        return self._said(question, self._replies(question).proposed(draft), CREATE, fields)
 
     async def _about(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
         """Of tickets that are there: the one that is named, or the only one that is not done."""
         meant = found if ticket_number(question.text) else [ticket for ticket in found if ticket.state not in DONE]
+        replies = self._replies(question)
         if not meant:
-            return self._said(question, listed(found) if found else _missing(question))
+            return self._listed(question, found)
         if len(meant) > 1:
-            return self._said(question, which(meant))
+            return self._said(question, replies.which(meant))
         (ticket,) = meant
         if ticket.state is TicketState.CLOSED:
-            return self._said(question, listed([ticket]))
+            return self._said(question, replies.listed([ticket]))
         if wish is Wish.WITHDRAW:
-            return self._said(question, withdraw(ticket), WITHDRAW, {"number": ticket.number})
+            return self._said(question, replies.withdraw(ticket), WITHDRAW, {"number": ticket.number})
         owner, number = _owner(question), ticket.number
         if wish is Wish.URGE:
             changed = await self._tickets.urge(owner, number)
-            return self._said(question, pressed(changed) if changed else NOT_FOUND)
+            return self._said(question, replies.pressed(changed) if changed else replies.words.not_found)
         changed = await self._tickets.add(owner, number, question.text)
-        return self._said(question, added(changed) if changed else NOT_FOUND)
+        return self._said(question, replies.added(changed) if changed else replies.words.not_found)
+
+    def _listed(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
+        """How the tickets stand, or that there are none."""
+        replies = self._replies(question)
+        if found:
+            return self._said(question, replies.listed(found))
+        words = replies.words
+        return self._said(question, words.not_found if ticket_number(question.text) else words.none_yet)
+
+    def _replies(self, question: Question) -> TicketReplies:
+        return _ENGLISH if in_english(question, self._profile) else _CHINESE
 
     def _said(self, question: Question, reply: str, action: str = "", fields: dict[str, str] | None = None) -> Answer:
+        words = self._replies(question).words
         proposal = Proposal(action, fields or {}, self._clock() + PROPOSAL_SECONDS) if action else None
         return Answer(
             reply=reply,
             outcome=Outcome.ANSWERED,
             intent="ticket",
             agent=self.name,
-            suggestions=(YES, NO) if action in (CREATE, WITHDRAW) else (),
+            suggestions=(words.yes, words.no) if action in (CREATE, WITHDRAW) else (),
             proposal=proposal,
             degraded=question.degraded,
             usage=question.usage,
@@ -131,10 +145,6 @@ class TicketAgent:
 
 def _owner(question: Question) -> Owner:
     return Owner(question.session, question.caller)
-
-
-def _missing(question: Question) -> str:
-    return NOT_FOUND if ticket_number(question.text) else NONE_YET
 
 
 def _draft(proposal: Proposal) -> NewTicket:

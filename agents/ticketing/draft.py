@@ -21,6 +21,12 @@ _ASKING = re.compile(
     r"(?:(?:建|开|提交|提|创建|新建|生成|做|打|安排|登记|上报|反馈|记录|反映|报)(?:一?个|一?下|一?张|一?条)?)"
     r"(?:新的?)?(?:工单|服务单|维修单|报修单|修|障|投诉单|问题|情况|故障|单)?(?:吧|谢谢|啊|呀|,|，|:|：|。|!|！|\s)*"
 )
+_ASKING_ENGLISH = re.compile(
+    r"^(?:(?:hi|hello|hey|please|pls|can you|could you|i want to|i need to|i would like to|i'd like to)[,!\s]+)*"
+    r"(?:open|create|submit|file|raise|make|report)\s+(?:(?:a|an|the|new|support|repair)\s+)*(?:ticket|fault|issue|problem)"
+    r"(?:\s+for me)?(?:\s*[,:.]\s*|\s+(?:about|for|with|because|as|that)\s+|\s*$)",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(
     r"[,，。.!！?？\s]*(?:请|麻烦|能不能|能|可以|想|我要|我想|帮我|给我|帮忙|你们?)*(?:再)?"
     r"(?:建|开|提交|提|创建|新建|登记|报|派|安排|反馈|上报|记录)(?:一?个|一?下|一?张|一?条)?(?:工单|服务单|维修单|报修单|修|障|单|师傅来修|人来看看|人来修|报修)?"
@@ -49,22 +55,26 @@ _KINDS: tuple[tuple[Category, re.Pattern[str]], ...] = (
 
 def subject_of(text: str) -> str:
     """What the ticket is about, without the words that ask for one; empty when nothing is left."""
-    rest = _TAIL.sub("", _ASKING.sub("", text.strip()[:MAX_LOOKED_AT]), count=1).strip(" ,，。.!！?？;；:：、")
+    asked = _ASKING.sub("", _ASKING_ENGLISH.sub("", text.strip()[:MAX_LOOKED_AT]))
+    rest = _TAIL.sub("", asked, count=1).strip(" ,，。.!！?？;；:：、")
     if _EMPTY.fullmatch(fold(rest)):
         return ""
     first = re.split(r"[。！!\n；;]", rest)[0].strip() or rest
     return first if len(first) <= MAX_SUBJECT_CHARS else first[: MAX_SUBJECT_CHARS - 1] + "…"
 
 
-def drafted(text: str, history: Sequence[Turn]) -> NewTicket | None:
-    """The ticket for a message in the light of what was said before, None where nobody can tell what it is about."""
+def drafted(text: str, history: Sequence[Turn], earlier: str) -> NewTicket | None:
+    """The ticket for a message in the light of what was said before, None where nobody can tell what it is about.
+
+    earlier: how what was said before is told, for `str.format`.
+    """
     subject, said = subject_of(text), text.strip()
     before = [turn for turn in history if _tells(turn)][-MAX_TURNS:]
     if not subject:
         if not before:
             return None
         subject = subject_of(before[-1].standalone) or subject_of(before[-1].question)
-    lines = [f"此前提到：{_cut(turn.question)}" for turn in before]
+    lines = [earlier.format(_cut(turn.question)) for turn in before]
     description = "\n".join([*lines, said])
     return NewTicket(subject, description[:MAX_DESCRIPTION_CHARS], category_of(description), priority_of(description))
 

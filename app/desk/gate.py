@@ -16,12 +16,11 @@ from app.desk.service import Desk
 from app.desk.states import silent
 from app.desk.triggers import counts, repeated, requested
 from app.desk.types import ACTIVE, Opening, QueueState, SessionKey, State
-from app.desk.waiting import held_notice, leaves, queue_notice
+from app.desk.waiting import held_notice, leaves, left_notice, queue_notice
 from app.errors import Conflict
 
 AGENT = "desk"
 """Who acknowledges what a customer writes to a person."""
-_LEFT = "已为您退出排队，现在由我继续为您服务，请直接告诉我您的问题。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class Gate:
         if session.state is State.QUEUED and leaves(text):
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.state(await self._desk.leave(key))
-                return Held(_answer(_LEFT, Outcome.ANSWERED), queue, forward=False)
+                return Held(_answer(left_notice(text), Outcome.ANSWERED), queue, forward=False)
             return await self.before(message, "", again=True)
         queue = await self._queue.state(session)
         return Held(_answer(held_notice(queue, text), Outcome.HANDOFF, escalate=True), queue)

@@ -16,6 +16,10 @@ HANDS = 3
 """Conversations at once of somebody whose capacity nobody set."""
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_LEFT = (
+    "已为您退出排队，现在由我继续为您服务，请直接告诉我您的问题。",
+    "You left the queue. I will go on helping you: what would you like to know?",
+)
 LEAVING = re.compile(
     r"(?:取消|退出|不用|不要|放弃)(?:排队|转人工|人工|人工客服|等待)了?|(?:返回|回到|继续问|转回)(?:机器人|智能客服)"
     r"|leave (?:the )?queue|cancel (?:the )?hand-?off|back to (?:the )?bot",
@@ -60,6 +64,11 @@ def held_notice(queue: QueueState, text: str) -> str:
     if chinese:
         return f"消息已收到，客服接入后会看到。{ahead}回复“取消排队”可返回智能客服。"
     return f"Our staff will see your message. {ahead}Reply “leave queue” to return to the assistant."
+
+
+def left_notice(text: str) -> str:
+    """What the customer reads who left the queue."""
+    return _LEFT[0 if _CHINESE.search(text) else 1]
 
 
 def _chinese(queue: QueueState, opening: str) -> str:

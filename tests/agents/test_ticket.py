@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, replace
 
 import pytest
 
+from agents.profile import TenantProfile
 from agents.router import Router, RouterParts
 from agents.routing.types import Intent, Tier
 from agents.ticket import PROPOSAL_SECONDS, TicketAgent
@@ -18,9 +20,11 @@ from tests.agents.tickets import MemoryTickets
 class Talk:
     """A conversation with the ticket agent; what a turn proposes goes through JSON to the next, as it is stored."""
 
-    def __init__(self, tickets: MemoryTickets, session: str = "s", caller: str = "") -> None:
+    def __init__(
+        self, tickets: MemoryTickets, session: str = "s", caller: str = "", profile: TenantProfile | None = None
+    ) -> None:
         self.now = 1_000.0
-        self._agent = TicketAgent(tickets, lambda: self.now)
+        self._agent = TicketAgent(tickets, profile, clock=lambda: self.now)
         self._question = Question("", session=session, caller=caller)
 
     async def say(self, text: str) -> Answer:
@@ -142,6 +146,51 @@ async def test_withdrawing_wants_a_yes_too(tickets: MemoryTickets) -> None:
     assert "已关闭" in (await talk.say("确认")).reply
     states.append(tickets.kept[0].ticket.state)
     assert states == [TicketState.OPEN, TicketState.CLOSED]
+
+
+async def test_english_is_answered_in_english_from_the_proposal_to_the_end(tickets: MemoryTickets) -> None:
+    talk, said = Talk(tickets), list[str]()
+    problem = "My air conditioner stopped cooling"
+    for text in ("open a ticket", problem, "also: it smells", "ok", "my tickets"):
+        said.append((await talk.say(text)).reply)
+    (kept,) = tickets.kept
+    assert kept.new.subject == problem and "it smells" in kept.new.description
+    assert "describe the problem" in said[0] and "“confirm”" in said[1] and "was submitted" in said[3]
+    assert "we aim to solve it by" in said[4] and kept.ticket.number in said[4]
+    for text in (
+        "hurry up with my ticket",
+        "add to my ticket: model YS-A1",
+        "cancel my ticket",
+        "TK260301000009",
+        "yes",
+    ):
+        said.append((await talk.say(text)).reply)
+    assert "urgent" in said[5] and "Added" in said[6] and "withdraw" in said[7] and "no ticket" in said[8]
+    assert not [text for text in said if re.search("[\u3400-\u9fff]", text)]
+
+
+async def test_a_request_in_english_is_about_what_follows_it(tickets: MemoryTickets) -> None:
+    proposed = await Talk(tickets).say("Hi, please open a ticket for me: the router is dead")
+    assert "Subject: the router is dead" in proposed.reply and proposed.suggestions == ("Confirm", "Cancel")
+    talk = Talk(tickets)
+    talk._question = replace(talk._question, history=(Turn("the door lock is stuck", "", ""),))
+    assert "Mentioned before: the door lock is stuck" in (await talk.say("please open a ticket")).reply
+
+
+@pytest.mark.parametrize("word", ["OK", "ok 👌", "iPhone 15 Pro Max", "YS-A1", "yes"])
+async def test_a_latin_word_makes_no_chinese_conversation_english(tickets: MemoryTickets, word: str) -> None:
+    talk = Talk(tickets)
+    await talk.say("空调不制冷了，帮我报个修")
+    assert re.search("[\u3400-\u9fff]{6}", (await talk.say(word)).reply)
+    talk._question = replace(talk._question, history=())  # HISTORY_TURNS=0
+    assert "确认" in (await talk.say("YS-A1")).reply or tickets.kept
+    assert "没有查到" in (await Talk(tickets, "elsewhere").say("TK260301000009")).reply
+
+
+async def test_the_profile_may_fix_the_language(tickets: MemoryTickets) -> None:
+    english, chinese = (TenantProfile(reply_language=language) for language in ("en", "zh-Hans"))
+    assert "confirm" in (await Talk(tickets, profile=english).say("空调不制冷了，帮我报个修")).reply
+    assert "确认" in (await Talk(tickets, profile=chinese).say("open a ticket: the router is dead")).reply
 
 
 async def test_a_word_on_a_proposal_is_routed_to_tickets_whatever_it_looks_like() -> None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from app.auth.keys import digest_of, new_key
 from app.auth.principal import Role
+from app.auth.user_token import signed
 from app.db.keys import KeyRepository
 from app.webhooks.signing import SIGNATURE, TIMESTAMP, signature
 from tests.app.db.test_webhooks import receiving
@@ -31,17 +34,17 @@ async def client(server: Served) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def say(client: httpx.AsyncClient, session: str, text: str) -> dict[str, Any]:
-    response = await client.post("/api/v1/chat", json={"message": text, "session_id": session})
+async def say(client: httpx.AsyncClient, session: str, text: str, **fields: str) -> dict[str, Any]:
+    response = await client.post("/api/v1/chat", json={"message": text, "session_id": session, **fields})
     assert response.status_code == 200, response.text
     body: dict[str, Any] = response.json()
     return body
 
 
-async def registered(client: httpx.AsyncClient, session: str) -> str:
+async def registered(client: httpx.AsyncClient, session: str, **fields: str) -> str:
     """The number of a ticket that the conversation opened."""
     for text in ("帮我建个工单", "空调不制冷了，昨天开始的", "确认"):
-        reply = (await say(client, session, text))["reply"]
+        reply = (await say(client, session, text, **fields))["reply"]
     number: str = (await client.get(TICKETS, params={"session_id": session})).json()["tickets"][0]["number"]
     assert number in reply
     return number
@@ -110,6 +113,40 @@ async def test_the_customers_key_manages_nothing(tmp_path: Path) -> None:
         assert (await client.get(WEBHOOKS, headers=headers)).status_code == 403
         assert (await client.get(WEBHOOKS, headers=admin)).status_code == 200
         assert (await client.get(TICKETS)).status_code == 401
+
+
+async def test_a_ticket_belongs_to_whoever_proved_who_it_is(tmp_path: Path) -> None:
+    secret, admin = "0123456789abcdef0123456789abcdef", "an-administrators-key-of-this-test"
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(served(tmp_path, api_key=admin, user_token_secret=secret))
+        keys = KeyRepository(server.container.base.database)
+        browser, backend, staff = [
+            await stack.enter_async_context(
+                httpx.AsyncClient(base_url=server.address, timeout=20, headers={"Authorization": f"Bearer {key}"})
+            )
+            for key in (new_key(), new_key(), admin)
+        ]
+        for client, role in ((browser, Role.CLIENT), (backend, Role.SERVER)):
+            await keys.create("default", role, role.value, digest_of(client.headers["Authorization"].split()[1]))
+        proof = signed(secret, "M1", 60, time.time())
+
+        async def owner(client: httpx.AsyncClient, session: str, *texts: str, **fields: str) -> tuple[str, str]:
+            """Number and owner of the ticket that comes of these messages."""
+            for text in texts:
+                await say(client, session, text, **fields)
+            (ticket,) = (await staff.get(TICKETS, params={"session_id": session})).json()["tickets"]
+            return ticket["number"], ticket["user_id"]
+
+        confirmed = "帮我建个工单", "空调不制冷了，昨天开始的", "确认"
+        for kind, texts in (("talk", confirmed), ("desk", ("转人工",))):
+            assert (await owner(browser, f"{kind}-claimed", *texts, user_id="M1"))[1] == ""
+            assert (await owner(browser, f"{kind}-signed", *texts, user_token=proof))[1] == "M1"
+            assert (await owner(backend, f"{kind}-trusted", *texts, user_id="M2"))[1] == "M2"
+        number, _ = await owner(browser, "talk-signed")
+        asked = f"{number} 怎么样了"
+        assert "待处理" in (await say(browser, "elsewhere", asked, user_token=proof))["reply"]
+        assert "没有查到" in (await say(browser, "elsewhere", asked, user_id="M1"))["reply"]
+        assert "没有查到" in (await say(backend, "elsewhere", asked, user_id="M2"))["reply"]
 
 
 async def test_a_ticket_of_the_conversation_reaches_the_webhook(client: httpx.AsyncClient) -> None:

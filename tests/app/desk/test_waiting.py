@@ -6,7 +6,7 @@ import pytest
 
 from app.desk.hours import business_hours, spoken
 from app.desk.types import QueueState, Staff, State
-from app.desk.waiting import HANDLING_SECONDS, PICK_UP_SECONDS, estimate, held_notice, leaves, queue_notice
+from app.desk.waiting import HANDLING_SECONDS, PICK_UP_SECONDS, estimate, held_notice, leaves, left_notice, queue_notice
 
 
 def member(capacity: int, assigned: int) -> Staff:
@@ -33,6 +33,10 @@ def test_the_wait_grows_with_the_queue_and_shrinks_with_the_staff() -> None:
 )
 def test_a_customer_without_a_button_can_leave(text: str) -> None:
     assert leaves(text)
+
+
+def test_who_left_is_told_so_in_the_language_of_the_message() -> None:
+    assert "退出排队" in left_notice("取消排队") and left_notice("Leave queue").isascii()
 
 
 @pytest.mark.parametrize(
