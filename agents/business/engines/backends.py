@@ -60,9 +60,9 @@ _MYSQL = Backend(
     read_only=True,
     session=_mysql_session,
     arguments=_mysql_arguments,
-    slow=re.compile(r"\(?(?:1317|1969|3024)\b"),
-    lost=re.compile(r"\(?(?:104[0459]|114[236]|1205|1213)\b"),
-    wrong=re.compile(r"\(?(?:1052|1054|1055|1140|1242|1292|1690)\b"),
+    slow=re.compile(r"^\(?(?:1317|1969|3024)\b"),
+    lost=re.compile(r"^\(?(?:104[0459]|114[236]|1205|1213)\b"),
+    wrong=re.compile(r"^\(?(?:1052|1054|1055|1140|1242|1292|1690)\b"),
 )
 
 BACKENDS: Mapping[str, Backend] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from loguru import logger
 from sqlalchemy import URL, Connection, QueuePool, create_engine, event
-from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, NotSupportedError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, NotSupportedError, ProgrammingError, SQLAlchemyError
 
 from agents.business.dialects import MARK
 from agents.business.engines.backends import Backend
@@ -146,9 +146,9 @@ class GeneralEngine:
     def _told(self, error: DBAPIError) -> Exception:
         """What is wrong with the statement is told; all else is an outage, a table that is missing included."""
         backend, message = self._backend, str(error.orig)
-        if backend.slow.match(message) or (isinstance(error, DatabaseError) and backend.slow.search(message)):
+        if backend.slow.search(message):
             return StatementTooSlow("the statement took too long")
-        wrong = isinstance(error, (ProgrammingError, DataError, NotSupportedError)) or backend.wrong.match(message)
+        wrong = isinstance(error, (ProgrammingError, DataError, NotSupportedError)) or backend.wrong.search(message)
         if wrong and not backend.lost.search(message) and not error.connection_invalidated:
             return StatementFailed(message)
         return BusinessUnavailable(f"{type(error.orig).__name__} {message}")
