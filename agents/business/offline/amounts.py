@@ -117,7 +117,7 @@ def _forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
     yield rf"{number}(?:{_MONEY})?(?P<word>{'|'.join(_AFTER)})(?:的)?", _signed(_AFTER)
     yield rf"(?!一块(?!钱)){number}{_MONEY}", _equal
     yield rf"[¥￥]\s?{number}", _equal
-    yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?:订|东西|单|笔))", _equal
+    yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _equal
 
 
 _FORMS = tuple((re.compile(pattern), bounds) for pattern, bounds in _forms())

@@ -120,7 +120,8 @@ def _feast(text: str, today: date) -> Period | None:
     if match is None:
         return None
     month, first, last = next(days for names, days in FEASTS.items() if re.match(names, text[match.start("feast") :]))
-    if match["around"] and first == last:
+    around = match["around"] or ""
+    if around and (first == last or around.endswith("前后")):
         return None
     start = date(_said_year(match["year"], today) or today.year, month, first)
     start = start.replace(year=start.year - 1) if not match["year"] and start > today else start

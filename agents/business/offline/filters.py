@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from agents.business.offline.language import Language
 from agents.business.offline.subjects import State
 
-_COLUMN = re.compile(r"\b[a-z_]\w*\.[a-z_]\w*")
-
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -39,13 +37,16 @@ def _named(text: str, state: State, match: re.Match[str], language: Language) ->
     return Named(state, match.start(), match.end(), bool(before or after), heard)
 
 
-def conditions(found: Sequence[Named]) -> Iterator[str]:
-    """SQL: any of the states of one column, and all columns."""
-    by_column: dict[tuple[str, bool], list[str]] = {}
-    for named in found:
-        columns = _COLUMN.findall(named.state.where)
-        wheres = by_column.setdefault((columns[-1] if columns else named.state.where, named.refused), [])
-        wheres += [] if named.state.where in wheres else [named.state.where]
-    for (_, refused), wheres in by_column.items():
+def conditions(text: str, found: Sequence[Named], language: Language) -> Iterator[str]:
+    """SQL: all that is named; of states that stand side by side, 待付款和待发货的, any."""
+    groups: list[list[Named]] = []
+    for named in sorted(found, key=lambda named: named.start):
+        last = groups[-1][-1] if groups else None
+        if last and language.either.fullmatch(text, last.end, named.start):
+            groups[-1].append(named)
+        else:
+            groups.append([named])
+    for group in groups:
+        wheres = list(dict.fromkeys(named.state.where for named in group))
         either = " OR ".join(f"({where})" for where in wheres) if len(wheres) > 1 else wheres[0]
-        yield f"NOT ({either})" if refused else either
+        yield f"NOT ({either})" if group[0].refused else either

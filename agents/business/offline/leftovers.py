@@ -14,7 +14,8 @@ from agents.business.strangers import tagged
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
 _CONTENT = re.compile(r"n(?!r$)|[at]|v(?!d$)|eng|[ij]")
 """First letters of jieba's tags of words with content."""
-_NUMERAL = re.compile(r"[\d两二三四五六七八九十百千万]")
+_LATIN = re.compile(r"[a-z\d]")
+_NUMERAL = re.compile(r"[两二三四五六七八九十百千万]")
 _ALWAYS = "a"
 """Words of this tag count however short they are: 大."""
 
@@ -39,10 +40,16 @@ def matters(text: str, left: str, language: Language) -> bool:
         end = place + len(word)
         rest = left[place:end]
         whole = rest == word and (language.weighty.fullmatch(word) or _has_content(word, tag))
-        if whole or (tag == "m" and _NUMERAL.search(rest)):
+        if whole or _LATIN.search(rest) or (tag == "m" and _NUMERAL.search(rest)):
             return True
         place = end
     return False
+
+
+def is_noun(word: str) -> bool:
+    """Whether a word is one, and a noun, or unknown."""
+    tags = [tag for _, tag in tagged(word)]
+    return all(tag[0] in "nvabx" or tag == "eng" for tag in tags) and tags[-1][0] != "t"
 
 
 def _has_content(word: str, tag: str) -> bool:

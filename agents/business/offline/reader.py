@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
+from agents.business.offline.amounts import find_amounts
 from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading
 from agents.business.offline.subjects import Subject, Subjects
@@ -26,7 +27,7 @@ _NAMING = frozenset({"order_number", "date", "amount"})
 """Who names one of these asks for rows, with or without saying 我."""
 _CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
 
-_TWO = re.compile(r",|(?<=[一-龥]) (?=[一-龥])|还有(?!没)|以及|同时")
+_TWO = re.compile(r",|(?<=[一-龥]) (?=[一-龥])|还有(?!没)|以及|同时|和|跟")
 
 
 class Reader:
@@ -43,7 +44,7 @@ class Reader:
         """None for what asks for no data of one's own, or for none that is declared."""
         plain = self._subjects.plain(self._language.plain(fold(text).strip()))
         folded, rules = self._own_part(plain)
-        found = self._extractor.extract(folded).certain
+        found: Sequence[Entity] = self._extractor.extract(folded).certain
         time, _ = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)
         if time is not None:
             found = [entity for entity in found if entity.kind == "date" or entity.text not in time.said(folded)]
@@ -94,7 +95,7 @@ class Reader:
         """Whether the question is about the chosen subject in one clause and about another one in the next."""
         clauses = [_cued(self._subjects.subjects.values(), clause) for clause in _TWO.split(text)]
         others = [cued for cued in clauses if cued and chosen not in cued]
-        return len(others) < len(clauses) and any(
+        return any(chosen in cued for cued in clauses) and any(
             all(subject.source != chosen.source for subject in asked)
             for cued in others
             if (asked := [subject for subject in cued if not subject.default])
@@ -106,7 +107,7 @@ class Reader:
         own = timed or any(entity.kind in _NAMING for entity in found)
         own = own or any(pattern.search(text) for pattern in self._owning)
         asks = self._language.status.search(text) is not None
-        head = self._language.head.search(self._language.tail_words.sub("", text))
+        head = self._language.head.search(self._language.tail_words.sub("", text)) or self._language.head.search(text)
         scores: dict[Subject, int] = {}
         stated: list[Subject] = []
         for subject in self._subjects.subjects.values():
@@ -125,10 +126,8 @@ class Reader:
         if most > 0:
             near = [subject for subject, score in scores.items() if score >= max(most - NEAR, CUE)]
             return sorted(near or scores, key=lambda subject: -scores[subject])
-        return self._by_number(numbers or self._language.tail.findall(text)) or stated[:1]
-
-    def _by_number(self, numbers: Sequence[str]) -> list[Subject]:
-        return [subject for subject in self._subjects.subjects.values() if subject.default and numbers]
+        rows = numbers or self._language.tail.findall(text) or (asks and find_amounts(text))
+        return [s for s in self._subjects.subjects.values() if s.default and rows] or stated[:1]
 
 
 def _alike(subject: Subject, numbers: Sequence[str]) -> bool:
@@ -144,7 +143,7 @@ def _heads(subject: Subject, head: re.Match[str]) -> bool:
     """Whether the noun that the question ends with, or that follows its 哪些, is one for the subject."""
     if head["last"]:
         return any(cue.fullmatch(head["last"]) for cue in subject.cues)
-    return any(cue.match(head["head"]) for cue in subject.cues)
+    return any(cue.match(head.string, place) for cue in subject.cues for place in (head.start(), head.start("head")))
 
 
 def _hits(patterns: Iterable[re.Pattern[str]], text: str) -> list[str]:

@@ -17,7 +17,10 @@ WITHIN = r"(?:以?内|之内|里(?!面)|以?来)"
 _RECENT = re.compile(rf"(?={RECENT}|.*{WITHIN}$)(?:{RECENT})?(?P<n>{NUMBER}|几|半)个?{_UNIT}(?:{WITHIN}|间)?")
 _LAST = re.compile(rf"上(?P<n>{NUMBER})个?{_UNIT}")
 _AGO = re.compile(rf"(?P<n>{NUMBER})个?{_UNIT}前")
-_WEEK = re.compile(r"(?P<which>上上|上|这|本|下下|下)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])?")
+_WEEKDAY = "(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])?"
+_WEEK = re.compile(
+    rf"(?P<which>上上|上|这|本|下下|下)?个?{_WEEKDAY}(?:[到至~-](?:周|星期|礼拜)?(?P<last>[一二三四五六日天]))?"
+)
 _MONTH = re.compile(
     rf"(?P<which>上上|上|这|本|当|下)个?月的?(?:(?P<part>[上中下]旬|[初头中底末])|(?P<day>{NUMBER})[日号](?:[到至~-](?P<last>{NUMBER})[日号])?)?"
 )
@@ -57,6 +60,8 @@ def _week(text: str, today: date) -> Period | None:
         return Period(monday, monday + 7 * DAY)
     day = monday + (5 if match["day"] == "末" else _WEEKDAYS[match["day"]]) * DAY
     day = day - 7 * DAY if not match["which"] and day > today else day
+    if match["last"]:
+        return Period(day, day + (1 + (_WEEKDAYS[match["last"]] - day.weekday()) % 7) * DAY)
     return Period(day, day + 2 * DAY) if match["day"] == "末" else one_day(day)
 
 

@@ -28,6 +28,7 @@ _MORE = tuple(
         rf"{_NOT_AFTER}{NUMBER}个?{UNIT}前(?!面|后)",
         rf"上{NUMBER}个?{UNIT}",
         rf"{_NOT_AFTER}(?<![月个]){NUMBER}号(?![楼线店门机院])",
+        r"(?:上上|上|这|本)?个?(?:周|星期|礼拜)[一二三四五六日天][到至~-](?:周|星期|礼拜)?[一二三四五六日天]",
         r"(?<!每)(?<!上)周末|年[初底]|月[初底]",
     )
 )
@@ -35,7 +36,7 @@ _MORE = tuple(
 _JOINED = re.compile(r"\s*(?:到|至|-|~|—)\s*")
 _AND = re.compile(r"\s*(?:和|跟|、)?\s*")
 _UNTIL_NOW = re.compile(r"\s*(?:(?:到|至)(?:现在|今天|目前|今)|以来|至今|起|之后|以后|开始)")
-_BEFORE = re.compile(r"\s*(?:之前|以前)")
+_BEFORE = re.compile(r"\s*(?:之前|以前|前(?!后|面|天|年|[一二三四五\d]))")
 _BARE = {"年初": "今年初", "年底": "今年底", "月初": "这个月初", "月底": "这个月底"}
 
 
@@ -71,7 +72,8 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | Non
     if match := _UNTIL_NOW.match(text, first.end):
         first = replace(first, end=match.end(), period=Period(first.period.start, None))
     elif match := _BEFORE.match(text, first.end):
-        first = replace(first, end=match.end(), period=Period(None, first.period.start))
+        last = first.period.end if first.said(text).endswith(("底", "末")) else first.period.start
+        first = replace(first, end=match.end(), period=Period(None, last))
     return first, len(spans) == 1
 
 

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from agents.business.offline.amounts import Comparison, find_amounts
 from agents.business.offline.filters import conditions, named_states
 from agents.business.offline.language import Language
-from agents.business.offline.leftovers import matters, unread, words_of
+from agents.business.offline.leftovers import is_noun, matters, unread, words_of
 from agents.business.offline.reading import Give, Reading, Rows, Wanted
 from agents.business.offline.stretches import DAY, Period, ahead
 from agents.business.offline.subjects import SUM, Moment, Subject
@@ -19,11 +19,12 @@ from agents.routing.amounts import amount
 from agents.routing.types import Entity
 
 RECENT_ROWS, RECENT_DAYS = 5, 30
-_MANY = frozenset({"n", "n2", "n3", "n4"})
+_MANY = frozenset({"n", "n2", "n3", "n4", "n5"})
 """Groups of a pattern of ranks that hold how many rows are wanted."""
 _HOW_MANY = re.compile("多少|几")
 _YEAR = re.compile(r"[\d今去前]年")
 _ONE_THING = re.compile(r"\s*[那这]?[个款台副只]?的?\s*")
+_MODEL = re.compile(r"(?<![a-z\d-])[a-z]{1,5}-?\d{1,5}(?: [a-z]{2,6}(?![a-z\d]))?(?![a-z\d-])")
 _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 
 
@@ -113,7 +114,7 @@ class Understanding:
             self._said["state"] = "、".join(
                 dict.fromkeys(("非" if named.refused else "") + named.state.say for named in narrowing)
             )
-        return tuple(conditions(narrowing))
+        return tuple(conditions(self._text, narrowing, self._language))
 
     def _money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
@@ -196,6 +197,7 @@ class Understanding:
 
     def _terms(self) -> tuple[tuple[str, ...], ...]:
         named = [self._model(entity.text) for entity in self._found if entity.kind == "product_model"]
+        named = named or _MODEL.findall(blanked(self._text, self._heard))
         models = {model: model for model in named}
         self._heard += models
         if not self._subject.search:
@@ -231,11 +233,13 @@ class Understanding:
     def _unknown(self) -> str:
         """A word that nothing explains, at a place where a thing is named: 买过冰箱吗, 投影仪到哪了."""
         rest = words_of(self._left())
-        if len(rest) != 1 or not _GOODS.fullmatch(rest[0]) or len(rest[0]) < 2:
+        if len(rest) != 1 or not _GOODS.fullmatch(rest[0]) or len(rest[0]) < 2 or not is_noun(rest[0]):
             return ""
         before, _, after = self._text.partition(rest[0])
         if self._language.slot.search(before):
             return rest[0]
+        if self._language.asks_goods.search(self._text):
+            return ""
         led = self._language.lead.search(before) and any(p.match(after) for p in self._subject.cues)
         return rest[0] if led else ""
 
