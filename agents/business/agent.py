@@ -97,7 +97,7 @@ class BusinessAgent:
             try:
                 rows = await self._parts.database.query(written.sql, question.caller)
             except StatementTooSlow:
-                logger.bind(sql=written.sql).info("a generated statement took too long")
+                logger.info("a generated statement took too long")
                 slow = True
                 break
             except (UnsafeQuery, StatementFailed) as error:
