@@ -25,6 +25,7 @@ class Language:
     count: re.Pattern[str]
     sum: re.Pattern[str]
     average: re.Pattern[str]
+    per_time: re.Pattern[str]
     exceeds: re.Pattern[str]
     recent: re.Pattern[str]
     tail: re.Pattern[str]

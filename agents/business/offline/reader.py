@@ -105,7 +105,7 @@ class Reader:
         """The subjects with about the most hits, the one declared first where two are alike."""
         numbers = of_kind(found, "order_number")
         own = timed or any(entity.kind in _NAMING for entity in found)
-        own = own or any(pattern.search(text) for pattern in self._owning)
+        own = own or bool(find_amounts(text)) or any(pattern.search(text) for pattern in self._owning)
         asks = self._language.status.search(text) is not None
         head = self._language.head.search(self._language.tail_words.sub("", text)) or self._language.head.search(text)
         scores: dict[Subject, int] = {}

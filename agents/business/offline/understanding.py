@@ -130,6 +130,7 @@ class Understanding:
         subject, language = self._subject, self._language
         if not one and subject.sum and language.average.search(text):
             self._match(language.average)
+            self._whole &= not language.per_time.search(text)
             return Wanted(Give.AVERAGE)
         ranked = None if one else self._ranked(text)
         if ranked is None and not one and (subject.gives == SUM or self._sums()):

@@ -16,12 +16,22 @@ from tests.agents.business.asking import SHOP, TODAY, cases, wrong
 from tests.services import postgres_database
 
 MIN_RIGHT = 0.95
+MAX_WRONG = 0.02
+"""Of all questions: rows that are not right are worse than none."""
 QUERIES = load_queries(SHOP, load_schema(SHOP))
 
 
 async def test_questions_get_the_right_rows(database: BusinessDatabase, seeded: Path) -> None:
     failed, right = await wrong("questions.jsonl", QUERIES, database, seeded)
     assert right >= MIN_RIGHT, failed
+
+
+async def test_wrong_rows_are_rarer_than_questions_that_are_not_understood(
+    database: BusinessDatabase, seeded: Path
+) -> None:
+    failed, _ = await wrong("questions.jsonl", QUERIES, database, seeded)
+    answered = [text for text in failed if QUERIES.plan(text, TODAY)]
+    assert len(answered) <= MAX_WRONG * len(cases("questions.jsonl")), answered
 
 
 async def test_postgresql_gives_the_same_rows(seeded: Path) -> None:
