@@ -52,14 +52,15 @@ class Reader:
         named = self._goods(blank)
         goods = self._goods(blank.rpartition(" ")[2]) or named  # a completed follow-up ends with what is new in it
         heard = Heard(folded, found, goods, tuple(named.values()), today)
-        readings = [
-            Understanding(heard, subject, self._language, self._weak).reading()
-            for subject in self._asked(blanked(blank, named.values()), heard, time is not None)
-        ]
-        if not readings:
+        best: Reading | None = None
+        for subject in self._asked(blanked(blank, named.values()), heard, time is not None):
+            reading = Understanding(heard, subject, self._language, self._weak).reading()
+            if best is None or reading.certain or (best.guessed and not reading.guessed):
+                best = reading
+            if best.certain:
+                break
+        if best is None:
             return None
-        best = next((reading for reading in readings if reading.certain), None)
-        best = best or next((reading for reading in readings if not reading.guessed), readings[0])
         two = self._asks_two(folded, best.subject)
         return replace(best, rules=rules, guessed=best.guessed or two)
 

@@ -70,8 +70,9 @@ class Understanding:
         if numbers or tail:
             self._said["number"] = "、".join(numbers) or tail.upper()
         left = self._left()
-        certain = self._whole and not words_of(left)
-        guessed = not (self._whole or self._sought) or matters(self._text, left, self._language)
+        rest = bool(words_of(left))
+        certain = self._whole and not rest
+        guessed = not (self._whole or self._sought) or (rest and matters(self._text, left, self._language))
         rows = Rows(numbers, tail, stretch, moment, compared, terms, without, states)
         return Reading(subject, wanted, rows, money, certain, guessed, self._said | {"give": wanted.give})
 
