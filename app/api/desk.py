@@ -51,8 +51,7 @@ async def pending(
     if agent_id:
         await wiring.desk.staff.seen(tenant, agent_id)
         member = await wiring.desk.staff.get(tenant, agent_id)
-        skills = member.skills if member else ()
-        found = [session for session in found if not (session.skill and skills) or session.skill in skills]
+        found = [session for session in found if member is None or member.can(session.skill)]
     return SessionList(sessions=[SessionOut.of(session) for session in found])
 
 

@@ -39,6 +39,10 @@ class Load:
     on_duty: Sequence[Staff]
     handling_seconds: Sequence[float]
 
+    def able(self, skill: str) -> Sequence[Staff]:
+        """Those on duty who may accept a session that needs the skill."""
+        return [member for member in self.on_duty if member.can(skill)]
+
 
 def enlist(connection: Connection, tenant: str, agent_id: str) -> Staff:
     """A member of staff who acts: known from now on, and seen just now. Locked until the transaction ends, so that

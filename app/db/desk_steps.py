@@ -64,7 +64,7 @@ def _require_place(member: Staff, skill: str) -> None:
             agent_id=member.agent_id,
             capacity=member.capacity,
         )
-    if skill and member.skills and skill not in member.skills:
+    if not member.can(skill):
         raise Conflict(
             f"{member.name} 没有“{skill}”技能。", code="skill_missing", agent_id=member.agent_id, skill=skill
         )

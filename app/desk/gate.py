@@ -15,7 +15,7 @@ from app.desk.queue import Queue
 from app.desk.service import Desk
 from app.desk.states import silent
 from app.desk.triggers import counts, repeated, requested
-from app.desk.types import ACTIVE, Opening, QueueState, SessionKey, State
+from app.desk.types import ACTIVE, WAITING, Opening, QueueState, SessionKey
 from app.desk.waiting import held_notice, leaves, left_notice, queue_notice
 from app.errors import Conflict
 
@@ -67,13 +67,14 @@ class Gate:
         again: the session changed hands within this turn, a new one too, whose id the stream had told.
         """
         key = _key(message)
-        if not (again or self._feed.held(key) or (self._shared and not message.new_session)):
+        if not (again or self._feed.standing(key) or (self._shared and not message.new_session)):
             return None
         session = await self._sessions.find(key)
-        if session is None or not silent(session.state):
+        leaving = session is not None and session.state in WAITING and leaves(text)
+        if session is None or not (leaving or silent(session.state)):
             self._feed.correct(key, session)
             return None
-        if session.state is State.QUEUED and leaves(text):
+        if leaving:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.state(await self._desk.leave(key))
                 return Held(_answer(left_notice(text), Outcome.ANSWERED), queue, forward=False)

@@ -61,7 +61,7 @@ class Openings:
         before = await self._conversations.last(key.tenant, key.session_id, TRIED) if started else []
         urgency = priority(request)
         made = card(question, answer, request, before, urgency)
-        forecast = await self._queue.forecast(key.tenant, urgency)
+        forecast = await self._queue.forecast(key.tenant, urgency, skill)
         queue = forecast.queue
         if queue.estimated_wait_s is None:
             ticket = await self.ticket(key, question.caller, str(made["summary"]), urgency)

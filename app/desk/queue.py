@@ -37,11 +37,11 @@ class Queue:
         profile = await self._profiles.get(tenant)
         return business_hours(profile.business_hours, profile.timezone)
 
-    async def forecast(self, tenant: str, priority: int, moment: datetime | None = None) -> Forecast:
+    async def forecast(self, tenant: str, priority: int, skill: str = "", moment: datetime | None = None) -> Forecast:
         """For a session that comes now; moment: aware, the present without."""
         moment = moment or now()
         position = await self._sessions.ahead(tenant, priority) + 1
-        wait = await self._wait(tenant, position)
+        wait = await self._wait(tenant, position, skill)
         opening = (await self.hours(tenant)).next_opening(moment)
         if opening is None:
             return Forecast(QueueState(State.QUEUED, position, wait), "")
@@ -54,13 +54,18 @@ class Queue:
         queue = QueueState(session.state)
         if session.state in WAITING:
             ahead = await self._sessions.ahead(session.tenant, session.priority, session.queued_at, session.session_id)
-            wait = await self._wait(session.tenant, ahead + 1) if session.state is State.QUEUED else None
+            queued = session.state is State.QUEUED
+            wait = await self._wait(session.tenant, ahead + 1, session.skill) if queued else None
             return replace(queue, position=ahead + 1, estimated_wait_s=wait, ticket=session.ticket)
         if session.state is State.ASSIGNED:
             member = await self._staff.get(session.tenant, session.agent_id)
             return replace(queue, agent=member.name if member else session.agent_id)
         return queue
 
-    async def _wait(self, tenant: str, position: int) -> int | None:
+    async def attended(self, tenant: str, skill: str) -> bool:
+        """Whether anybody on duty may accept a session that needs the skill."""
+        return bool((await self._staff.load(tenant)).able(skill))
+
+    async def _wait(self, tenant: str, position: int, skill: str) -> int | None:
         load = await self._staff.load(tenant)
-        return estimate(position, load.on_duty, load.handling_seconds)
+        return estimate(position, load.able(skill), load.handling_seconds)

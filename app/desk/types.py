@@ -151,6 +151,10 @@ class Staff:
     last_seen: datetime | None
     assigned: int = 0
 
+    def can(self, skill: str) -> bool:
+        """Whether this person may take what needs the skill; empty for anything."""
+        return not skill or not self.skills or skill in self.skills
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:

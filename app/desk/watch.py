@@ -77,20 +77,26 @@ class Watch:
         await self._tickets(await self._sessions.in_state(State.QUEUED))
 
     async def _tickets(self, queued: Iterable[DeskSession]) -> None:
-        """For those who wait although the last member of staff left after they came."""
-        alone: dict[str, bool] = {}
+        """For those who wait although the last one who could take them left after they came, or never was there."""
+        attended: dict[tuple[str, str], bool] = {}
         for session in queued:
-            tenant = session.tenant
+            needed = session.tenant, session.skill
             if session.ticket:
                 continue
-            if tenant not in alone:
-                alone[tenant] = not (await self._staff.load(tenant)).on_duty
-            if alone[tenant]:
-                text = str(session.card.get("summary", ""))
-                number = await self._openings.ticket(session.key, session.caller, text, session.priority)
-                with suppress(Conflict, NotFound):  # it moved on meanwhile
-                    notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
-                    await self._service.ticketed(session.key, number, notice)
+            if needed not in attended:
+                attended[needed] = await self._queue.attended(*needed)
+            if not attended[needed]:
+                await self._ticket(session)
+
+    async def _ticket(self, session: DeskSession) -> None:
+        text = str(session.card.get("summary", ""))
+        number = await self._openings.ticket(session.key, session.caller, text, session.priority)
+        notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
+        try:
+            with suppress(Conflict):  # it moved on meanwhile
+                await self._service.ticketed(session.key, number, notice)
+        except NotFound:  # its conversation was deleted before there was a ticket to take it out of
+            await self._service.erase(session.key)
 
     async def _step(self, step: Step) -> None:
         with suppress(Conflict, NotFound):  # somebody was faster

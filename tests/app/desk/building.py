@@ -9,6 +9,7 @@ from app.db.engine import Database
 from app.db.profiles import ProfileRepository
 from app.db.tickets import TicketRepository
 from app.desk.assembly import HumanDesk
+from app.desk.openings import TicketDesk
 from app.desk.types import Actor, DeskSession, Event, Opening, SessionKey
 from app.retrieval import default_profile
 from app.settings import Settings
@@ -18,7 +19,7 @@ from app.tickets.sla import service_levels
 TENANT = "t"
 
 
-def desk_over(database: Database, **settings: Any) -> HumanDesk:
+def desk_over(database: Database, tickets: TicketDesk | None = None, **settings: Any) -> HumanDesk:
     """The desk as the server builds it; several over one database are several processes."""
     given = Settings(_env_file=None, **settings)
     return HumanDesk.over(
@@ -26,7 +27,7 @@ def desk_over(database: Database, **settings: Any) -> HumanDesk:
         given,
         ConversationRepository(database),
         ProfileRepository(database, default_profile(given)),
-        TicketService(TicketRepository(database), service_levels(given)),
+        tickets or TicketService(TicketRepository(database), service_levels(given)),
     )
 
 

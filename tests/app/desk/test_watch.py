@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -12,11 +13,15 @@ from app.chat.session import Message
 from app.db.engine import Database
 from app.db.models import DeskSession, DeskStaff, now
 from app.db.profiles import ProfileRepository
-from app.db.tickets import TicketFilter, TicketRepository
+from app.db.tickets import TicketFilter, TicketRepository, TicketRow
+from app.db.transcripts import TranscriptRepository
 from app.desk.assembly import HumanDesk
 from app.desk.types import Event, Sender, State
+from app.desk.waiting import left_notice
 from app.retrieval import default_profile
 from app.settings import Settings
+from app.tickets.service import TicketService
+from app.tickets.sla import service_levels
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 
 CLOSED_NOW = ("1-7 03:00-03:01",)
@@ -61,6 +66,15 @@ async def test_outside_business_hours_the_bot_goes_on_and_a_ticket_stands_for_th
     assert await desk.gate.before(Message(TENANT, "s", "在吗"), "在吗") is None
     early = await desk.service.accept(key(), "amy")  # somebody is at work already
     assert early.state is State.ASSIGNED
+
+
+async def test_outside_business_hours_the_customer_leaves_by_saying_so(database: Database, zone: str) -> None:
+    await with_hours(database, CLOSED_NOW, zone)
+    desk = desk_over(database)
+    await queued(desk)
+    held = await desk.gate.before(Message(TENANT, "s", "取消排队"), "取消排队")
+    assert held is not None and not held.forward and held.queue.state is State.BOT
+    assert held.answer.reply == left_notice("取消排队")
 
 
 async def test_once_the_hours_begin_whoever_waits_is_in_the_queue(database: Database, zone: str) -> None:
@@ -116,6 +130,46 @@ async def test_who_waits_when_the_last_person_left_gets_a_ticket_once(database: 
     assert session is not None and session.ticket
     told = [item.content for item in await desk.messages.after(key(), 0) if item.sender is Sender.SYSTEM]
     assert sum(session.ticket in text for text in told) == 1
+
+
+async def test_who_needs_a_skill_that_nobody_on_duty_has_is_told_so_and_gets_a_ticket(
+    database: Database, desk: HumanDesk
+) -> None:
+    await desk.staff.put(TENANT, "amy", "小艾", ["物流"], 5)
+    await desk.staff.seen(TENANT, "amy")
+    session = await queued(desk, skill="发票")
+    state = await desk.queue.state(session)
+    assert (bool(session.ticket), state.estimated_wait_s, state.ticket) == (True, None, session.ticket)
+    other = await queued(desk, "other", skill="物流")
+    assert other.ticket == "" and (await desk.queue.state(other)).estimated_wait_s is not None
+    await desk.service.accept(key("other"), "amy")
+    moved = await desk.service.transfer(key("other"), by="amy", skill="发票")
+    assert moved.ticket == ""
+    await desk.watch.look()
+    assert (await desk.sessions.find(key("other"))).ticket  # type: ignore[union-attr]
+
+
+class DeletedMeanwhile:
+    """Tickets of conversations that are deleted in the moment before each is there."""
+
+    def __init__(self, database: Database) -> None:
+        self._transcripts = TranscriptRepository(database)
+        self._tickets = TicketService(TicketRepository(database), service_levels(Settings(_env_file=None)))
+
+    async def open(self, tenant: str, session_id: str, *rest: Any) -> TicketRow:
+        assert await self._transcripts.delete(tenant, session_id)
+        return await self._tickets.open(tenant, session_id, *rest)
+
+
+async def test_a_ticket_of_a_conversation_that_is_deleted_in_that_moment_keeps_nothing_of_it(
+    database: Database, desk: HumanDesk
+) -> None:
+    await desk.staff.seen(TENANT, "amy")
+    await queued(desk)
+    await desk.staff.gone(TENANT, "amy")
+    await desk_over(database, DeletedMeanwhile(database)).watch.look()
+    (ticket,), _ = await TicketRepository(database).page(TENANT, TicketFilter())
+    assert (ticket.session_id, ticket.description) == ("", "")
 
 
 async def _customer_says(database: Database, desk: HumanDesk, session: str) -> None:
