@@ -40,12 +40,15 @@ GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier exchange of the session. `standalone` is the question as it was understood."""
+    """One earlier exchange of the session. `standalone` is the question as it was understood, `proposed` the action of
+    what the reply proposed, empty for nothing.
+    """
 
     question: str
     standalone: str
     reply: str
     suggestions: tuple[str, ...] = ()
+    proposed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,14 @@ _TICKET = re.compile(
     r"(?:一?个|一?张|一?下)?(?:工单|维修单|服务单|修)(?:吧|谢谢|吗|好吗)*"
     r"|(?:请|麻烦|帮|给|我|想)*(?:查(?:一?下|询|看)?|看(?:一?下|看)|催(?:一?下|催|办)?)?我的(?:那个)?工单"
     r"(?:现在|处理|得|的)*(?:怎么样了?|到哪(?:一?步|里|儿)?了|进[度展](?:如何)?|有(?:结果|进展|消息)了?[吗没]|好了[吗没]|状态)?(?:啊|呀|谢谢)*"
-    r"|open a ticket(?: for me)?|my tickets?"
+    r"|my tickets?(?: status)?|(?:the )?status of my tickets?"
 )
+_TICKET_FIRST = re.compile(
+    r"(?:(?:hi|hello|hey|please|pls|can you|could you|i want to|i need to|i would like to|i'd like to)[,!\s]+)*"
+    r"(?:open|create|submit|file|raise) (?:(?:a|an|the|new|support|repair) )*ticket\b(?!s)|add to my ticket\b"
+    r"|补充(?:一下)?(?:我的)?工单\s*[:,，]"
+)
+"""A message that begins like this wants it of what follows."""
 _REPEATED = re.compile(r"(?!(?:哈|呵|嘻|嘿|嗯|哦|h)+$)(.{1,3}?)\1{3,}")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _MIN_MASHED = 4
@@ -34,7 +40,8 @@ def explicit(text: str) -> Intent | None:
         return Intent.NONSENSE
     if _PERSON.fullmatch(_SPACE.sub(" ", fold(text)).strip()) or _PERSON.fullmatch(words):
         return Intent.HUMAN_REQUEST
-    if _TICKET.fullmatch(words) or _TICKET.fullmatch(_SPACE.sub(" ", fold(text)).strip()):
+    folded = fold(text).strip()
+    if any(map(_TICKET.fullmatch, (words, _SPACE.sub(" ", folded).strip()))) or _TICKET_FIRST.match(folded):
         return Intent.TICKET
     return Intent.CHITCHAT if small_talk(text) else None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from agents.emotion import emotion
-from agents.ticketing.decision import decided
+from agents.ticketing.decision import CREATE, Decision, decided
 from agents.ticketing.types import Category, NewTicket, Priority
-from agents.ticketing.wording import own_tickets
+from agents.ticketing.wording import own_tickets, ticket_number
 from agents.types import Turn
 from knowledge.text import fold
 
@@ -69,7 +70,7 @@ def drafted(text: str, history: Sequence[Turn], earlier: str) -> NewTicket | Non
     earlier: how what was said before is told, for `str.format`.
     """
     subject, said = subject_of(text), text.strip()
-    before = [turn for turn in history if _tells(turn)][-MAX_TURNS:]
+    before = [turn for turn in _since_the_last(history) if _tells(turn)][-MAX_TURNS:]
     if not subject:
         if not before:
             return None
@@ -100,11 +101,22 @@ def priority_of(text: str) -> Priority:
     return Priority.HIGH if _HIGH.search(words) or emotion(text).score >= 0.7 else Priority.NORMAL
 
 
+def _since_the_last(history: Sequence[Turn]) -> Sequence[Turn]:
+    """What was said since a ticket was made: what lies before that is in it."""
+    made = 0
+    for index, (before, turn) in enumerate(pairwise(history), start=1):
+        reply = decided(turn.question)
+        if before.proposed == CREATE and reply is not None and reply.decision is Decision.CONFIRM:
+            made = index + 1
+    return history[made:]
+
+
 def _tells(turn: Turn) -> bool:
-    """Whether the customer said there what it is about: 好的 does not, nor does what a ticket was made of already."""
+    """Whether the customer said there what it is about: 好的 does not, nor does a question about a ticket."""
     reply = decided(turn.question)
     mere_word = reply is not None and not reply.text
-    return not mere_word and bool(subject_of(turn.question)) and not own_tickets(turn.question)
+    about_ticket = own_tickets(turn.question) or ticket_number(turn.question)
+    return not mere_word and bool(subject_of(turn.question)) and not about_ticket
 
 
 def _cut(text: str) -> str:

@@ -68,7 +68,9 @@ def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:
 
 
 def _turn(row: TurnRow) -> Turn:
-    return Turn(row.question, row.standalone, row.reply, tuple(row.response["data"]["suggestions"]))
+    data, proposal = row.response["data"], _proposal(row)
+    proposed = proposal.action if proposal else ""
+    return Turn(row.question, row.standalone, row.reply, tuple(data["suggestions"]), proposed)
 
 
 def _proposal(row: TurnRow) -> Proposal | None:

@@ -31,7 +31,7 @@ class Talk:
         question = replace(self._question, text=text)
         answer = await finish([event async for event in self._agent.run(question)])
         stored = json.loads(json.dumps(asdict(answer.proposal))) if answer.proposal else None
-        turn = Turn(text, text, answer.reply)
+        turn = Turn(text, text, answer.reply, proposed=answer.proposal.action if answer.proposal else "")
         self._question = replace(
             question, history=(*question.history, turn), proposal=Proposal(**stored) if stored else None
         )
@@ -94,6 +94,26 @@ async def test_a_problem_is_registered_once_a_conversation(tickets: MemoryTicket
     again = await talk.say("空调不制冷了，帮我报个修")
     assert tickets.kept[0].ticket.number in again.reply and again.proposal is None
     assert len(tickets.kept) == 1
+
+
+async def test_what_went_into_a_ticket_is_not_what_the_next_one_is_about(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    for text in ("扫地机器人坏了，帮我报个修", "还冒烟了", "确认"):
+        await talk.say(text)
+    number = tickets.kept[0].ticket.number
+    await talk.say(f"{number} 处理得怎么样了")
+    assert "说明遇到的问题" in (await talk.say("帮我建个工单")).reply
+    await talk.say("路由器老是掉线")
+    await talk.say("确认")
+    new = tickets.kept[1].new
+    assert (new.subject, new.description, new.priority) == ("路由器老是掉线", "路由器老是掉线", Priority.NORMAL)
+
+
+async def test_a_problem_whose_ticket_was_dropped_may_still_become_one(tickets: MemoryTickets) -> None:
+    talk = Talk(tickets)
+    for text in ("空调不制冷了，帮我报个修", "取消"):
+        await talk.say(text)
+    assert "主题：空调不制冷了" in (await talk.say("还是帮我建个工单吧")).reply
 
 
 async def test_an_old_proposal_is_over(tickets: MemoryTickets) -> None:
@@ -208,3 +228,23 @@ async def test_a_word_on_a_proposal_is_routed_to_tickets_whatever_it_looks_like(
 async def test_a_ticket_number_leads_to_tickets() -> None:
     router = Router(RouterParts(HashEmbedder(), None))
     assert (await router.route(Question("TK260301482913"))).intents == (Intent.TICKET,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我的工单怎么样了",
+        "补充工单：型号是 YS-A1",
+        "my ticket status",
+        "add to my ticket: the model is YS-A1",
+        "please open a ticket: my vacuum does not start",
+        "open a ticket for me",
+    ],
+)
+async def test_what_replies_tell_customers_to_say_needs_no_model(text: str) -> None:
+    assert (await Router(RouterParts(HashEmbedder(), None)).route(Question(text))).intents == (Intent.TICKET,)
+
+
+@pytest.mark.parametrize("text", ["怎么补充工单", "how do I open a ticket", "where can I file a claim", "open a box"])
+async def test_a_question_about_tickets_is_no_request(text: str) -> None:
+    assert (await Router(RouterParts(HashEmbedder(), None)).route(Question(text))).intents == (Intent.KNOWLEDGE_QA,)
