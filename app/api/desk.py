@@ -27,7 +27,9 @@ from app.errors import NotFound
 router = APIRouter(prefix="/api/v1/agent/sessions", tags=["人工服务台"])
 
 SessionId = Annotated[str, Path(max_length=64)]
-After = Annotated[int, Query(ge=0, description="已收到的最后一个序号")]
+MAX_SEQ = 2**31 - 1
+"""What SQL holds."""
+After = Annotated[int, Query(ge=0, le=MAX_SEQ, description="已收到的最后一个序号")]
 SHOWN = 50
 """Turns with the bot that a person sees."""
 

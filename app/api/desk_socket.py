@@ -10,13 +10,14 @@ from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
 
 from app.api.desk_schemas import MessageIn, SessionOut
-from app.api.handoff_socket import message_body
+from app.api.handoff_socket import is_seq, message_body
 from app.api.sockets import PING_SECONDS, Hello, Line, greet, run
 from app.auth.principal import Role
 from app.container import Container
 from app.db.desk_messages import PAGE
 from app.desk.types import DeskSession, SessionKey
 from app.errors import AppError, InvalidRequest
+from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/agent", tags=["人工服务台"])
 
@@ -32,7 +33,7 @@ async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_
     if greeted is None:
         return
     line, hello = greeted
-    name = str(hello.first.get("agent_id") or agent_id).strip()[:64]
+    name = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
     if not name:
         await line.fail(InvalidRequest("请在 hello 里写明 agent_id。", code="agent_id_missing"))
         await websocket.close(1008)
@@ -56,7 +57,7 @@ class _Member:
         self._agent_id = agent_id
         after = hello.first.get("after")
         self._sent: dict[str, int] = {
-            session: seq for session, seq in (after.items() if isinstance(after, dict) else ()) if _is_seq(seq)
+            session: seq for session, seq in (after.items() if isinstance(after, dict) else ()) if is_seq(seq)
         }
         self._followed = set(self._sent)
         self._told: dict[str, tuple[int, str]] = {}
@@ -156,7 +157,3 @@ class _Member:
 
 def _session(session: DeskSession) -> dict[str, Any]:
     return SessionOut.of(session).model_dump(mode="json")
-
-
-def _is_seq(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -38,7 +38,7 @@ async def list_gaps(
     tenant: AdminTenant,
     wiring: Wiring,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> GapPage:
     """A page of the gaps."""
     gaps, total = await wiring.gaps.page(tenant, limit, offset)

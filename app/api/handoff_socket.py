@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
-from fastapi import APIRouter, Path, Query, WebSocket
+from fastapi import APIRouter, Path, WebSocket
 
 from agents.types import Replace, Token
+from app.api.desk import MAX_SEQ, After
 from app.api.sockets import PING_SECONDS, UNAUTHORIZED, Hello, Line, greet, run
 from app.auth.identity import caller_of
 from app.auth.principal import Role
@@ -21,7 +22,6 @@ from app.db.desk_messages import PAGE
 from app.desk.types import Actor, DeskMessage, DeskSession, Sender, SessionKey
 from app.errors import AppError, InvalidRequest, Unauthorized
 from app.ids import new_id
-from knowledge.text import clean
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
 
@@ -32,7 +32,7 @@ _SESSION = r"^[A-Za-z0-9_.:@-]{1,64}$"
 
 @router.websocket("/{session_id}/ws")
 async def customer_socket(
-    websocket: WebSocket, session_id: Annotated[str, Path(pattern=_SESSION)], after: Annotated[int, Query(ge=0)] = 0
+    websocket: WebSocket, session_id: Annotated[str, Path(pattern=_SESSION)], after: After = 0
 ) -> None:
     """Frames are described in docs/handoff.md."""
     container: Container = websocket.app.state.container
@@ -49,7 +49,7 @@ async def customer_socket(
         await websocket.close(UNAUTHORIZED)
         return
     start = hello.first.get("after", after)
-    seq = start if isinstance(start, int) and start >= 0 else 0
+    seq = start if is_seq(start) else 0
     await run(websocket, container, customer.deliver(seq), customer.listen(), customer.answer())
 
 
@@ -128,7 +128,7 @@ class _Customer:
     def _identify(self, hello: Mapping[str, Any], token: str = "") -> None:
         """Takes over who the customer is, as far as a frame says so; a token runs out and is renewed by a later one."""
         self._token = str(hello.get("user_token") or token or self._token)
-        self._user = clean(str(hello.get("user_id") or self._user))[:128]
+        self._user = str(hello.get("user_id") or self._user)[:128]
 
     def caller(self) -> str:
         """See `caller_of`. Raises Unauthorized."""
@@ -173,6 +173,11 @@ class _Customer:
             if len(page) < PAGE:
                 break
         return seq
+
+
+def is_seq(value: object) -> TypeGuard[int]:
+    """Whether a client may have this number of a message."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEQ
 
 
 def message_body(message: DeskMessage) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from loguru import logger
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import describe
+from app.errors import InvalidRequest, describe
 from app.ids import random_hex
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -51,10 +51,13 @@ class RequestContextMiddleware:
 
         with logger.contextualize(request_id=request_id):
             try:
+                if b"%00" in scope["query_string"] or "\0" in scope["path"]:
+                    raise InvalidRequest("网址里不能有空字符。")  # SQL takes none, in whatever field it is
                 await self._app(scope, receive, send_with_id)
             except Exception as error:  # the outermost layer: whatever it is, the client gets the error body
                 description = describe(error)
-                logger.opt(exception=error).error("request failed")
+                if description.status >= 500:
+                    logger.opt(exception=error).error("request failed")
                 if started_response:
                     raise
                 body = JSONResponse(description.body_for(scope["path"], request_id), status_code=description.status)

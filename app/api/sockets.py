@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from app.auth.principal import LOOPBACK, Principal, Role
 from app.container import Container
 from app.errors import AppError, Forbidden, InvalidRequest, describe
+from knowledge.text import clean
 
 HELLO_SECONDS, EAGER_SECONDS = 10.0, 1.0
 """How long the first frame is waited for: while it has to bring the key, and when only it may say where to go on."""
@@ -72,10 +73,10 @@ class Line:
                 raise WebSocketDisconnect(message.get("code", 1005))
             try:
                 frame = json.loads(message.get("text") or "")
-            except ValueError:
+            except (ValueError, RecursionError):
                 frame = None
             if isinstance(frame, dict):
-                return frame
+                return {key: _cleaned(value) for key, value in frame.items()}
             await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
 
 
@@ -162,6 +163,13 @@ def _same_site(websocket: WebSocket) -> bool:
     """A browser tells which page connects; the same-origin policy does not hold for sockets."""
     origin = websocket.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == websocket.headers.get("host")
+
+
+def _cleaned(value: Any) -> Any:
+    """Texts of a frame without what neither SQL nor an embedder takes; in a mapping, its names."""
+    if isinstance(value, dict):
+        return {clean(name): inner for name, inner in value.items()}
+    return clean(value) if isinstance(value, str) else value
 
 
 async def _close(websocket: WebSocket, code: int) -> None:

@@ -45,7 +45,7 @@ async def list_tickets(
     assignee: str = "",
     overdue: Annotated[bool, Query(description="只看超出解决时限且未解决的")] = False,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first."""
     wanted = TicketFilter(tuple(state), priority, session_id, user_id, assignee, overdue)

@@ -138,6 +138,19 @@ async def test_frames_that_mean_nothing_are_answered_and_the_line_goes_on(server
         assert [frame["error"]["code"] for frame in staff.of("error")] == ["invalid_frame", "desk_session_not_found"]
 
 
+async def test_what_sql_does_not_take_costs_nobody_the_line(server: Served) -> None:
+    async with talking(server.address, CUSTOMER.format("s") + "?after=0") as customer:
+        await customer.connection.send('{"type": "hello", "after": 1e99, "user_id": "a\\u0000"}')
+        await customer.connection.send("[" * 100_000)
+        await customer.connection.send('{"type": "message", "id": "x\\ud800", "content": "退货\\u0000运费谁出"}')
+        await customer.until(lambda frame: frame["type"] == "done" and frame["id"] == "x")
+    async with talking(server.address, STAFF + "?agent_id=amy%00") as staff:
+        await staff.send("hello", after={"s": 10**30})
+        await staff.connection.send('{"type": "resolve", "session_id": "s\\ud800", "note": "\\ud800", "id": "y"}')
+        await staff.until(lambda frame: frame.get("id") == "y")
+        assert [frame["error"]["code"] for frame in staff.of("error")] == ["desk_session_not_found"]
+
+
 async def test_a_key_comes_by_header_by_subprotocol_or_in_the_first_frame(tmp_path: Path) -> None:
     async with served(tmp_path, _env_file=None, api_key=SecretStr(KEY)) as server:
         ways: list[tuple[dict[str, Any], dict[str, Any]]] = [

@@ -94,6 +94,8 @@ def client() -> httpx.AsyncClient:
         ("GET", "/nowhere", 404, "not_found"),
         ("DELETE", "/missing", 405, "method_not_allowed"),
         ("POST", "/body", 422, "invalid_request"),
+        ("GET", "/missing%00", 400, "invalid_request"),
+        ("GET", "/missing?user=a%00b", 400, "invalid_request"),
     ],
 )
 async def test_every_failure_has_the_same_body_and_the_request_id(
