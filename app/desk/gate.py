@@ -91,7 +91,8 @@ class Gate:
         standing = self._feed.standing(key)
         if standing is not None and standing.state in ACTIVE:  # waits already, outside business hours
             queue = await self._queue.state(await self._sessions.find(key))
-            added = BETWEEN + queue_notice(queue, question.text) if answer.handoff else ""
+            opens = await self._queue.opening(key.tenant)
+            added = BETWEEN + queue_notice(queue, question.text, opens) if answer.handoff else ""
             answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
             return Decided(answer, added, queue)
         opening, queue, notice = await self._openings.prepare(

@@ -42,10 +42,15 @@ class Queue:
         moment = moment or now()
         position = await self._sessions.ahead(tenant, priority) + 1
         wait = await self._wait(tenant, position, skill)
+        if opening := await self.opening(tenant, moment):
+            return Forecast(QueueState(State.OUT_OF_HOURS, position), opening)
+        return Forecast(QueueState(State.QUEUED, position, wait), "")
+
+    async def opening(self, tenant: str, moment: datetime | None = None) -> str:
+        """When staff are back, as people say it; empty while they are there. moment: as for `forecast`."""
+        moment = moment or now()
         opening = (await self.hours(tenant)).next_opening(moment)
-        if opening is None:
-            return Forecast(QueueState(State.QUEUED, position, wait), "")
-        return Forecast(QueueState(State.OUT_OF_HOURS, position), spoken(opening, moment))
+        return spoken(opening, moment) if opening else ""
 
     async def state(self, session: DeskSession | None) -> QueueState:
         """What the customer of a session is told now; None for one that never was with the desk."""

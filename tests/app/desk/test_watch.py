@@ -64,6 +64,8 @@ async def test_outside_business_hours_the_bot_goes_on_and_a_ticket_stands_for_th
     session = await queued(desk)
     assert session.state is State.OUT_OF_HOURS and not desk.feed.held(key())
     assert await desk.gate.before(Message(TENANT, "s", "在吗"), "在吗") is None
+    again = await desk.gate.after(Message(TENANT, "s", "转人工"), Question("转人工"), answer)
+    assert (again.added, again.opening) == (decided.added, None)  # the same ticket, and when staff are back
     early = await desk.service.accept(key(), "amy")  # somebody is at work already
     assert early.state is State.ASSIGNED
 
