@@ -24,7 +24,8 @@ _TICKET = re.compile(
 )
 _TICKET_FIRST = re.compile(
     r"(?:(?:hi|hello|hey|please|pls|can you|could you|i want to|i need to|i would like to|i'd like to)[,!\s]+)*"
-    r"(?:open|create|submit|file|raise) (?:(?:a|an|the|new|support|repair) )*ticket\b(?!s)|add to my ticket\b"
+    r"(?:(?:open|create|submit|file|raise) (?:(?:a|an|the|new|support|repair) )*ticket\b(?!s)"
+    r"|(?:add to|cancel|close|withdraw|hurry up with) my ticket\b)"
     r"|补充(?:一下)?(?:我的)?工单\s*[:,，]"
 )
 """A message that begins like this wants it of what follows."""

@@ -239,6 +239,8 @@ async def test_a_ticket_number_leads_to_tickets() -> None:
         "add to my ticket: the model is YS-A1",
         "please open a ticket: my vacuum does not start",
         "open a ticket for me",
+        "hurry up with my ticket",
+        "please cancel my ticket",
     ],
 )
 async def test_what_replies_tell_customers_to_say_needs_no_model(text: str) -> None:
