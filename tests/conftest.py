@@ -46,9 +46,11 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One process runs all that needs BGE, so that PyTorch is loaded once."""
+    """One process runs all that needs BGE, so that PyTorch is loaded once, and one the tests of a class."""
     if {"bge_embedder_folder", "bge_reranker_folder"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group("bge"))
+    elif isinstance(item, pytest.Function) and item.cls:
+        item.add_marker(pytest.mark.xdist_group(item.cls.__name__))
 
 
 @pytest.fixture(scope="session")

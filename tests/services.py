@@ -27,14 +27,14 @@ def require_postgres() -> None:
 
 
 @asynccontextmanager
-async def postgres_database() -> AsyncIterator[str]:
-    """The address of an empty database of the test's own."""
+async def postgres_database(template: str = "template1") -> AsyncIterator[str]:
+    """The address of a database of the test's own: an empty one, or a copy of one that nobody is connected to."""
     require_postgres()
     name = f"yingda_{token_hex(8)}"
     server = create_async_engine(POSTGRES, isolation_level="AUTOCOMMIT")
     try:
         async with server.connect() as connection:
-            await connection.execute(text(f"CREATE DATABASE {name}"))
+            await connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
         try:
             yield make_url(POSTGRES).set(database=name).render_as_string(hide_password=False)
         finally:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from app.db.engine import Database
 from app.db.migrate import upgrade
@@ -13,18 +16,57 @@ from tests.services import postgres_database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    """The address of an empty database."""
-    if request.param == "postgresql":
-        async with postgres_database() as address:
+def template(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Kind of database, and what to copy: nothing, or for whoever asks for `database` a migrated one."""
+    return request.param, request.getfixturevalue(request.param) if "database" in request.fixturenames else ""
+
+
+@pytest.fixture
+async def url(template: tuple[str, str], tmp_path: Path) -> AsyncIterator[str]:
+    """The address of a database: an empty one, or a copy of the template."""
+    kind, original = template
+    if kind == "postgresql":
+        async with postgres_database(original or "template1") as address:
             yield address
     else:
-        yield f"sqlite+aiosqlite:///{(tmp_path / 'new' / 'test.sqlite3').as_posix()}"
+        path = tmp_path / "new" / "test.sqlite3"
+        if original:
+            path.parent.mkdir()
+            shutil.copy(original, path)
+        yield address_of(path)
 
 
 @pytest.fixture
 async def database(url: str) -> AsyncIterator[Database]:
     database = Database(url)
-    await upgrade(database)
     yield database
+    await database.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A migrated file."""
+    path = tmp_path_factory.mktemp("migrated") / "test.sqlite3"
+    asyncio.run(_migrate(address_of(path)))
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The name of a migrated database."""
+    with asyncio.Runner() as runner:
+        made = postgres_database()
+        address = runner.run(made.__aenter__())
+        runner.run(_migrate(address))
+        yield str(make_url(address).database)
+        runner.run(made.__aexit__(None, None, None))
+
+
+def address_of(path: Path) -> str:
+    return f"sqlite+aiosqlite:///{path.as_posix()}"
+
+
+async def _migrate(url: str) -> None:
+    database = Database(url)
+    await upgrade(database)
     await database.close()

@@ -11,7 +11,7 @@ from knowledge.calibration.model import Calibration
 
 
 @pytest.mark.parametrize(("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)])
-@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
 async def test_commits_survive_a_power_cut_and_references_hold(database: Database, pragma: str, value: object) -> None:
     async with database.read() as connection:
         assert (await connection.execute(text(f"PRAGMA {pragma}"))).scalar_one() == value
