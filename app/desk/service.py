@@ -11,7 +11,7 @@ from app.db.engine import Database
 from app.db.ticket_erasure import erase
 from app.desk.feed import Feed
 from app.desk.openings import Openings
-from app.desk.types import Actor, DeskMessage, DeskSession, Event, SessionKey
+from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"
@@ -35,7 +35,11 @@ class Desk:
     async def request(
         self, key: SessionKey, *, user_id: str = "", channel: str = "", skill: str = "", caller: str = ""
     ) -> DeskSession:
-        """The customer asks for a person without saying anything; whoever waits already goes on waiting."""
+        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so."""
+        async with self._database.read() as connection:
+            session = await connection.run_sync(lambda sync: desk.find(sync, key))
+        if session is not None and session.state in ACTIVE:  # nor is a ticket made
+            return session
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),

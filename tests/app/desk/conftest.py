@@ -8,10 +8,10 @@ import pytest
 
 from app.db.engine import Database
 from app.desk.assembly import HumanDesk
-from tests.app.db.conftest import database, url
+from tests.app.db.conftest import database, postgresql, sqlite, template, url
 from tests.app.desk.building import desk_over
 
-__all__ = ["database", "url"]
+__all__ = ["database", "postgresql", "sqlite", "template", "url"]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 
 from app.chat.session import Message
 from app.db.engine import Database
+from app.db.tickets import TicketFilter, TicketRepository
 from app.db.transcripts import TranscriptRepository
 from app.desk.assembly import HumanDesk
 from app.desk.types import Actor, DeskMessage, Event, Sender, State
@@ -87,6 +88,14 @@ async def test_whoever_waits_already_keeps_the_place(desk: HumanDesk) -> None:
     await queued(desk, "b")
     assert await queued(desk, "a") == first
     assert [session.session_id for session in await desk.sessions.waiting(TENANT)] == ["a", "b"]
+
+
+async def test_who_has_a_person_gets_no_ticket_for_asking_again(desk: HumanDesk, database: Database) -> None:
+    await desk.staff.seen(TENANT, "amy")
+    await assigned(desk)
+    await desk.staff.gone(TENANT, "amy")
+    assert (await queued(desk)).agent_id == "amy"
+    assert await TicketRepository(database).page(TENANT, TicketFilter()) == ([], 0)
 
 
 async def test_messages_are_numbered_without_gaps_whoever_writes_at_once(desk: HumanDesk) -> None:
