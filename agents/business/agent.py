@@ -100,8 +100,8 @@ class BusinessAgent:
                 logger.info("a generated statement took too long")
                 slow = True
                 break
-            except (UnsafeQuery, StatementFailed) as error:
-                logger.bind(reason=str(error)).info("a generated statement was refused")
+            except (UnsafeQuery, StatementFailed) as error:  # what was wrong may hold the customer's words: not logged
+                logger.bind(error=type(error).__name__).info("a generated statement was refused")
                 refused = (written.sql, str(error))
                 continue
             return replace(self._told(rows, None), usage=usage)

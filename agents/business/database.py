@@ -91,7 +91,7 @@ class BusinessDatabase:
     def _identity(self, caller: str) -> str | int | None:
         """The caller as the database writes it; None for one that cannot be."""
         if self.schema.identity == "text":
-            return caller or None
+            return caller if caller and caller.isprintable() else None
         return int(caller) if caller.isascii() and caller.isdigit() and len(caller) <= 18 else None
 
 

@@ -20,7 +20,9 @@ def masked(value: exp.Expression, mask: Mask) -> exp.Expression:
 
 
 def _ends(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
-    """`head` characters, the mask, then `tail` characters; of a value too short for that nothing is shown."""
+    """`head` characters, the mask, then `tail` characters; nothing is shown of a value of which the mask would hide
+    less than its own length: 12345678 is no 123****5678.
+    """
 
     def ends(value: exp.Expression) -> exp.Expression:
         parts = [_part(value, _number(1), _number(head))] if head else []
@@ -28,7 +30,7 @@ def _ends(head: int, tail: int) -> Callable[[exp.Expression], exp.Expression]:
         if tail:
             start = exp.Sub(this=exp.Length(this=value.copy()), expression=_number(tail - 1))
             parts.append(_part(value, start, _number(tail)))
-        long = exp.GT(this=exp.Length(this=value.copy()), expression=_number(head + tail))
+        long = exp.GT(this=exp.Length(this=value.copy()), expression=_number(head + len(HIDDEN) + tail - 1))
         return exp.Case(ifs=[exp.If(this=long, true=_joined(*parts))], default=_or_null(value))
 
     return ends

@@ -65,31 +65,69 @@ def load_schema(path: Path) -> Schema:
     """Raises InvalidConfiguration, naming table and column."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        tables = {str(name): _table(str(name), fields) for name, fields in data["tables"].items()}
-        schema = Schema(tables, data.get("identity", "text"))
-    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error}") from error
+    try:
+        data = _entry("顶层", data, {"tables"}, {"identity", "questions", "goods", "aliases"})
+        tables = {name: _table(name, fields) for name, fields in _named("tables", data["tables"]).items()}
+    except ValueError as error:
+        raise InvalidConfiguration(f"业务库描述 {path}：{error}") from error
+    schema = Schema(tables, data.get("identity", "text"))
     if schema.identity not in get_args(Identity):
         raise InvalidConfiguration(f"业务库描述 {path} 的 identity 须是 {get_args(Identity)} 之一")
     _check_names("表", schema.tables, path)
+    if dotted := [name for name in schema.tables if "." in name]:
+        raise InvalidConfiguration(
+            f"业务库描述 {path}：表名 {'、'.join(dotted)} 不能带 schema，请设成账号默认的 schema"
+        )
     for table in schema.tables.values():
         _check(table, schema, path)
     return schema
 
 
-def _table(name: str, fields: Mapping[str, Any]) -> Table:
-    columns = {str(column): _column(str(column), given) for column, given in fields["columns"].items()}
-    owner = fields.get("owner")
-    if isinstance(owner, str):
-        owner = Owner(owner)
-    elif owner is not None:
-        owner = Owner(owner["column"], owner["table"], owner["key"])
+def _table(name: str, given: object) -> Table:
+    what = f"表 {name}"
+    fields = _entry(what, given, {"description", "columns"}, {"owner", "key"})
+    named = _named(f"{what} 的 columns", fields["columns"])
+    columns = {column: _column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
+    owner = None
+    if isinstance(fields.get("owner"), str):
+        owner = Owner(fields["owner"])
+    elif "owner" in fields:  # nothing after the colon is a mistake too: the rows would be everybody's
+        owner = Owner(**_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
     return Table(name, fields["description"], columns, fields.get("key", "id"), owner)
 
 
-def _column(name: str, fields: Mapping[str, Any]) -> Column:
-    values = {str(code): str(meaning) for code, meaning in fields.get("values", {}).items()}
+def _column(what: str, name: str, given: object) -> Column:
+    fields = _entry(what, given, {"type", "description"}, {"mask", "values"})
+    if not isinstance(codes := fields.get("values", {}), dict):
+        raise ValueError(f"{what} 的 values 要写成“代码: 含义”")
+    values = {str(code): str(meaning) for code, meaning in codes.items()}
+    if "mask" in fields and fields["mask"] not in get_args(Mask):
+        raise ValueError(f"{what} 的 mask 须是 {get_args(Mask)} 之一")
     return Column(name, fields["type"], fields["description"], cast("Mask | None", fields.get("mask")), values)
+
+
+def _entry(what: str, given: object, needed: Collection[str], allowed: Collection[str] = frozenset()) -> dict[str, Any]:
+    """Raises ValueError for a key that is missing, and for one that is unknown: a misspelt mask would hide nothing, a
+    misspelt owner give the rows to everybody.
+    """
+    if not isinstance(given, dict):
+        raise ValueError(f"{what} 要写成“键: 值”，须有 {'、'.join(sorted(needed))}")
+    if unknown := [str(key) for key in given if key not in {*needed, *allowed}]:
+        raise ValueError(f"{what} 里不认识 {'、'.join(unknown)}，只能写 {'、'.join(sorted({*needed, *allowed}))}")
+    if missing := sorted(set(needed) - given.keys()):
+        raise ValueError(f"{what} 缺 {'、'.join(missing)}")
+    return given
+
+
+def _named(what: str, given: object) -> dict[str, Any]:
+    """Raises ValueError for what is no mapping with names: YAML takes a plain on, no or 2024 for none."""
+    if not isinstance(given, dict) or not given:
+        raise ValueError(f"{what} 是空的")
+    if odd := [str(name) for name in given if not isinstance(name, str)]:
+        raise ValueError(f"{what} 里的 {'、'.join(odd)} 不是名字，请加引号")
+    return given
 
 
 def _check(table: Table, schema: Schema, path: Path) -> None:
@@ -105,11 +143,6 @@ def _check(table: Table, schema: Schema, path: Path) -> None:
     _check_names(f"表 {table.name} 的列", table.columns, path)
     if table.key not in table.columns:
         raise InvalidConfiguration(f"业务库描述 {path}：表 {table.name} 没有主键列 {table.key}")
-    for column in table.columns.values():
-        if column.mask is not None and column.mask not in get_args(Mask):
-            raise InvalidConfiguration(
-                f"业务库描述 {path}：{table.name}.{column.name} 的 mask 须是 {get_args(Mask)} 之一"
-            )
 
 
 def _check_names(what: str, names: Collection[str], path: Path) -> None:

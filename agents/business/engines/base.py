@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -35,6 +36,13 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Closes all connections."""
+
+
+def without_values(message: str, quote: str = "'") -> str:
+    """What a database says is wrong, in one line without what it quotes: a language model and the log may see no row
+    (Could not convert string 'YD2026…' to INT32). A value may have quotes of its own: all between the outer ones goes.
+    """
+    return re.sub(f"{quote}.*{quote}", "…", message.strip(), flags=re.DOTALL).partition("\n")[0]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DataError, DBAPIError, NotSupportedError, Programming
 
 from agents.business.dialects import MARK
 from agents.business.engines.backends import Backend
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers
+from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers, without_values
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
 
@@ -43,10 +43,11 @@ class _Run:
         self._at: Any = None
         self.connected = self.stopped = False
 
-    def begin(self, connection: Any) -> None:
-        """connection: of the driver."""
+    def begin(self, connection: Any) -> bool:
+        """Whether somebody still waits for it. connection: of the driver."""
         with self._lock:
             self._at, self.connected = connection, True
+            return not self.stopped
 
     def end(self) -> bool:
         """Whether it was told to stop; from here on the connection may serve another statement."""
@@ -81,6 +82,7 @@ class GeneralEngine:
                 pool_timeout=timeout,
                 pool_pre_ping=True,
                 pool_recycle=RECYCLED,
+                hide_parameters=True,
             )
         if self._engine.dialect.is_async:
             message = f"BUSINESS_DATABASE_URL {address.drivername}://… 用的是异步驱动；请改用 {backend.package}"
@@ -124,9 +126,9 @@ class GeneralEngine:
     def _fetch(self, run: _Run, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
         try:
             with self._engine.connect() as connection:
-                run.begin(connection.connection.driver_connection)
                 try:
-                    return self._rows(connection, sql, parameters, limit)
+                    waited_for = run.begin(connection.connection.driver_connection)
+                    return self._rows(connection, sql, parameters, limit) if waited_for else []
                 finally:
                     if run.end():
                         connection.invalidate()
@@ -150,8 +152,8 @@ class GeneralEngine:
             return StatementTooSlow("the statement took too long")
         wrong = isinstance(error, (ProgrammingError, DataError, NotSupportedError)) or backend.wrong.search(message)
         if wrong and not backend.lost.search(message) and not error.connection_invalidated:
-            return StatementFailed(message)
-        return BusinessUnavailable(f"{type(error.orig).__name__} {message}")
+            return StatementFailed(without_values(message))
+        return BusinessUnavailable(f"{type(error.orig).__name__} {without_values(message)}")
 
 
 def bound(sql: str, parameters: Sequence[Any], style: str) -> tuple[str, Any]:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers
+from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers, without_values
 from agents.errors import BusinessUnavailable
 
+_OF_SQLALCHEMY = {"prepared_statement_cache_size", "prepared_statement_name_func", "async_fallback"}
 _UNDEFINED = ("42P01", "42501")
 """SQLSTATE of a table that is missing or forbidden: nothing that another statement could mend."""
+_DATA = "22"
+"""SQLSTATE class of what is wrong with a value."""
+_BOUND = "22000"
+"""SQLSTATE that asyncpg gives a bound value which the column cannot hold: who asks, and not the statement, is wrong."""
 _CANCELED = "57014"
 """SQLSTATE of a statement that its timeout stopped."""
 
@@ -37,12 +44,13 @@ class PostgresEngine:
         self._timeout = timeout
         with drivers(address, "asyncpg"):
             self._engine = create_async_engine(
-                address.set(drivername="postgresql+asyncpg"),
+                _for_asyncpg(address),
                 connect_args={"server_settings": session, "timeout": timeout},
                 pool_size=CONNECTIONS,
                 max_overflow=0,
                 pool_timeout=timeout,
                 pool_pre_ping=True,
+                hide_parameters=True,
             )
 
     async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
@@ -62,11 +70,21 @@ class PostgresEngine:
         await self._engine.dispose()
 
 
+def _for_asyncpg(address: URL) -> URL:
+    """With libpq's name of the one option that everybody uses. Raises TypeError for one that nobody would read."""
+    connect = import_module("asyncpg").connect
+    query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
+    if unknown := sorted(query.keys() - signature(connect).parameters.keys() - _OF_SQLALCHEMY):
+        raise TypeError(f"asyncpg 没有选项 {'、'.join(unknown)}")
+    return address.set(drivername="postgresql+asyncpg", query=query)
+
+
 def _told(error: DBAPIError) -> Exception:
     """SQLSTATE classes 21, 22 and 42 are the statement's own errors."""
     state = str(getattr(error.orig, "sqlstate", "") or "")
     if state == _CANCELED:
         return StatementTooSlow("the statement took too long")
-    if state[:2] in ("21", "22", "42") and state not in _UNDEFINED:
-        return StatementFailed(str(error.orig).rpartition(": ")[2])
+    if state[:2] in ("21", _DATA, "42") and state not in (*_UNDEFINED, _BOUND):
+        message = str(getattr(error.orig, "__cause__", None) or error.orig)
+        return StatementFailed(without_values(message, '"') if state[:2] == _DATA else message)
     return BusinessUnavailable(f"{type(error.orig).__name__} {state}")

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow
+from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, without_values
 from agents.business.schema import Schema
 from agents.errors import BusinessUnavailable
 
 _STEPS = 2000
 """Instructions of SQLite's machine between two looks at the clock; some 20 µs."""
+_File = tuple[int, int]
+"""Device and number of a file: while it is open, no other has both."""
 _FUNCTIONS = frozenset(
     {
         *("count", "sum", "avg", "min", "max", "coalesce", "abs", "round", "lower", "upper", "length"),
@@ -36,7 +39,7 @@ class SqliteEngine:
         self._timeout = timeout
         self._readable = _readable(schema)
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
-        self._idle: LifoQueue[sqlite3.Connection] = LifoQueue()
+        self._idle: LifoQueue[tuple[_File, sqlite3.Connection]] = LifoQueue()
 
     async def fetch(self, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
         """See `Engine.fetch`. The time in the queue counts."""
@@ -48,19 +51,26 @@ class SqliteEngine:
         """See `Engine.close`."""
         await asyncio.to_thread(self._threads.shutdown)
         while not self._idle.empty():
-            self._idle.get_nowait().close()
+            self._idle.get_nowait()[1].close()
 
-    def _taken(self) -> sqlite3.Connection:
-        try:
-            return self._idle.get_nowait()
-        except Empty:
-            return self._connect()
+    def _taken(self) -> tuple[_File, sqlite3.Connection]:
+        """A connection to the file that is there now: a newer one may have been moved to its place."""
+        status = self._path.stat()
+        file = status.st_dev, status.st_ino
+        while True:
+            try:
+                opened, connection = self._idle.get_nowait()
+            except Empty:
+                return file, self._connect()
+            if opened == file:
+                return file, connection
+            connection.close()
 
     def _fetch(self, sql: str, values: dict[str, Any], limit: int, until: float) -> list[tuple[Any, ...]]:
         if time.monotonic() > until:
             raise BusinessUnavailable("all connections are busy")
         try:
-            connection = self._taken()
+            file, connection = self._taken()
             connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
             try:
                 rows = connection.execute(sql, values).fetchmany(limit)
@@ -69,21 +79,35 @@ class SqliteEngine:
                 raise
         except sqlite3.Error as error:
             raise _told(error) from error
-        self._idle.put(connection)
+        except OSError as error:
+            raise BusinessUnavailable(type(error).__name__) from error
+        self._idle.put((file, connection))
         return rows
 
     def _connect(self) -> sqlite3.Connection:
         uri = f"{self._path.absolute().as_uri()}?mode=ro"
         connection = sqlite3.connect(uri, uri=True, timeout=self._timeout, check_same_thread=False)
-        connection.execute("PRAGMA query_only=ON")
-        connection.execute("PRAGMA trusted_schema=OFF")
-        connection.set_authorizer(self._authorize)
+        try:
+            connection.execute("PRAGMA query_only=ON")
+            connection.execute("PRAGMA trusted_schema=OFF")
+            views = connection.execute("SELECT lower(name) FROM sqlite_master WHERE type = 'view'").fetchall()
+            listed = {name for (name,) in views} & self._readable.keys()
+            connection.set_authorizer(partial(self._authorize, listed))
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
-    def _authorize(self, action: int, one: str | None, two: str | None, *_: str | None) -> int:
-        """one, two: table and column of what is read; of a function its name is the second."""
+    def _authorize(
+        self, views: Set[str], action: int, one: str | None, two: str | None, _: str | None, within: str | None
+    ) -> int:
+        """one, two: table and column of what is read; of a function its name is the second. within: the view that
+        reads it, which may read whatever it is made of where it is one of `views`.
+        """
         allowed = action == sqlite3.SQLITE_SELECT
-        if action == sqlite3.SQLITE_READ:
+        if action in (sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION) and str(within).lower() in views:
+            allowed = True
+        elif action == sqlite3.SQLITE_READ:
             columns = self._readable.get(str(one).lower())
             allowed = columns is not None and (not two or two.lower() in columns)
         elif action == sqlite3.SQLITE_FUNCTION:
@@ -108,5 +132,5 @@ def _told(error: sqlite3.Error) -> Exception:
     if code == sqlite3.SQLITE_INTERRUPT:  # by our own look at the clock, nobody else has the connection
         return StatementTooSlow("the statement took too long")
     if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_AUTH) and "no such table" not in str(error):
-        return StatementFailed(str(error))
+        return StatementFailed(without_values(str(error)))
     return BusinessUnavailable(str(error))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from loguru import logger
 
 from agents.base import Agent
 from agents.business.agent import SIGN_IN, TOO_SLOW, BusinessAgent
@@ -118,6 +119,16 @@ async def test_a_statement_that_the_database_refuses_may_be_mended_too(twin: Twi
     async with scripted(say("SELECT o.id FROM orders AS o GROUP BY 99"), say(ORDERS)) as llm:
         answer = await answer_of(twin.agent(llm.model, NoQueries()), asking("哪些单子在路上"))
     assert (answer.outcome, answer.usage.calls) == (Outcome.ANSWERED, 2)
+
+
+async def test_the_log_keeps_to_itself_what_the_customer_said(twin: Twins) -> None:
+    lines: list[str] = []
+    sink = logger.add(lines.append, level=0, format="{message} {extra} {exception}")
+    async with scripted(say('SELECT "张三丰" FROM orders'), say('SELECT id FROM "13800138000"')) as llm:
+        await answer_of(twin.agent(llm.model, NoQueries()), asking("哪些单子在路上"))
+    logger.remove(sink)
+    assert len(lines) >= 2
+    assert not [line for line in lines if "张三丰" in line or "13800138000" in line]
 
 
 async def test_no_rows_are_told_as_none_and_the_table_is_cited(twin: Twins) -> None:

@@ -131,11 +131,16 @@ async def test_numbers_for_members_names_in_capitals_and_the_other_masks(tmp_pat
         made.execute("CREATE TABLE Accounts (UserId INTEGER, IdCard TEXT, Card TEXT, Phone INTEGER)")
         made.executemany(
             "INSERT INTO Accounts VALUES (?, ?, ?, ?)",
-            [(7, "11010119900307123X", "6222021234567890123", 13800138000), (8, "x", None, 1)],
+            [
+                (7, "11010119900307123X", "6222021234567890123", 13800138000),
+                (8, "x", None, 1),
+                (9, "12345678", "12345", 12345678),
+            ],
         )
     database = BusinessDatabase(BusinessOptions(f"sqlite:///{tmp_path / 'bank.sqlite3'}", tmp_path / "bank.yaml"))
     assert (await shown(database, "7")).values == ((7, "110****123X", "****0123", "138****8000"),)
     assert (await shown(database, "8")).values == ((8, "****", None, "****"),)
+    assert (await shown(database, "9")).values == ((9, "****", "****", "****"),)
     for caller in ("7 OR 1=1", "７", "-7", "", "7" * 30):
         assert (await shown(database, caller)).values == ()
     assert await database.holds("7", "13800138000", {"Accounts": ("Phone",)}, at_end=True)

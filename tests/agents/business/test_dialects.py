@@ -204,6 +204,7 @@ def test_values_are_bound_as_each_driver_wants_them(style: str, sql: str, values
         ("snowflake://x/y", "snowflake-sqlalchemy"),
         ("mssql+nonsense://x/y", "pyodbc"),
         ("firebird://x/y", "不支持 firebird"),
+        ("postgresql://x/y?nonsense=1", "nonsense"),
     ],
 )
 def test_a_missing_driver_or_an_unknown_database_is_named_at_the_start(url: str, told: str) -> None:

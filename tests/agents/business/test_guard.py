@@ -206,3 +206,26 @@ def test_a_schema_that_leaves_rows_without_an_owner_is_refused(tmp_path: Path, o
     path.write_text(SCHEMA.replace(old, new), encoding="utf-8")
     with pytest.raises(InvalidConfiguration, match=r"shop\.yaml"):
         load_schema(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("mask: phone", "maks: phone", "表 members 的列 phone 里不认识 maks"),
+        ("mask: phone", "mask: ", "表 members 的列 phone 的 mask"),
+        ("owner: member_id", "onwer: member_id", "表 orders 里不认识 onwer"),
+        ("owner: member_id", "owner:", "表 orders 的 owner"),
+        ("tables:", "identiy: integer\ntables:", "identiy"),
+        ("      status: {type: text,", "      status: {", "表 orders 的列 status 缺 type"),
+        ("      status: {", "      on: {", "表 orders 的 columns 里的 True"),
+        ("values: {paid: 已付款, sent: 已发货}", "values: [paid]", "表 orders 的列 status 的 values"),
+        ("  orders:", "  sales.orders:", "sales.orders"),
+        (SCHEMA, "", "顶层"),
+        (SCHEMA, "tables:", "tables 是空的"),
+    ],
+)
+def test_a_slip_in_the_schema_is_named_and_opens_nothing(tmp_path: Path, old: str, new: str, told: str) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text(SCHEMA.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InvalidConfiguration, match=told):
+        load_schema(path)
