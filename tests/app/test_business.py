@@ -77,15 +77,12 @@ async def test_a_member_is_answered_from_own_rows_by_token_or_trusted_key(shop: 
     assert (status, body["outcome"], rows_of(body)) == (200, "cannot_answer", []), body
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [token(MEMBER, -120), token(MEMBER, secret=SECRET[::-1]), "nonsense"],
-    ids=["expired", "forged", "nonsense"],
-)
-async def test_a_token_that_does_not_hold_is_refused(shop: tuple[Served, str, str], shown: str) -> None:
+async def test_a_token_that_does_not_hold_is_refused(shop: tuple[Served, str, str]) -> None:
     server, mine, _ = shop
-    status, body = await asked(server, f"订单 {mine} 到哪了", await key_of(server, Role.CLIENT), user_token=shown)
-    assert status == 401 and "user_token" in body["error"]["message"]
+    key = await key_of(server, Role.CLIENT)
+    for shown in (token(MEMBER, -120), token(MEMBER, secret=SECRET[::-1]), "nonsense"):
+        status, body = await asked(server, f"订单 {mine} 到哪了", key, user_token=shown)
+        assert status == 401 and "user_token" in body["error"]["message"], shown
 
 
 async def test_the_members_of_another_tenant_meet_no_rows(shop: tuple[Served, str, str]) -> None:

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from agents.business.database import BusinessDatabase
-from agents.business.offline.queries import load_queries
 from agents.business.replies import load_replies
 from agents.business.schema import load_schema
 from agents.business.types import Field, Plan, Rows
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP, TODAY, Case, asked, cases
+from tests.agents.business.shop import shop_queries
 
 SCHEMA = load_schema(SHOP)
-QUERIES, REPLIES = load_queries(SHOP, SCHEMA), load_replies(SHOP, SCHEMA)
+QUERIES, REPLIES = shop_queries(), load_replies(SHOP, SCHEMA)
 
 
 @pytest.mark.parametrize(

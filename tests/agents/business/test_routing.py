@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agents.business.offline.queries import load_queries
-from agents.business.schema import load_schema
 from agents.router import Router, RouterParts
 from agents.routing.types import Intent
 from agents.types import Question
 from knowledge.embeddings.hash import HashEmbedder
-from tests.agents.business.asking import SHOP
+from tests.agents.business.shop import shop_queries
 
-QUERIES = load_queries(SHOP, load_schema(SHOP))
+QUERIES = shop_queries()
 
 
 async def intents(text: str) -> tuple[Intent, ...]:
