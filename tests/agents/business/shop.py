@@ -23,7 +23,7 @@ from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.engines.base import Engine, StatementFailed
 from agents.business.engines.registry import open_engine
 from agents.business.generation import SqlWriter
-from agents.business.offline.queries import load_queries
+from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
 from agents.business.sample.database import DRIVERS, sample_rows, seed
 from agents.business.schema import load_schema
@@ -111,7 +111,7 @@ def business_parts(url: str = "sqlite:///nowhere.sqlite3") -> BusinessParts:
 
 
 @cache
-def shop_queries() -> OfflineQueries:
+def shop_queries() -> DeclaredQueries:
     """Read once: checking every question of the shop takes seconds."""
     return load_queries(SHOP, load_schema(SHOP))
 
