@@ -64,7 +64,7 @@ def _knowledge(parts: AgentParts) -> KnowledgeAgent:
 
 def _business(parts: AgentParts) -> BusinessAgent:
     assert parts.business is not None
-    return BusinessAgent(parts.business)
+    return BusinessAgent(parts.business, parts.policy.profile)
 
 
 def _chitchat(parts: AgentParts) -> ChitchatAgent:

@@ -6,10 +6,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agents.base import said
+from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.ticketing.decision import CREATE, DESCRIBE, WITHDRAW, Decision, Reply, decides
 from agents.ticketing.draft import described, drafted
-from agents.ticketing.language import in_english
 from agents.ticketing.replies import TicketReplies
 from agents.ticketing.types import DONE, Category, CustomerTicket, NewTicket, Owner, Priority, Tickets, TicketState
 from agents.ticketing.vocabulary import CHINESE, ENGLISH

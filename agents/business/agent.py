@@ -17,9 +17,12 @@ from agents.business.scope import UnsafeQuery
 from agents.business.sources import row_sources
 from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
 from agents.errors import BusinessUnavailable
+from agents.language import in_english
+from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
 
 SIGN_IN = "这个问题要查您本人的数据，请先登录。登录后再问一次，我就能为您查询了。"
+SIGN_IN_ENGLISH = "This question needs your own data: please sign in first, then ask again and I will look it up."
 NOT_UNDERSTOOD = "这个问题我没能在您的账户数据里查到答案。您可以换个说法，或问得具体一些，例如订单号、时间、商品。"
 REFUSED = "抱歉，这个问题我没法在您的账户数据里查询。您可以换个说法再问一次。"
 TOO_SLOW = (
@@ -41,13 +44,17 @@ class BusinessParts:
 
 
 class BusinessAgent:
-    """Finds out who asks before what is asked; a language model only writes SQL, what is said comes from rows."""
+    """Finds out who asks before what is asked; a language model only writes SQL, what is said comes from rows.
+
+    profile: only its language.
+    """
 
     name = "business"
     intent = "business_query"
 
-    def __init__(self, parts: BusinessParts) -> None:
+    def __init__(self, parts: BusinessParts, profile: TenantProfile | None = None) -> None:
         self._parts = parts
+        self._profile = profile or TenantProfile()
         self._identity = IdentityCheck(parts.database)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
@@ -66,7 +73,7 @@ class BusinessAgent:
 
     async def _answer(self, question: Question) -> Answer:
         if not question.caller:
-            return self._said(SIGN_IN, Outcome.CLARIFY)
+            return self._said(SIGN_IN_ENGLISH if in_english(question, self._profile) else SIGN_IN, Outcome.CLARIFY)
         if refusal := await self._identity.refusal(question):
             return self._said(refusal, Outcome.CANNOT_ANSWER)
         plan = self._parts.queries.plan(question.standalone, self._parts.today())

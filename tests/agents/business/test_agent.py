@@ -9,7 +9,7 @@ import pytest
 from loguru import logger
 
 from agents.base import Agent
-from agents.business.agent import SIGN_IN, TOO_SLOW, BusinessAgent
+from agents.business.agent import SIGN_IN, SIGN_IN_ENGLISH, TOO_SLOW, BusinessAgent
 from agents.business.identity import PRIVATE
 from agents.business.types import Plan
 from agents.errors import BusinessUnavailable
@@ -77,6 +77,10 @@ def told(events: list[AnswerEvent]) -> str:
 async def test_whoever_is_not_signed_in_is_asked_to_and_nothing_is_spent() -> None:
     answer = await answer_of(BusinessAgent(business_parts()), asking("我的订单到哪了", caller=""))
     assert (answer.reply, answer.outcome, answer.usage.calls) == (SIGN_IN, Outcome.CLARIFY, 0)
+    english = await answer_of(BusinessAgent(business_parts()), asking("where is my order", caller=""))
+    assert (english.reply, english.outcome) == (SIGN_IN_ENGLISH, Outcome.CLARIFY)
+    told = BusinessAgent(business_parts(), TenantProfile(reply_language="en"))
+    assert (await answer_of(told, asking("我的订单到哪了", caller=""))).reply == SIGN_IN_ENGLISH
 
 
 async def test_a_common_question_needs_no_model(twin: Twins) -> None:

@@ -1,4 +1,4 @@
-"""The language in which tickets are talked about."""
+"""The language of what is said in fixed words, to a customer who may write three letters."""
 
 from __future__ import annotations
 
