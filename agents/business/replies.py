@@ -15,6 +15,7 @@ from agents.business.wording import filled, label, shown
 CITED = "[SQL]"
 MOST_SHOWN = 5
 NOTHING = f"没有查到符合条件的记录 {CITED}。"
+LIMITED = "您话里的「{unread}」我没有听懂，下面的结果没有把它算进去。"
 
 
 class DeclaredReplies:
@@ -29,7 +30,9 @@ class DeclaredReplies:
         template = self._templates.get(plan.subject) if plan else None
         if plan is None or template is None:
             return _described(rows, self._schema, today)
-        return _Telling(template, rows, plan.words, self._schema, today).text()
+        told = _Telling(template, rows, plan.words, self._schema, today).text()
+        unread = plan.words.get("unread")
+        return f"{LIMITED.format(unread=unread)}\n{told}" if unread else told
 
 
 def load_replies(path: Path, schema: Schema) -> DeclaredReplies:

@@ -115,7 +115,7 @@ def _forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
     yield rf"(?P<word>{'|'.join(_BEFORE)})\s?{number}(?!\s?减){_UNIT}(?:以[上下内]|之内)?", _signed(_BEFORE)
     yield rf"比\s?{number}{_UNIT}(?:还|要|更)?(?P<word>{'|'.join(_THAN)})", _signed(_THAN)
     yield rf"{number}(?:{_MONEY})?(?P<word>{'|'.join(_AFTER)})(?:的)?", _signed(_AFTER)
-    yield rf"(?!一块(?!钱)){number}{_MONEY}", _equal
+    yield rf"(?!{digit}块(?!钱|的|那)){number}{_MONEY}", _equal
     yield rf"[¥￥]\s?{number}", _equal
     yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _equal
 

@@ -7,6 +7,7 @@ from datetime import date
 
 from agents.business.offline.stretches import (
     DAY,
+    PART,
     YEARS,
     Period,
     calendar_days,
@@ -22,7 +23,7 @@ MONTH = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
 DAY_NUMBER = r"(?:3[01]|[12]\d|0?[1-9]|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
 _CALENDAR = re.compile(
     rf"(?P<year>{YEAR}|(?:19|20)\d{{2}}\s*[-/.])?\s*(?P<month>{MONTH})\s*(?:月份?|[-/.])\s*"
-    rf"(?:的?(?P<part>[上中下]旬|[初头中底末])|(?P<day>{DAY_NUMBER})[日号]?(?:[到至~-](?P<last>{DAY_NUMBER})[日号]?)?)?"
+    rf"(?:的?(?P<part>{PART})|(?P<day>{DAY_NUMBER})[日号]?(?:[到至~-](?P<last>{DAY_NUMBER})[日号]?)?)?"
 )
 MONTHS = rf"(?P<year>{YEAR})?(?P<month>{MONTH})月?份?[到至~、和-](?P<last>{MONTH})月份?"
 QUARTER = rf"(?P<year>{YEAR})?(?:第?(?P<quarter>[一二三四1-4])季度|q(?P<q>[1-4])(?!\d))"
@@ -40,11 +41,12 @@ FEASTS = {
 }
 """Month, first and last day of feasts of the solar calendar; those of the moon are not known."""
 FEAST = (
-    rf"(?P<year>{YEAR})?(?<![\d.])(?P<feast>{'|'.join(sorted(FEASTS, key=len, reverse=True))})节?(?![\d元块之年月])"
-    r"(?:[那当]一?天|(?P<around>(?:长?假期?|黄金周|放假)?(?:期间|[那这](?:几天|段时间|阵子?|一?周)|前后)?))"
+    rf"(?P<year>{YEAR})?(?<![\d.])(?P<feast>{'|'.join(sorted(FEASTS, key=len, reverse=True))})节?"
+    r"(?![元块之年月]|\d(?!天))"
+    r"(?:[那当]一?天|[的这]*[七7三3]天(?:长?假)?|(?P<around>(?:长?假期?|黄金周|放假)?(?:期间|[那这](?:几天|段时间|阵子?|一?周)|前后)?))"
 )
 _HALF = re.compile(rf"(?P<year>{YEAR})?(?P<half>[上下])半年")
-_YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天)?")
+_YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天|的?(?:最后|第)一天)?")
 
 
 def calendar(text: str, today: date) -> Period | None:
@@ -86,6 +88,8 @@ def _year(text: str, today: date) -> Period | None:
     if match is None or year is None:
         return None
     part = match["part"] or ""
+    if part.endswith(("最后一天", "第一天")):
+        return one_day(date(year, 12, 31) if "最后" in part else date(year, 1, 1))
     if part.endswith("天"):
         return one_day(months_before(today, 12 * (today.year - year)))
     start, end = date(year, 12 if part.endswith("底") else 1, 1), date(year + 1, 1, 1)

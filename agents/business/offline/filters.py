@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.business.offline.language import Language
-from agents.business.offline.subjects import State
+from agents.business.offline.subjects import State, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Named:
     end: int
     refused: bool
     heard: str
+    where: str
 
 
 def named_states(text: str, states: Sequence[State], language: Language) -> list[Named]:
@@ -34,7 +35,13 @@ def named_states(text: str, states: Sequence[State], language: Language) -> list
 def _named(text: str, state: State, match: re.Match[str], language: Language) -> Named:
     before, after = language.refuses.search(text[: match.start()]), language.besides.match(text, match.end())
     heard = (before.group() if before else "") + match.group() + (after.group() if after else "")
-    return Named(state, match.start(), match.end(), bool(before or after), heard)
+    return Named(state, match.start(), match.end(), bool(before or after), heard, _where(state, match))
+
+
+def _where(state: State, match: re.Match[str]) -> str:
+    """Its SQL, with what the words have in a group: 抬头是某某的."""
+    value = next((value for value in match.groups() if value), "")
+    return state.where.replace("{}", literal(f"%{value}%")) if value else state.where
 
 
 def conditions(text: str, found: Sequence[Named], language: Language) -> Iterator[str]:
@@ -47,6 +54,6 @@ def conditions(text: str, found: Sequence[Named], language: Language) -> Iterato
         else:
             groups.append([named])
     for group in groups:
-        wheres = list(dict.fromkeys(named.state.where for named in group))
+        wheres = list(dict.fromkeys(named.where for named in group))
         either = " OR ".join(f"({where})" for where in wheres) if len(wheres) > 1 else wheres[0]
         yield f"NOT ({either})" if group[0].refused else either

@@ -33,17 +33,20 @@ def words_of(left: str) -> list[str]:
     return [match.group() for match in _WORDS.finditer(left)]
 
 
-def matters(text: str, left: str, language: Language) -> bool:
-    """Whether a word of content is unread as a whole; left: see `unread`."""
-    place = 0
+def odd_words(text: str, left: str, language: Language, number: bool) -> list[str]:
+    """The words of content that are unread as a whole, and those that are partly so where that says which rows are
+    meant (忘付的单), or where a number is asked for; left: see `unread`.
+    """
+    odd, place = [], 0
     for word, tag in tagged(text):
         end = place + len(word)
         rest = left[place:end]
         whole = rest == word and (language.weighty.fullmatch(word) or _has_content(word, tag))
-        if whole or _LATIN.search(rest) or (tag == "m" and _NUMERAL.search(rest)):
-            return True
+        part = rest.strip() and _CONTENT.match(tag) and (number or text.startswith("的", end))
+        if whole or part or _LATIN.search(rest) or (tag == "m" and _NUMERAL.search(rest)):
+            odd.append(word)
         place = end
-    return False
+    return odd
 
 
 def is_noun(word: str) -> bool:

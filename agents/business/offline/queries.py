@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agents.business.offline.language import shipped_language
 from agents.business.offline.reader import Reader
+from agents.business.offline.reading import Give, Reading, Rows
 from agents.business.offline.statements import statement
 from agents.business.offline.subjects import Subjects, load_subjects
 from agents.business.schema import Schema
@@ -26,9 +27,18 @@ class DeclaredQueries:
     def plan(self, text: str, today: date) -> Plan | None:
         """See `OfflineQueries.plan`."""
         reading = self._reader.read(text, today)
-        if reading is None or reading.guessed:
+        if reading is None or (reading.guessed and not self._tellable(reading)):
             return None
-        return Plan(statement(reading), reading.subject.name, reading.certain, reading.said)
+        said = reading.said | ({"unread": "、".join(reading.unread)} if reading.guessed else {})
+        return Plan(statement(reading), reading.subject.name, reading.certain, said)
+
+    def _tellable(self, reading: Reading) -> bool:
+        """Whether rows that are too many, told as such, are better than none: of a narrowed list, never of a number."""
+        if not reading.unread or reading.wanted.give is not Give.LIST:
+            return False
+        return (reading.rows != Rows() or bool(reading.subject.prefer)) and not self._language.weighty.search(
+            "、".join(reading.unread)
+        )
 
     def sure_intents(self, text: str) -> frozenset[Intent]:
         """For a text that says that it asks for data of one's own, all of it understood: that, and rules besides."""

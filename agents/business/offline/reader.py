@@ -62,12 +62,14 @@ class Reader:
         if best is None:
             return None
         two = self._asks_two(folded, best.subject)
-        return replace(best, rules=rules, guessed=best.guessed or two)
+        return replace(best, rules=rules, guessed=best.guessed or two, unread=() if two else best.unread)
 
     def _asked(self, text: str, heard: Heard, timed: bool) -> list[Subject]:
         """The subjects that a question may be about, the likeliest first."""
         things = bool(heard.goods or of_kind(heard.found, "product_model"))
-        subjects = self._likely(text, heard.found, timed)
+        every = self._subjects.subjects.values()
+        claiming = [s for s in every if s.claims is not None and s.claims.search(heard.text)]
+        subjects = claiming[:1] or self._likely(text, heard.found, timed)
         turned = [self._subjects.subjects[s.searched] if things and s.searched else s for s in subjects]
         return list(dict.fromkeys(turned))
 
@@ -78,7 +80,9 @@ class Reader:
     def _own_part(self, text: str) -> tuple[str, bool]:
         """The clauses without those that ask for rules, and whether there are such."""
         clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
-        own = self._language.own.search(text) is not None
+        own = self._language.own.search(text) is not None or bool(
+            of_kind(self._extractor.extract(text).certain, "date")
+        )
         kept = [clause for clause in clauses if not self._asks_for_rules(clause, own, len(clauses) == 1)]
         return ",".join(kept), len(kept) < len(clauses)
 
@@ -97,7 +101,7 @@ class Reader:
         clauses = [_cued(self._subjects.subjects.values(), clause) for clause in _TWO.split(text)]
         others = [cued for cued in clauses if cued and chosen not in cued]
         return any(chosen in cued for cued in clauses) and any(
-            all(subject.source != chosen.source for subject in asked)
+            not any(subject.source == chosen.source or {*subject.show} <= {*chosen.show} for subject in asked)
             for cued in others
             if (asked := [subject for subject in cued if not subject.default])
         )

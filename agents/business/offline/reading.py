@@ -23,6 +23,10 @@ class Give(StrEnum):
     EARLIEST = "earliest"
 
 
+NUMBERS = frozenset({Give.COUNT, Give.SUM, Give.AVERAGE})
+"""What is told without the rows themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """`top` rows from the place `skip` on, of those that are ranked: 倒数第二单 is one row, one is skipped.
@@ -56,8 +60,8 @@ class Rows:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`money`: the column that amounts, sums and the dearest go by; `certain`: every word was heard; `guessed`: words
-    that may change which rows are right were not; `said`: the customer's words for a reply; `rules`: the message asks
-    for rules besides.
+    that may change which rows are right were not; `unread`: these words, where all else was understood; `said`: the
+    customer's words for a reply; `rules`: the message asks for rules besides.
     """
 
     subject: Subject
@@ -67,4 +71,5 @@ class Reading:
     certain: bool
     guessed: bool
     said: dict[str, str]
+    unread: tuple[str, ...] = ()
     rules: bool = False

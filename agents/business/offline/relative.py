@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from agents.business.offline.stretches import DAY, YEARS, Period, calendar_days, month_part, months_before, one_day
+from agents.business.offline.stretches import (
+    DAY,
+    PART,
+    YEARS,
+    Period,
+    calendar_days,
+    month_part,
+    months_before,
+    one_day,
+)
 from agents.routing.amounts import amount
 
 A_FEW = 7
@@ -22,7 +31,7 @@ _WEEK = re.compile(
     rf"(?P<which>上上|上|这|本|下下|下)?个?{_WEEKDAY}(?:[到至~-](?:周|星期|礼拜)?(?P<last>[一二三四五六日天]))?"
 )
 _MONTH = re.compile(
-    rf"(?P<which>上上|上|这|本|当|下)个?月的?(?:(?P<part>[上中下]旬|[初头中底末])|(?P<day>{NUMBER})[日号](?:[到至~-](?P<last>{NUMBER})[日号])?)?"
+    rf"(?P<which>上上|上|这|本|当|下)个?月的?(?:(?P<part>{PART})|(?P<day>{NUMBER})[日号](?:[到至~-](?P<last>{NUMBER})[日号])?)?"
 )
 _QUARTER = re.compile(r"(?P<which>上|这|本|下)个?季度")
 _DAY_OF_MONTH = re.compile(rf"(?P<day>{NUMBER})号")

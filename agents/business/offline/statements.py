@@ -24,7 +24,8 @@ def statement(reading: Reading) -> str:
             function, name = ("SUM", "sum") if wanted.give is Give.SUM else ("AVG", "average")
             where = _where([*conditions, _usual(subject.sum_where, reading)])
             amount = reading.money or subject.sum
-            return f"SELECT {function}({amount}) AS {name}, COUNT(*) AS count FROM {subject.source}{where}"
+            count = wanted.count or "COUNT(*)"
+            return f"SELECT {function}({amount}) AS {name}, {count} AS count FROM {subject.source}{where}"
         case Give.MOST | Give.LEAST:
             conditions = [*conditions, _dearest(reading, conditions)]
         case Give.LATEST | Give.EARLIEST:

@@ -8,6 +8,8 @@ from datetime import date, timedelta
 DAY = timedelta(days=1)
 YEARS = {"大前年": 3, "前年": 2, "去年": 1, "今年": 0, "明年": -1}
 """How many years ago."""
+PART = r"(?:[上中下]旬|[底末]?的?最后一天|[第头]一天|[初头中底末])"
+"""A part of a month."""
 PARTS = {"初": 0, "头": 0, "上旬": 0, "中": 10, "中旬": 10, "下旬": 20, "底": 20, "末": 20}
 """Days of a month before a part of it, which lasts ten days or to the month's end."""
 
@@ -36,6 +38,8 @@ def calendar_days(year: int, month: int, first: int, last: int) -> Period | None
 def month_part(first: date, part: str) -> Period:
     """The month that begins on `first`, or a part of it."""
     following = months_before(first, -1)
+    if part.endswith("一天"):
+        return one_day(following - DAY if "最后" in part else first)
     if part not in PARTS:
         return Period(first, following)
     start = first + PARTS[part] * DAY
@@ -53,6 +57,8 @@ def months_before(day: date, months: int) -> date:
 def ahead(stretch: Period, today: date) -> Period:
     """A time of no said year, where what is asked for lies ahead: of this year, or of the next."""
     start, end = stretch.start, stretch.end
+    if start is not None and end == today + DAY:  # 这几天
+        return Period(today, today + (end - start))
     while start is not None and end is not None and end <= today:
         start, end = months_before(start, -12), months_before(end, -12)
     return Period(start, end)

@@ -33,12 +33,13 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Another time of a row than its usual one: `words` beside a time say that it is meant. `where` is the test around
-    the comparison `{}` of the column.
+    the comparison `{}` of the column; `ahead`: of times to come alone.
     """
 
     words: re.Pattern[str]
     column: str
     where: str = "{}"
+    ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Measure:
 class Subject:
     """A kind of question. Fragments of SQL name their columns as table.column.
 
-    A cue is enough to know the subject by, a word only where nothing else is asked, `also` is heard and says nothing;
+    A cue is enough to know the subject by, a word only where nothing else is asked, `also` is heard and says nothing; a
+    question that matches `claims` is for this subject whatever it says besides (哪些单没开发票 asks for orders);
     `never` are words of other questions, `although` those that a question about rules may share with this one. `source`
     and `where` hold always, `usual` (and `sum_where`, of sums) unless the question names states by the same columns,
     `joins` only where rows are listed. `prefer` are the rows that are meant where none are named; if there are none,
@@ -92,6 +94,7 @@ class Subject:
     order: str = ""
     gives: str = "list"
     limit: int = 0
+    claims: re.Pattern[str] | None = None
     never: re.Pattern[str] | None = None
     although: re.Pattern[str] | None = None
     default: bool = False
@@ -143,7 +146,7 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
     given = {key: value for key, value in entry.items() if key not in OUTSIDE | {"from", "status"}}
     for key in ("cues", "words", "also"):
         given[key] = tuple(re.compile(fold(item)) for item in given.get(key, ()))
-    for key in ("time_if", "sum_cues", "number_like", "never", "although"):
+    for key in ("time_if", "sum_cues", "number_like", "claims", "never", "although"):
         if key in given:
             given[key] = re.compile(fold(given[key]))
     for key in ("show", "numbers"):
@@ -175,7 +178,7 @@ def _ways(meaning: str) -> list[str]:
         return [word, f"(?:未|没有?){word[1:]}"]
     if meaning.startswith(("已", "未")):
         return [word, f"{word[0]}经{word[1:]}", f"{'没' if word[0] == '未' else ''}{word[1:]}了?的"]
-    return [word, f"(?:正在|在){word[:-1]}"] if meaning.endswith("中") else [word]
+    return [word, rf"(?:正在|(?<!现)在){word[:-1]}"] if meaning.endswith("中") else [word]
 
 
 def _any(words: list[str]) -> re.Pattern[str]:

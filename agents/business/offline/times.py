@@ -9,7 +9,7 @@ from datetime import date
 
 from agents.business.offline.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
 from agents.business.offline.relative import NUMBER, RECENT, UNIT, WITHIN, relative
-from agents.business.offline.stretches import Period
+from agents.business.offline.stretches import PART, Period
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
 _MORE = tuple(
@@ -17,11 +17,13 @@ _MORE = tuple(
     for pattern in (
         FEAST,
         QUARTER,
-        rf"{_NOT_AFTER}{MONTHS}",
-        rf"(?:{YEAR})(?:{MONTH}月(?:份|{DAY_NUMBER}[日号]|[上中下]旬|[初头中底末])?|的?(?:今天|这一?天|这个?时候|同期))?",
+        rf"{_NOT_AFTER}(?<!月){MONTHS}",
+        rf"(?:{YEAR})(?:{MONTH}月(?:份|{DAY_NUMBER}[日号]|的?{PART})?|的?(?:最后一天|第一天|今天|这一?天|这个?时候|同期))?",
         rf"(?:{YEAR})?{_NOT_AFTER}{MONTH}月{DAY_NUMBER}[日号]?[到至~-]{DAY_NUMBER}[日号]",
-        rf"{_NOT_AFTER}{MONTH}月份?的?(?:[上中下]旬|[初头中底末])",
-        rf"(?:上上|上|这|本|当)个?月的?(?:[上中下]旬|[初头中底末]|{NUMBER}[日号](?:[到至~-]{NUMBER}[日号])?)",
+        rf"{_NOT_AFTER}{MONTH}月份?的?{PART}",
+        rf"(?:{YEAR})?{_NOT_AFTER}{MONTH}月(?:3[01]|[12]\d|0?[1-9])(?![\d.,/元块万千百个件笔单多来])"
+        r"(?![到至~-]\d{1,2}[日号])",
+        rf"(?:上上|上|这|本|当)个?月的?(?:{PART}|{NUMBER}[日号](?:[到至~-]{NUMBER}[日号])?)",
         r"(?<![\d.a-z/])(?:1[0-2]|0?[1-9])[./](?:3[01]|[12]\d|0?[1-9])(?![\d.a-z/]|\s?[元块折寸%])[日号]?",
         rf"{RECENT}(?:{NUMBER}|几|半)个?{UNIT}(?:{WITHIN}|间)?",
         rf"{_NOT_AFTER}(?:{NUMBER}|半)个?{UNIT}{WITHIN}",
@@ -63,18 +65,31 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | Non
     places = _places(text, spans, today)
     if not places:
         return None, not spans
-    first = places[0]
-    if len(places) == 2 and text[: places[1].start].endswith(" "):
+    unread = len(spans) - len(places)
+    places = _merged(text, places)
+    first, others = places[0], places[1:]
+    if len(others) == 1 and text[: others[0].start].endswith(" "):
         # 我上个月花了 今年的: a follow-up that was completed ends with what is new
-        first, places, spans = places[1], places[1:], spans[1:]
-    if len(places) > 1 and (stretch := _joined(text, first, places[1])):
-        return replace(first, end=places[1].end, period=stretch), len(spans) == 2
+        first, others = others[0], []
+    elif len(others) == 1 and text[first.end : others[0].start].endswith("("):
+        others = [other for other in others if other.period != first.period]
     if match := _UNTIL_NOW.match(text, first.end):
         first = replace(first, end=match.end(), period=Period(first.period.start, None))
     elif match := _BEFORE.match(text, first.end):
         last = first.period.end if first.said(text).endswith(("底", "末")) else first.period.start
         first = replace(first, end=match.end(), period=Period(None, last))
-    return first, len(spans) == 1
+    return first, not others and not unread
+
+
+def _merged(text: str, places: Sequence[Found]) -> list[Found]:
+    """Times that make one stretch together as one."""
+    merged: list[Found] = []
+    for place in places:
+        if merged and (stretch := _joined(text, merged[-1], place)):
+            merged[-1] = replace(merged[-1], end=place.end, period=stretch)
+        else:
+            merged.append(place)
+    return merged
 
 
 def _places(text: str, spans: Sequence[tuple[int, int]], today: date) -> list[Found]:

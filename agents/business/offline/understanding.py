@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agents.business.offline.amounts import Comparison, find_amounts
 from agents.business.offline.filters import conditions, named_states
 from agents.business.offline.language import Language
-from agents.business.offline.leftovers import is_noun, matters, unread, words_of
-from agents.business.offline.reading import Give, Reading, Rows, Wanted
+from agents.business.offline.leftovers import is_noun, odd_words, unread, words_of
+from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
 from agents.business.offline.stretches import DAY, Period, ahead
 from agents.business.offline.subjects import SUM, Moment, Subject
 from agents.business.offline.times import Found, find_time
@@ -24,7 +24,8 @@ _MANY = frozenset({"n", "n2", "n3", "n4", "n5"})
 _HOW_MANY = re.compile("多少|几")
 _YEAR = re.compile(r"[\d今去前]年")
 _ONE_THING = re.compile(r"\s*[那这]?[个款台副只]?的?\s*")
-_MODEL = re.compile(r"(?<![a-z\d-])[a-z]{1,5}-?\d{1,5}(?: [a-z]{2,6}(?![a-z\d]))?(?![a-z\d-])")
+_MODEL = re.compile(r"(?<![a-z\d-])[a-z]{1,5}-?\d{1,5}(?: ?[a-z]{2,6}(?![a-z\d]))?(?![a-z\d-])")
+_MODEL_PART = re.compile(r"[a-z]+-?\d+(?:[a-z](?![a-z]))?|[a-z]+")
 _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 
 
@@ -72,9 +73,11 @@ class Understanding:
         left = self._left()
         rest = bool(words_of(left))
         certain = self._whole and not rest
-        guessed = not (self._whole or self._sought) or (rest and matters(self._text, left, self._language))
+        known = self._whole or self._sought
+        odd = odd_words(self._text, left, self._language, wanted.give in NUMBERS) if rest else []
         rows = Rows(numbers, tail, stretch, moment, compared, terms, without, states)
-        return Reading(subject, wanted, rows, money, certain, guessed, self._said | {"give": wanted.give})
+        said = self._said | {"give": wanted.give}
+        return Reading(subject, wanted, rows, money, certain, bool(odd) or not known, said, tuple(odd) if known else ())
 
     def _bare(self, time: Found | None, amounts: Sequence[Comparison] = ()) -> str:
         """The text with spaces for what has numbers that are no amounts or ranks."""
@@ -93,8 +96,10 @@ class Understanding:
             return None, None, None
         self._heard.append(found.said(self._text))
         after, subject = self._text[found.end :], self._subject
-        moment = next((moment for moment in subject.times if moment.words.search(after)), None)
+        later = found.period.start is not None and found.period.start > self._today
+        moment = next((m for m in subject.times if m.words.search(after) and (later or not m.ahead)), None)
         if moment is None and (not subject.time or (subject.time_if and not subject.time_if.search(after))):
+            self._whole &= _is_now(found.period, self._today, bool(subject.time))
             return found, None, None
         self._said["period"] = found.said(self._text)
         open_year = subject.ahead and not _YEAR.search(found.said(self._text))
@@ -134,11 +139,18 @@ class Understanding:
             self._whole &= not language.per_time.search(text)
             return Wanted(Give.AVERAGE)
         ranked = None if one else self._ranked(text)
-        if ranked is None and not one and (subject.gives == SUM or self._sums()):
-            return Wanted(Give.SUM)
-        if ranked is None and not one and subject.count and self._counted():
-            return Wanted(Give.COUNT, count=self._unit())
-        return ranked or Wanted(Give.LIST)
+        self._whole &= not (language.each.search(text) and (ranked or self._sums(False)))
+        if ranked is not None and subject.count and language.count_and_rank.search(text):
+            return Wanted(Give.LIST)
+        if ranked is not None or one:
+            return ranked or Wanted(Give.LIST)
+        counted = bool(subject.count) and self._counted()
+        summed = self._sums(counted)
+        if (counted or summed) and self._match(language.details):
+            return Wanted(Give.LIST)
+        if summed:
+            return Wanted(Give.SUM, count=subject.count)
+        return Wanted(Give.COUNT, count=self._unit()) if counted else Wanted(Give.LIST)
 
     def _ranked(self, text: str) -> Wanted | None:
         subject = self._subject
@@ -152,7 +164,7 @@ class Understanding:
                 return _place(give, match.groupdict())
         timed = text != self._text
         if subject.time and not timed and not subject.prefer and self._language.recent.search(text):
-            return Wanted(Give.LATEST, RECENT_ROWS) if subject.gives != SUM and not self._sums() else None
+            return Wanted(Give.LATEST, RECENT_ROWS) if not self._sums(bool(subject.count) and self._counted()) else None
         return None
 
     def _unit(self) -> str:
@@ -165,13 +177,18 @@ class Understanding:
         if self._match(self._language.count):
             return True
         places = [match.end() for match in _HOW_MANY.finditer(self._text)]
-        return any(pattern.match(self._text, place) for place in places for pattern in self._subject.cues)
+        things = (*self._subject.cues, *(re.compile(re.escape(words)) for words in self._goods.values()))
+        return any(thing.match(self._text, place) for place in places for thing in things)
 
-    def _sums(self) -> bool:
+    def _sums(self, counted: bool) -> bool:
+        """counted: whether a number of rows is asked for, which is told with a sum if money is asked for besides."""
         subject, language = self._subject, self._language
-        if not subject.sum or (subject.count and self._counted()):
+        if not subject.sum:
             return False
-        return bool(self._match(language.sum) or (subject.sum_cues and self._match(subject.sum_cues)))
+        if counted:
+            return bool(self._match(language.money_too))
+        found = self._match(language.sum) or (subject.sum_cues and self._match(subject.sum_cues))
+        return bool(found) or subject.gives == SUM
 
     def _compared(self, amounts: Sequence[Comparison], wanted: Wanted, money: str) -> tuple[Comparison, ...]:
         """Comparisons for the rows; of a sum it is what the customer compares it with."""
@@ -212,7 +229,7 @@ class Understanding:
             return ((unknown,),)
         if models or self._goods:
             self._said["search"] = "、".join((*(model.upper() for model in models), *self._goods.values()))
-        return self._things({**models, **self._goods})
+        return tuple(tuple(_parts(thing)) for thing in self._things({**models, **self._goods}))
 
     def _things(self, named: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
         """Terms for the words of the text, those together that name one thing: V8 那个机器人, 头戴耳机."""
@@ -229,7 +246,7 @@ class Understanding:
 
     def _model(self, text: str) -> str:
         """A model with the word behind it: w5 lte."""
-        match = re.search(re.escape(text) + r"(?: [a-z]{2,6}(?![a-z\d]))?", self._text)
+        match = re.search(re.escape(text) + r"(?: ?[a-z]{2,6}(?![a-z\d]))?", self._text)
         return match.group() if match else text
 
     def _unknown(self) -> str:
@@ -256,6 +273,19 @@ class Understanding:
         return unread(
             self._text, self._heard, (*self._subject.cues, *self._subject.also, *self._weak, self._language.filler)
         )
+
+
+def _parts(terms: Iterable[str]) -> Iterator[str]:
+    """Terms with models as they may be written in another way: v8max is v8 and max."""
+    for term in terms:
+        yield from (_MODEL_PART.findall(term) if _MODEL.fullmatch(term) else (term,))
+
+
+def _is_now(period: Period, today: date, has_times: bool) -> bool:
+    """Whether a time that narrows no rows may stay unheard: 现在到哪了, 明天能到吗."""
+    one = period.end is not None and period.start is not None and period.end - period.start == DAY
+    later = period.end is None or period.end > today
+    return later and (one or has_times)
 
 
 def _place(give: Give, groups: Mapping[str, str | None]) -> Wanted:

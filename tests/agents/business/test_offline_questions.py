@@ -7,9 +7,10 @@ import pytest
 from agents.business.database import BusinessDatabase
 from agents.business.offline.amounts import find_amounts
 from agents.business.offline.times import find_time
+from agents.business.replies import load_replies
 from agents.routing.entities import shipped_extractor
 from tests.agents.business.asking import TODAY
-from tests.agents.business.shop import shop_queries
+from tests.agents.business.shop import SHOP, shop_queries
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,6 @@ def test_what_counts_something_else_is_no_amount(text: str) -> None:
         "去年这个时候我买了什么",
         "我平均一个月花多少",
         "我的订单到哪了还有发票开了没",
-        "我的订单到哪了 顺便讲个笑话给大家听",
     ],
 )
 def test_a_question_with_words_that_may_change_the_rows_gets_no_plan(text: str) -> None:
@@ -112,3 +112,31 @@ async def test_what_is_excluded_or_passed_over_is_not_in_the_rows(
     assert rows[0]
     assert (rows[0] == rows[1]) is same
     assert same or not rows[0] & rows[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("我的订单到哪了 顺便讲个笑话给大家听", "笑话"),
+        ("昨天拍的那副降噪耳机怎么还没动静 仓库放假了吗", "仓库"),
+        ("购物车结了没付的那单是多少钱来着", "购物车"),
+    ],
+)
+async def test_a_list_is_told_with_the_words_that_were_not_understood(
+    database: BusinessDatabase, text: str, unread: str
+) -> None:
+    plan = shop_queries().plan(text, TODAY)
+    assert plan is not None
+    assert not plan.certain
+    assert unread in plan.words["unread"]
+    rows = await database.query(plan.sql, "M0001")
+    told = load_replies(SHOP, database.schema).write(rows, plan, TODAY)
+    assert told.startswith(f"您话里的「{plan.words['unread']}」我没有听懂")
+    assert "[SQL]" in told
+
+
+@pytest.mark.parametrize(
+    "text", ["我上个月一共花了多少冤枉钱", "我在途的天蓝色包裹有几个", "我取消的绿色订单一共多少钱", "寒假买了什么"]
+)
+def test_a_number_or_a_list_of_everything_is_never_told_with_words_left_out(text: str) -> None:
+    assert shop_queries().plan(text, TODAY) is None
