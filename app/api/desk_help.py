@@ -24,6 +24,7 @@ from app.api.desk_schemas import (
 )
 from app.chat.questions import digest
 from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
+from app.desk.solving import angry, asked
 from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict, InvalidRequest
 from app.privacy import masked
@@ -65,16 +66,15 @@ async def solve(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wi
     if session.state not in _DONE or session.resolved_at is None:
         raise Conflict("会话还没有解决，解决之后才能整理成答案。", code="not_resolved", state=session.state.value)
     said = await _said(session, wiring)
-    asked = session.card.get("question") or next((item.content for item in said if item.sender is Sender.CUSTOMER), "")
-    question = masked(body.question or asked)
+    question = masked(body.question or asked(session, said))
     answer = masked(body.answer or "\n".join(item.content for item in said if item.sender is Sender.AGENT))
-    if not question or not answer:
+    if not answer or (not question and not angry(session)):
         raise InvalidRequest(
             "这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said"
         )
     agent_id = body.agent_id or session.agent_id
     return SolutionOut.model_validate(
-        await wiring.desk.solutions.put(session.key, digest(question), question, answer, agent_id)
+        await wiring.desk.solutions.put(session.key, digest(question) if question else "", question, answer, agent_id)
     )
 
 

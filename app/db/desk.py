@@ -152,6 +152,22 @@ def ticketed(connection: Connection, key: SessionKey, number: str, notice: str) 
     return get(connection, key)
 
 
+def raised(connection: Connection, key: SessionKey, priority: int, emotion: float) -> DeskSession:
+    """Moves a session that waits forward, never back. Raises NotFound, and Conflict if it waits no more."""
+    session = get(connection, key, lock=True)
+    if session.state not in WAITING:
+        raise refused(session)
+    if priority <= session.priority:
+        return session
+    felt = {"priority": priority, "emotion": max(emotion, session.emotion)}
+    card = session.card | {"priority": priority, "emotion": round(felt["emotion"], 3)}
+    unchanged = where(key) & (Table.version == session.version)
+    values = felt | {"card": card, "version": session.version + 1, "updated_at": now()}
+    if connection.execute(update(Table).where(unchanged).values(values)).rowcount != 1:
+        raise refused(get(connection, key))
+    return get(connection, key)
+
+
 def refused(session: DeskSession) -> Conflict:
     """What somebody learns whose step came too late, or does not fit."""
     messages = {

@@ -34,7 +34,9 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A question and its answer without personal data; `gap` is the id of the knowledge gap that it closes."""
+    """A question and its answer without personal data; `gap` is the id of the knowledge gap that it closes. Question
+    and gap are empty where the customer was beside themselves and asked nothing.
+    """
 
     id: str
     session_id: str
@@ -54,7 +56,9 @@ class SolutionRepository:
         self._database = database
 
     async def put(self, key: SessionKey, gap: str, question: str, answer: str, agent_id: str) -> Solution:
-        """Keeps the solution of a session, and its question as a gap; a later one of the same question replaces it."""
+        """Keeps the solution of a session, and its question as a gap, if any; a later one of the same question replaces
+        it.
+        """
         moment = now()
         found: Mapping[str, str] = {
             "hash": gap,
@@ -74,7 +78,8 @@ class SolutionRepository:
         async with self._database.write() as connection:
             row = insert_into(connection, Table).values(**(new | values))
             stored = row.on_conflict_do_update(index_elements=same, set_=values).returning(Table.created_at)
-            if (await connection.execute(stored)).scalar_one() == moment:
+            first = (await connection.execute(stored)).scalar_one() == moment
+            if first and gap:
                 event = Event(key.tenant, "turns", {"gaps": [found]})
                 await connection.run_sync(lambda sync: gaps.note(sync, [event]))
             mine = (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from app.db import desk, desk_messages, desk_staff
+from app.db import desk, desk_messages, desk_staff, desk_tickets
 from app.db.desk import Step
 from app.db.models import now
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, Sender, SessionKey, Staff, State
@@ -12,9 +12,13 @@ from app.errors import Conflict, InvalidRequest, NotFound
 
 
 def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
-    """This person takes the session. Raises NotFound, and Conflict when another was faster or there is no place."""
+    """This person takes the session; whoever has it already keeps it, so that a request may be sent twice. Raises
+    NotFound, and Conflict when another was faster or there is no place.
+    """
     member = desk_staff.enlist(connection, key.tenant, agent_id)
     session = desk.get(connection, key, lock=True)
+    if session.state is State.ASSIGNED and session.agent_id == agent_id:
+        return session
     if session.state is not State.ASSIGNED:  # else that is what there is to say
         _require_place(member, session.skill)
     values = {"agent_id": agent_id, "assigned_at": now()}
@@ -36,10 +40,14 @@ def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, not
 
 
 def resolve(connection: Connection, key: SessionKey, by: str, note: str, notice: str) -> DeskSession:
-    """By whoever has it; by: who that is, when the caller says so. Raises NotFound, Conflict."""
+    """By whoever has it, with the ticket that stood for that person; by: who that is, when the caller says so. Raises
+    NotFound, Conflict.
+    """
     holder = by or desk.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
-    return desk.move(connection, step)
+    after = desk.move(connection, step)
+    desk_tickets.resolve(connection, key)
+    return after
 
 
 def say(

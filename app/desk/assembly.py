@@ -70,7 +70,7 @@ class HumanDesk:
             feed=feed,
             queue=queue,
             service=service,
-            gate=Gate(service, feed, sessions, queue, openings, shared=shared),
+            gate=Gate(service, feed, sessions, queue, openings, shared=shared, threshold=settings.emotion_threshold),
             watch=watch,
         )
 

@@ -16,7 +16,7 @@ ASKED_CHARS, REPLY_CHARS = 80, 160
 _PERSONAL = frozenset({"phone", "order_number", "member_name"})
 """Kinds of entities of which a card shows the end alone."""
 SHOWN_CHARS = 4
-_NO_QUESTION = frozenset({"chitchat", "deflection", "desk", "escalation", "screening"})
+_NO_QUESTION = frozenset({"care", "chitchat", "deflection", "desk", "escalation", "screening"})
 """Agents that answer what is no question about the matter."""
 
 

@@ -14,10 +14,10 @@ from app.desk.openings import Openings
 from app.desk.queue import Queue
 from app.desk.service import Desk
 from app.desk.states import silent
-from app.desk.triggers import counts, repeated, requested
-from app.desk.types import ACTIVE, WAITING, Opening, QueueState, SessionKey
+from app.desk.triggers import counts, heard, priority, repeated, requested
+from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, SessionKey
 from app.desk.waiting import held_notice, leaves, left_notice, queue_notice
-from app.errors import Conflict
+from app.errors import Conflict, NotFound
 
 AGENT = "desk"
 """Who acknowledges what a customer writes to a person."""
@@ -44,11 +44,20 @@ class Decided:
 
 class Gate:
     """Costs nothing but a look-up for sessions that are not with the desk; shared: other processes write the same
-    database, so that a session this process knows nothing of is read once a turn.
+    database, so that a session this process knows nothing of is read once a turn. threshold: of emotion, from which
+    who waits is served sooner.
     """
 
     def __init__(
-        self, desk: Desk, feed: Feed, sessions: DeskSessionRepository, queue: Queue, openings: Openings, *, shared: bool
+        self,
+        desk: Desk,
+        feed: Feed,
+        sessions: DeskSessionRepository,
+        queue: Queue,
+        openings: Openings,
+        *,
+        shared: bool,
+        threshold: float,
     ) -> None:
         self._desk = desk
         self._feed = feed
@@ -56,6 +65,7 @@ class Gate:
         self._queue = queue
         self._openings = openings
         self._shared = shared
+        self._threshold = threshold
 
     def silent(self, message: Message) -> bool:
         """Whether the bot must not say another word; to be asked before each piece of an answer."""
@@ -74,13 +84,14 @@ class Gate:
         if session is None or not (leaving or silent(session.state)):
             self._feed.correct(key, session)
             return None
+        english = await self._queue.english(key.tenant, Question(text))
         if leaving:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.state(await self._desk.leave(key))
-                return Held(_answer(left_notice(text), Outcome.ANSWERED), queue, forward=False)
+                return Held(_answer(left_notice(english=english), Outcome.ANSWERED), queue, forward=False)
             return await self.before(message, "", again=True)
-        queue = await self._queue.state(session)
-        return Held(_answer(held_notice(queue, text), Outcome.HANDOFF, escalate=True), queue)
+        queue = await self._queue.state(await self._raised(session, heard(text, self._threshold)))
+        return Held(_answer(held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue)
 
     async def after(self, message: Message, question: Question, answer: Answer) -> Decided:
         """Calls a person where the answer asks for one, or the session shows that the bot does not help."""
@@ -90,9 +101,9 @@ class Gate:
             return Decided(answer)
         standing = self._feed.standing(key)
         if standing is not None and standing.state in ACTIVE:  # waits already, outside business hours
-            queue = await self._queue.state(await self._sessions.find(key))
-            opens = await self._queue.opening(key.tenant)
-            added = BETWEEN + queue_notice(queue, question.text, opens) if answer.handoff else ""
+            session = await self._sessions.find(key)
+            queue = await self._queue.state(await self._raised(session, request) if session else None)
+            added = BETWEEN + await self._notice(queue, question, key.tenant) if answer.handoff else ""
             answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
             return Decided(answer, added, queue)
         opening, queue, notice = await self._openings.prepare(
@@ -101,6 +112,18 @@ class Gate:
         added = BETWEEN + notice
         reply = answer.reply + added
         return Decided(replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening)
+
+    async def _raised(self, session: DeskSession, request: HandoffRequest) -> DeskSession:
+        """Who waits moves forward when it became more urgent, and never back."""
+        urgency = priority(request)
+        if session.state in WAITING and urgency > session.priority:
+            with suppress(Conflict, NotFound):  # somebody accepted meanwhile, or it was deleted
+                return await self._desk.raised(session.key, urgency, request.emotion)
+        return session
+
+    async def _notice(self, queue: QueueState, question: Question, tenant: str) -> str:
+        english = await self._queue.english(tenant, question)
+        return queue_notice(queue, await self._queue.opening(tenant), english=english)
 
     async def _repeated(self, message: Message, answer: Answer) -> HandoffRequest | None:
         if message.new_session or not counts(answer):

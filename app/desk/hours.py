@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _SPAN = re.compile(r"([1-7](?:-[1-7])?(?:,[1-7](?:-[1-7])?)*) (\d{2}:\d{2})-(\d{2}:\d{2})")
 _DAYS = "一二三四五六日"
+_ENGLISH_DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
 _WEEK = 7
 
 
@@ -61,10 +62,13 @@ def business_hours(spans: Sequence[str], zone: str) -> BusinessHours:
         raise ValueError(f"时区 {zone!r} 不认识，请写成 Asia/Shanghai 这样") from error
 
 
-def spoken(moment: datetime, today: datetime) -> str:
-    """An opening time as people say it: 今天 09:00, 周一 09:00."""
-    days = (moment.date() - today.astimezone(moment.tzinfo).date()).days
-    day = {0: "今天", 1: "明天"}.get(days, f"周{_DAYS[moment.isoweekday() - 1]}")
+def spoken(moment: datetime, today: datetime, *, english: bool = False) -> str:
+    """An opening time as people say it: 今天 09:00, 周一 09:00; today at 09:00, on Monday at 09:00."""
+    days, weekday = (moment.date() - today.astimezone(moment.tzinfo).date()).days, moment.weekday()
+    if english:
+        day = {0: "today", 1: "tomorrow"}.get(days, f"on {_ENGLISH_DAYS[weekday]}")
+        return f"{day} at {moment:%H:%M}"
+    day = {0: "今天", 1: "明天"}.get(days, f"周{_DAYS[weekday]}")
     return f"{day} {moment:%H:%M}"
 
 

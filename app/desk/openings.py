@@ -79,7 +79,8 @@ class Openings:
             ticket=queue.ticket,
             notice=_ENTERED,
         )
-        return opening, queue, queue_notice(queue, question.text, forecast.opening)
+        english = await self._queue.english(key.tenant, question)
+        return opening, queue, queue_notice(queue, forecast.opening, english=english)
 
     async def ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
         """The number of the ticket that stands for the customer while nobody is there."""

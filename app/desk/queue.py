@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agents.language import in_english
+from agents.types import Question
 from app.db.desk_sessions import DeskSessionRepository
 from app.db.desk_staff import StaffRepository
 from app.db.models import now
 from app.db.profiles import ProfileRepository
-from app.desk.hours import BusinessHours, business_hours, spoken
+from app.desk.hours import BusinessHours, business_hours
 from app.desk.types import WAITING, DeskSession, QueueState, State
 from app.desk.waiting import estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a session that asks for a person now would meet; `opening` says when staff are back, empty while they are
+    """What a session that asks for a person now would meet; `opening` is when staff are back, None while they are
     there.
     """
 
     queue: QueueState
-    opening: str
+    opening: datetime | None = None
 
 
 class Queue:
@@ -44,13 +46,15 @@ class Queue:
         wait = await self._wait(tenant, position, skill)
         if opening := await self.opening(tenant, moment):
             return Forecast(QueueState(State.OUT_OF_HOURS, position), opening)
-        return Forecast(QueueState(State.QUEUED, position, wait), "")
+        return Forecast(QueueState(State.QUEUED, position, wait))
 
-    async def opening(self, tenant: str, moment: datetime | None = None) -> str:
-        """When staff are back, as people say it; empty while they are there. moment: as for `forecast`."""
-        moment = moment or now()
-        opening = (await self.hours(tenant)).next_opening(moment)
-        return spoken(opening, moment) if opening else ""
+    async def opening(self, tenant: str, moment: datetime | None = None) -> datetime | None:
+        """When staff are back, in their own time; None while they are there. moment: as for `forecast`."""
+        return (await self.hours(tenant)).next_opening(moment or now())
+
+    async def english(self, tenant: str, question: Question) -> bool:
+        """Whether the customer is told all this in English."""
+        return in_english(question, await self._profiles.get(tenant))
 
     async def state(self, session: DeskSession | None) -> QueueState:
         """What the customer of a session is told now; None for one that never was with the desk."""

@@ -78,6 +78,10 @@ class Desk:
         self._feed.note([session])
         return message
 
+    async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
+        """See `desk.raised`."""
+        return await self._done(lambda connection: desk.raised(connection, key, priority, emotion))
+
     async def ticketed(self, key: SessionKey, number: str, notice: str) -> DeskSession:
         """A ticket stands for a customer who waits."""
         return await self._done(lambda connection: desk.ticketed(connection, key, number, notice))

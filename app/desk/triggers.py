@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agents import care
+from agents.emotion import emotion
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome
 
 FAILED = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
@@ -44,6 +46,14 @@ def repeated(answer: Answer, outcome_before: str, agent_before: str) -> HandoffR
     if answer.outcome is Outcome.LOW_CONFIDENCE and outcome_before == Outcome.LOW_CONFIDENCE.value:
         return HandoffRequest(HandoffReason.LOW_CONFIDENCE_TWICE)
     return None
+
+
+def heard(text: str, threshold: float) -> HandoffRequest:
+    """What a message to the desk tells of its writer: no bot reads it, so that its words alone say how urgent it is.
+
+    threshold: of emotion, from which it is.
+    """
+    return care.requested(emotion(text), threshold, HandoffReason.ASKED)
 
 
 def priority(request: HandoffRequest) -> int:

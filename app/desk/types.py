@@ -73,9 +73,10 @@ class SessionKey:
 class DeskSession:
     """A session that was with the desk at least once.
 
-    `version` counts its transitions, `messages` its messages. `agent_id` is the member of staff, empty for nobody;
-    `skill` what that person must know, empty for anything. `caller` is the member the customer proved to be, `ticket`
-    the number of the ticket that was made because nobody was there. `fresh_at`: turns before it do not count as failed.
+    `version` counts its transitions and the rises of its priority, `messages` its messages. `agent_id` is the member of
+    staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the member the customer
+    proved to be, `ticket` the number of the ticket that was made because nobody was there. `fresh_at`: turns before it
+    do not count as failed.
     """
 
     tenant: str

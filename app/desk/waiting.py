@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from math import ceil
 
+from app.db.models import now
+from app.desk.hours import spoken
 from app.desk.types import QueueState, Staff, State
 
 PICK_UP_SECONDS = 30
@@ -15,7 +18,6 @@ HANDLING_SECONDS = 300.0
 HANDS = 3
 """Conversations at once of somebody whose capacity nobody set."""
 
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _LEFT = (
     "已为您退出排队，现在由我继续为您服务，请直接告诉我您的问题。",
     "You left the queue. I will go on helping you: what would you like to know?",
@@ -45,30 +47,28 @@ def estimate(position: int, on_duty: Sequence[Staff], handling_seconds: Sequence
     return max(ceil((position - free) * each / hands), PICK_UP_SECONDS)
 
 
-def queue_notice(queue: QueueState, text: str, opening: str = "") -> str:
-    """What the customer reads when a person was called; text: the customer's message, opening: when staff are back."""
-    return _chinese(queue, opening) if _CHINESE.search(text) or not text else _english(queue, opening)
+def queue_notice(queue: QueueState, opening: datetime | None = None, *, english: bool = False) -> str:
+    """What the customer reads when a person was called; opening: when staff are back, None while they are there."""
+    when = spoken(opening, now(), english=english) if opening else ""
+    return _english(queue, when) if english else _chinese(queue, when)
 
 
-def held_notice(queue: QueueState, text: str) -> str:
+def held_notice(queue: QueueState, *, english: bool = False) -> str:
     """What the customer reads on a message that went to the desk."""
-    chinese = bool(_CHINESE.search(text)) or not re.search(r"[A-Za-z]", text)
     if queue.state is State.ASSIGNED:
+        if english:
+            return "Your message was delivered. A colleague will reply soon."
         who = f"客服 {queue.agent} " if queue.agent else "客服"
-        return (
-            f"消息已送达，{who}会尽快回复您。"
-            if chinese
-            else "Your message was delivered. A colleague will reply soon."
-        )
-    ahead = _ahead(queue) if chinese else _ahead_english(queue)
-    if chinese:
-        return f"消息已收到，客服接入后会看到。{ahead}回复“取消排队”可返回智能客服。"
-    return f"Our staff will see your message. {ahead}Reply “leave queue” to return to the assistant."
+        return f"消息已送达，{who}会尽快回复您。"
+    if english:
+        ahead = _ahead_english(queue)
+        return f"Our staff will see your message. {ahead}Reply “leave queue” to return to the assistant."
+    return f"消息已收到，客服接入后会看到。{_ahead(queue)}回复“取消排队”可返回智能客服。"
 
 
-def left_notice(text: str) -> str:
+def left_notice(*, english: bool = False) -> str:
     """What the customer reads who left the queue."""
-    return _LEFT[0 if _CHINESE.search(text) else 1]
+    return _LEFT[english]
 
 
 def _chinese(queue: QueueState, opening: str) -> str:
@@ -85,7 +85,8 @@ def _chinese(queue: QueueState, opening: str) -> str:
 def _english(queue: QueueState, opening: str) -> str:
     ticket = f"We opened ticket {queue.ticket} and will come back to you. " if queue.ticket else ""
     if queue.state is State.OUT_OF_HOURS:
-        return f"Our staff are off duty now. {ticket}Until they are back I will keep helping you."
+        when = f" and will be back {opening}" if opening else ""
+        return f"Our staff are off duty now{when}. {ticket}Until then I will keep helping you."
     if queue.estimated_wait_s is None:
         return (
             f"You are number {queue.position} in the queue for our staff. Nobody is online right now. {ticket}"

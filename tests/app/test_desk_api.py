@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from app.db.keys import KeyRepository
 from app.desk.types import SessionKey, State
 from app.main import create_app
 from app.settings import Settings
+from tests.app.desk.building import CLOSED_NOW, closed_zone
 from tests.app.test_chat import events
 
 DESK, CONVERSATIONS = "/api/v1/agent/sessions", "/api/v1/conversations"
@@ -107,6 +109,33 @@ async def test_from_the_bot_to_a_person_and_back(http: httpx.AsyncClient) -> Non
     again = await post(http, f"{DESK}/s/solution", answer="质量问题时运费三天内退回，请打 13800138000")
     assert again["id"] == solved["id"] and again["answer"].endswith("[phone]")
     assert (await http.get("/api/v1/agent/solutions")).json() == {"solutions": [again]}
+
+
+async def test_what_an_angry_customer_cried_is_no_question(http: httpx.AsyncClient) -> None:
+    rant = "你们就是一群骗子！！垃圾公司，气死我了！！"
+    for session, before in (("asked", UNKNOWN[0]), ("cried", "")):
+        if before:
+            assert (await chat(http, before, session))["outcome"] == "no_evidence"
+        assert (await chat(http, rant, session))["data"]["handoff"]["state"] == "queued"
+        await post(http, f"{DESK}/{session}/accept", agent_id="amy")
+        await chat(http, rant, session)
+        await post(http, f"{DESK}/{session}/messages", content="非常抱歉，已为您退款")
+        await post(http, f"{DESK}/{session}/resolve")
+    solved = await post(http, f"{DESK}/asked/solution")
+    assert solved["question"] == UNKNOWN[0] and solved["gap"]
+    empty = await post(http, f"{DESK}/cried/solution")
+    assert (empty["question"], empty["gap"], empty["answer"]) == ("", "", "非常抱歉，已为您退款")
+    gaps = (await http.get("/api/v1/knowledge/gaps")).json()["gaps"]
+    assert [gap["question"] for gap in gaps] == [UNKNOWN[0]]
+    named = await post(http, f"{DESK}/cried/solution", question="多收的钱怎么退")
+    assert (named["question"], bool(named["gap"])) == ("多收的钱怎么退", True)
+
+
+async def test_whoever_writes_english_hears_in_english_when_staff_are_back(http: httpx.AsyncClient) -> None:
+    profile = {"business_hours": CLOSED_NOW, "timezone": closed_zone()}
+    assert (await http.put("/api/v1/profile", json=profile)).status_code == 200
+    reply = (await chat(http, "talk to a human please"))["reply"]
+    assert re.search(r"will be back (?:today|tomorrow) at 03:00", reply) and reply.isascii()
 
 
 async def test_two_turns_without_help_call_a_person_and_a_fresh_start_forgets_them(http: httpx.AsyncClient) -> None:

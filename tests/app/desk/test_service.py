@@ -126,6 +126,16 @@ async def test_only_the_person_who_has_the_session_speaks_and_ends_it(desk: Huma
         await desk.service.say(key(), "还有", by="amy")
 
 
+async def test_whoever_has_a_session_may_accept_it_again_and_nobody_else(desk: HumanDesk) -> None:
+    await desk.staff.put(TENANT, "amy", "小艾", [], 1)
+    session = await assigned(desk)
+    messages = await said(desk)
+    assert await desk.service.accept(key(), "amy") == session
+    assert await said(desk) == messages
+    with pytest.raises(Conflict):
+        await desk.service.accept(key(), "bob")
+
+
 async def test_a_transfer_keeps_the_session_with_somebody(desk: HumanDesk) -> None:
     await assigned(desk)
     with pytest.raises(NotFound):

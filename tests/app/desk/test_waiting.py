@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -35,8 +35,8 @@ def test_a_customer_without_a_button_can_leave(text: str) -> None:
     assert leaves(text)
 
 
-def test_who_left_is_told_so_in_the_language_of_the_message() -> None:
-    assert "退出排队" in left_notice("取消排队") and left_notice("Leave queue").isascii()
+def test_who_left_is_told_so_in_either_language() -> None:
+    assert "退出排队" in left_notice() and left_notice(english=True).isascii()
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,18 @@ def test_other_messages_do_not_leave_the_queue(text: str) -> None:
     assert not leaves(text)
 
 
-def test_notices_say_what_is_so_in_the_customers_language() -> None:
+def test_notices_say_what_is_so_in_either_language() -> None:
     waits = QueueState(State.QUEUED, 3, 380)
-    assert "第 3 位" in queue_notice(waits, "转人工") and "7 分钟" in queue_notice(waits, "转人工")
-    assert "number 3" in queue_notice(waits, "agent please") and "7 min" in queue_notice(waits, "agent please")
-    alone = queue_notice(QueueState(State.QUEUED, 1, None, ticket="TK1"), "转人工")
+    assert "第 3 位" in queue_notice(waits) and "7 分钟" in queue_notice(waits)
+    assert "number 3" in queue_notice(waits, english=True) and "7 min" in queue_notice(waits, english=True)
+    alone = queue_notice(QueueState(State.QUEUED, 1, None, ticket="TK1"))
     assert "没有客服在线" in alone and "TK1" in alone
-    late = queue_notice(QueueState(State.OUT_OF_HOURS, 1, ticket="TK1"), "转人工", "明天 09:00")
+    closed = QueueState(State.OUT_OF_HOURS, 1, ticket="TK1")
+    tomorrow = datetime.now(HOURS.zone).replace(hour=9, minute=0) + timedelta(days=1)
+    late, english = queue_notice(closed, tomorrow), queue_notice(closed, tomorrow, english=True)
     assert "明天 09:00" in late and "TK1" in late
-    assert "小艾" in held_notice(QueueState(State.ASSIGNED, agent="小艾"), "在吗")
+    assert "tomorrow at 09:00" in english and "TK1" in english
+    assert "小艾" in held_notice(QueueState(State.ASSIGNED, agent="小艾"))
 
 
 HOURS = business_hours(["1-5 09:00-18:00", "6 10:00-16:00", "7 22:00-02:00"], "Asia/Shanghai")
@@ -86,6 +89,8 @@ def test_the_next_opening_is_told_as_people_say_it() -> None:
     sunday = datetime(2026, 11, 29, 4, tzinfo=UTC)
     opening = HOURS.next_opening(sunday)
     assert opening is not None and spoken(opening, sunday) == "今天 22:00"
+    assert spoken(opening, sunday, english=True) == "today at 22:00"
+    assert spoken(opening, friday_evening, english=True) == "on Sunday at 22:00"
 
 
 def test_without_hours_it_is_open_around_the_clock() -> None:
