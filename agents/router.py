@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Protocol
@@ -39,20 +39,27 @@ class BusinessResolver(Protocol):
         """
 
 
+class Sure(Protocol):
+    """Knows what can be asked of the tenant's business database."""
+
+    def __call__(self, text: str, *, member: bool) -> frozenset[Intent]:
+        """Nothing for a text that is not understood to the last word. member: whether one who is signed in asks."""
+
+
 @dataclass(frozen=True, slots=True)
 class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up. `sure`: what a text surely asks for, told by what can be asked of the
-    business database.
+    looked up. `sure`: what a text surely asks for, told by what can be asked of the business database; knowledge only
+    where it is named.
     """
 
     embedder: Embedder
     head: Head | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
-    sure: Callable[[str], frozenset[Intent]] | None = None
+    sure: Sure | None = None
     classifier: Classifier | None = None
     extractor: EntityExtractor = field(default_factory=shipped_extractor)
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -73,18 +80,19 @@ class Router:
         if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolved(mentions, question.caller)
-        sure = self._parts.sure(text) if self._parts.sure else frozenset[Intent]()
-        if known:
-            sure |= {Intent.BUSINESS_QUERY}
+        understood = self._parts.sure(text, member=bool(question.caller)) if self._parts.sure else frozenset[Intent]()
+        sure = understood | ({Intent.BUSINESS_QUERY} if known else set())
         suggested = self._suggested(entities)
         if mentions.alone and suggested:
             intents = _ordered(suggested | sure)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
         if self._parts.head is None:
-            asked = sure if sure and not known else {*sure, Intent.KNOWLEDGE_QA}
+            asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
             intents = _ordered({*suggested, *asked})
             return Route(intents, Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities), degraded)
         route = await self._by_head(self._parts.head, question, entities, suggested, sure)
+        if understood and Intent.KNOWLEDGE_QA not in understood:
+            route = _without_knowledge(route)
         return replace(route, degraded=degraded + route.degraded)
 
     async def _by_head(
@@ -164,6 +172,12 @@ class Router:
     def _suggested(self, entities: Sequence[Entity]) -> frozenset[Intent]:
         kinds = self._parts.extractor.kinds
         return frozenset(intent for entity in entities if (intent := kinds[entity.kind].suggests))
+
+
+def _without_knowledge(route: Route) -> Route:
+    """For a question that rows answer to the last word: what only sounds like it would stand beside them."""
+    intents = tuple(intent for intent in route.intents if intent is not Intent.KNOWLEDGE_QA)
+    return replace(route, intents=intents, trace=replace(route.trace, verdict=_verdict(intents)))
 
 
 def _ordered(intents: Collection[Intent]) -> tuple[Intent, ...]:

@@ -103,6 +103,13 @@ async def test_a_database_out_of_reach_is_named_and_stops_nothing() -> None:
     assert route.degraded == ("business",)
 
 
+@pytest.mark.parametrize("understood", [{Intent.BUSINESS_QUERY}, {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA}])
+async def test_of_a_question_that_is_understood_to_the_last_word_only_that_is_asked(understood: set[Intent]) -> None:
+    route = await routed("怎么退货呢", sure=lambda text, *, member: frozenset(understood))
+    assert set(route.intents) == understood
+    assert route.trace.verdict == "+".join(route.intents)
+
+
 UNDECIDED = "播放退货"
 
 

@@ -40,14 +40,23 @@ class DeclaredQueries:
             "、".join(reading.unread)
         )
 
-    def sure_intents(self, text: str) -> frozenset[Intent]:
-        """For a text that says that it asks for data of one's own, all of it understood: that, and rules besides."""
+    def sure_intents(self, text: str, *, member: bool) -> frozenset[Intent]:
+        """For a text that asks for data of one's own, all of it understood: that, and rules besides.
+
+        What names neither an owner nor rows (退款什么时候到账) asks for both, if a member asks who is signed in.
+        """
         reading = self._reader.read(text, date.today())
         if reading is None or not reading.certain:
             return frozenset()
-        if not reading.rows.numbers and not self._language.own.search(self._language.plain(fold(text))):
+        rows = reading.rows
+        narrow = rows.numbers or rows.period or rows.amounts or rows.terms or reading.wanted.give is not Give.LIST
+        if not (narrow or member or self._says_own(text)):
             return frozenset()
-        return frozenset({Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA} if reading.rules else {Intent.BUSINESS_QUERY})
+        alone = not reading.rules and (narrow or self._says_own(text))
+        return frozenset({Intent.BUSINESS_QUERY} if alone else {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA})
+
+    def _says_own(self, text: str) -> bool:
+        return self._language.own.search(self._language.plain(fold(text))) is not None
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:

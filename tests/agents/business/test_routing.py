@@ -8,17 +8,23 @@ from agents.router import Router, RouterParts
 from agents.routing.types import Intent
 from agents.types import Question
 from knowledge.embeddings.hash import HashEmbedder
-from tests.agents.business.shop import shop_queries
+from tests.agents.business.shop import CALLER, shop_queries
 
 QUERIES = shop_queries()
 
 
-async def intents(text: str) -> tuple[Intent, ...]:
+async def intents(text: str, caller: str = "") -> tuple[Intent, ...]:
     router = Router(RouterParts(HashEmbedder(), None, sure=QUERIES.sure_intents))
-    return (await router.route(Question(text))).intents
+    return (await router.route(Question(text, caller=caller))).intents
 
 
-@pytest.mark.parametrize("text", ["我的订单到哪了", "帮我查一下我的退款", "我上个月花了多少钱", "我还有多少积分"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("我的订单到哪了", "帮我查一下我的退款", "我上个月花了多少钱", "我还有多少积分"),
+        *("上个月花了多少钱", "最近那张发票开好了吗", "耳机到哪了", "买过几次耳机", "超过一千块的订单有哪些"),
+    ],
+)
 async def test_a_question_about_ones_own_data_goes_to_the_business_agent(text: str) -> None:
     assert await intents(text) == (Intent.BUSINESS_QUERY,)
 
@@ -32,3 +38,9 @@ async def test_rows_and_rules_go_to_both() -> None:
 )
 async def test_a_question_about_rules_does_not(text: str) -> None:
     assert Intent.BUSINESS_QUERY not in await intents(text)
+
+
+@pytest.mark.parametrize("text", ["退款什么时候到账", "快递什么时候可以发货"])
+async def test_what_may_mean_rows_or_rules_goes_to_both_for_a_member_who_is_signed_in(text: str) -> None:
+    assert await intents(text) == (Intent.KNOWLEDGE_QA,)
+    assert await intents(text, CALLER) == (Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA)
