@@ -127,7 +127,8 @@ class _Telling:
     def _filters(self) -> str:
         """What the rows were narrowed by, in the customer's words."""
         said = [self._words[name] for name in FILTERS if self._words.get(name)]
-        return "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in said)
+        text = "".join(" " * word[0].isascii() + word + " " * word[-1].isascii() for word in said)
+        return text.removesuffix("的")
 
 
 def _described(rows: Rows, schema: Schema, today: date) -> str:

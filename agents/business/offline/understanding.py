@@ -64,6 +64,7 @@ class Understanding:
         states = self._states()
         money = self._money()
         wanted = self._wanted(bool(numbers or tail), self._bare(time, amounts))
+        self._whole &= not (time and stretch is None and wanted.give in NUMBERS)  # 后天会到几个
         stretch = stretch if time else self._recently(wanted, bool(numbers))
         compared = self._compared(amounts, wanted, money)
         without = self._without()
