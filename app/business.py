@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,7 @@ from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.strangers import load_names
 from agents.llm.model import ChatModel
-from agents.routing.types import Intent
+from agents.router import Sure
 from app.settings import Settings
 
 
@@ -34,7 +34,7 @@ class Business:
         """What the tenant's business agent is built from."""
         return self._parts if tenant == self._tenant else None
 
-    def sure_intents(self, tenant: str) -> Callable[[str], frozenset[Intent]] | None:
+    def sure_intents(self, tenant: str) -> Sure | None:
         """What the tenant's router asks about a question as a whole."""
         return self._queries.sure_intents if tenant == self._tenant else None
 
