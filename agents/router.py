@@ -15,7 +15,7 @@ from agents.routing.decision import Decision, Thresholds, decide, weigh
 from agents.routing.entities import EntityExtractor, Mentions, shipped_extractor
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import Head
-from agents.routing.rules import explicit
+from agents.routing.rules import explicit, ticket_asked
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Route, Tier, Trace
 from agents.ticketing.decision import decides
 from agents.types import Question
@@ -51,8 +51,8 @@ class RouterParts:
     """What the router of one tenant is built from; `head` may be shared by all tenants with the same anchors.
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
-    looked up. `sure`: what a text surely asks for, told by what can be asked of the business database; knowledge only
-    where it is named.
+    looked up, but for requests of a ticket in so many words. `sure`: what a text surely asks for, told by what can be
+    asked of the business database; knowledge only where it is named.
     """
 
     embedder: Embedder
@@ -87,6 +87,9 @@ class Router:
             intents = _ordered(suggested | sure)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
         if self._parts.head is None:
+            if wanted := ticket_asked(question.text):
+                intents = _ordered(wanted | sure)
+                return Route(intents, Trace(Tier.RULES, Band.HIGH, _verdict(intents), entities), degraded)
             asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
             intents = _ordered({*suggested, *asked})
             return Route(intents, Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities), degraded)

@@ -34,6 +34,35 @@ async def test_rules_decide_what_says_one_thing_in_so_many_words(text: str, inte
     assert not route.trace.scores
 
 
+@pytest.mark.parametrize(
+    ("text", "intents"),
+    [
+        ("空调不制冷了，帮我报个修", {Intent.TICKET}),
+        ("洗衣机漏水我要报修", {Intent.TICKET}),
+        ("登记一下，网络断了三个小时", {Intent.TICKET}),
+        ("我要提交一个问题", {Intent.TICKET}),
+        ("后台打不开，能帮我提个工单吗", {Intent.TICKET}),
+        ("麻烦派人来修一下网络", {Intent.TICKET}),
+        ("I want to report a fault", {Intent.TICKET}),
+        ("我要报修，上门收不收费", {Intent.TICKET, Intent.KNOWLEDGE_QA}),
+        ("怎么报修", {Intent.KNOWLEDGE_QA}),
+        ("怎么才能让你们帮我报修", {Intent.KNOWLEDGE_QA}),
+        ("报修要收费吗", {Intent.KNOWLEDGE_QA}),
+        ("报修需要提供什么资料", {Intent.KNOWLEDGE_QA}),
+        ("在哪里提交问题反馈", {Intent.KNOWLEDGE_QA}),
+        ("不要帮我报修", {Intent.KNOWLEDGE_QA}),
+        ("报修过了没人来", {Intent.KNOWLEDGE_QA}),
+        ("缺货登记之后会通知我吗", {Intent.KNOWLEDGE_QA}),
+        ("登记手机号怎么改", {Intent.KNOWLEDGE_QA}),
+        ("我要登记发票抬头", {Intent.KNOWLEDGE_QA}),
+        ("how do I report a fault", {Intent.KNOWLEDGE_QA}),
+    ],
+)
+async def test_without_a_head_a_ticket_is_asked_for_in_so_many_words(text: str, intents: set[Intent]) -> None:
+    route = await Router(RouterParts(EMBEDDER, None)).route(Question(text))
+    assert set(route.intents) == intents
+
+
 async def test_laughter_is_no_noise() -> None:
     assert (await routed("哈哈哈哈哈哈")).primary is not Intent.NONSENSE
 
