@@ -13,6 +13,7 @@ from app.db.engine import insert_into
 from app.db.models import Conversation, now
 from app.db.models import DeskEvent as EventTable
 from app.db.models import DeskSession as Table
+from app.db.tickets import Opener
 from app.desk.states import RULES, allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, SessionKey, State
 from app.errors import Conflict, NotFound
@@ -142,13 +143,16 @@ def request(connection: Connection, key: SessionKey, opening: Opening, about: Ma
     return after
 
 
-def ticketed(connection: Connection, key: SessionKey, number: str, notice: str) -> DeskSession:
-    """Notes the ticket of a session that waits. Raises NotFound, and Conflict if it waits no more or has one."""
+def ticketed(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
+    """Opens the ticket of a session that waits; notice: with its number, for `str.format`. Raises NotFound, and
+    Conflict if it waits no more or has one.
+    """
     session = get(connection, key, lock=True)
     if session.state not in WAITING or session.ticket:
         raise refused(session)
+    number = opener(connection).number
     connection.execute(update(Table).where(where(key)).values(ticket=number))
-    desk_messages.add(connection, key, Sender.SYSTEM, notice)
+    desk_messages.add(connection, key, Sender.SYSTEM, notice.format(number))
     return get(connection, key)
 
 

@@ -82,6 +82,8 @@ class TicketFilter:
 
 Change = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
 """What a ticket becomes, and how that is told; what it raises leaves everything as it was."""
+Opener = Callable[[Connection], TicketRow]
+"""Opens a ticket within a transaction."""
 
 _COLUMNS = tuple(getattr(Ticket, name) for name in TicketRow.__dataclass_fields__)
 _URGENCY = case({priority.value: place for place, priority in enumerate(Priority)}, value=Ticket.priority)
@@ -95,7 +97,7 @@ class TicketRepository:
 
     async def open(self, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
         """The ticket under a number of its own, or the one that its conversation has of this subject; whether new."""
-        return await self._database.transact(lambda connection: _open(connection, tenant, ticket, event))
+        return await self._database.transact(lambda connection: open_within(connection, tenant, ticket, event))
 
     async def get(self, tenant: str, number: str) -> TicketRow | None:
         """The ticket with the number."""
@@ -140,7 +142,8 @@ class TicketRepository:
         return await self._database.transact(lambda connection: change(connection, tenant, number, work, owner))
 
 
-def _open(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
+def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
+    """See `TicketRepository.open`, within a transaction."""
     key = _open_key(ticket)
     while True:
         ticket = replace(ticket, number=_number(ticket.created_at))

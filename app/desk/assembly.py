@@ -58,7 +58,6 @@ class HumanDesk:
             sessions,
             staff,
             queue,
-            openings,
             release=timedelta(minutes=settings.desk_release_minutes),
             idle=timedelta(hours=settings.desk_idle_hours),
         )

@@ -7,10 +7,11 @@ from typing import Protocol
 from agents.ticketing.types import Priority
 from agents.types import Answer, HandoffRequest, Question
 from app.db.conversations import ConversationRepository
+from app.db.tickets import Opener
 from app.desk.card import TRIED, card
 from app.desk.queue import Queue
 from app.desk.triggers import priority
-from app.desk.types import Actor, Event, Opening, QueueState, SessionKey, State
+from app.desk.types import Actor, DeskSession, Event, Opening, QueueState, SessionKey, State
 from app.desk.waiting import queue_notice
 
 SUBJECT = "人工客服跟进"
@@ -32,6 +33,11 @@ class TicketDesk(Protocol):
         self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
     ) -> Numbered:
         """The ticket; the one that is there, if its conversation has one of this subject that is not done."""
+
+    def opener(
+        self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
+    ) -> Opener:
+        """As `open`, within a transaction."""
 
 
 class Openings:
@@ -84,6 +90,14 @@ class Openings:
 
     async def ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
         """The number of the ticket that stands for the customer while nobody is there."""
-        level = Priority.HIGH if urgency > 0 else Priority.NORMAL
-        text = description or SUBJECT
+        text, level = description or SUBJECT, _level(urgency)
         return (await self._tickets.open(key.tenant, key.session_id, user_id, SUBJECT, text, level)).number
+
+    def opener(self, session: DeskSession) -> Opener:
+        """As `ticket`, for a session that waits, within a transaction."""
+        text, level = str(session.card.get("summary", "")) or SUBJECT, _level(session.priority)
+        return self._tickets.opener(session.tenant, session.session_id, session.caller, SUBJECT, text, level)
+
+
+def _level(urgency: int) -> Priority:
+    return Priority.HIGH if urgency > 0 else Priority.NORMAL

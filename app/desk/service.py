@@ -8,7 +8,6 @@ from agents.types import HandoffReason, HandoffRequest, Question
 from app.db import desk, desk_steps
 from app.db.desk import Step, Work
 from app.db.engine import Database
-from app.db.ticket_erasure import erase
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
@@ -82,13 +81,10 @@ class Desk:
         """See `desk.raised`."""
         return await self._done(lambda connection: desk.raised(connection, key, priority, emotion))
 
-    async def ticketed(self, key: SessionKey, number: str, notice: str) -> DeskSession:
-        """A ticket stands for a customer who waits."""
-        return await self._done(lambda connection: desk.ticketed(connection, key, number, notice))
-
-    async def erase(self, key: SessionKey) -> None:
-        """Takes a conversation that was deleted out of a ticket that was made of it in that moment."""
-        await self._database.transact(lambda connection: erase(connection, key.tenant, key.session_id))
+    async def ticketed(self, session: DeskSession, notice: str) -> DeskSession:
+        """A ticket stands for a customer who waits. See `desk.ticketed`."""
+        opener = self._openings.opener(session)
+        return await self._done(lambda connection: desk.ticketed(connection, session.key, opener, notice))
 
     async def leave(self, key: SessionKey) -> DeskSession:
         """The customer goes back to the bot instead of waiting."""

@@ -13,7 +13,6 @@ from app.db.desk import Step
 from app.db.desk_sessions import DeskSessionRepository
 from app.db.desk_staff import StaffRepository
 from app.db.models import now
-from app.desk.openings import Openings
 from app.desk.queue import Queue
 from app.desk.service import Desk
 from app.desk.types import Actor, DeskSession, Event, State
@@ -22,6 +21,7 @@ from app.errors import Conflict, NotFound
 EVERY_SECONDS = 10.0
 _OPENED = "人工服务时间已开始，正在等待客服接入。"
 _RELEASED = "客服暂时联系不上，正在为您重新安排。"
+_TICKETED = "目前没有客服在线，已为您登记工单 {}，客服上线后会尽快处理。"
 _EXPIRED = "会话长时间没有新消息，已自动结束。"
 
 
@@ -37,7 +37,6 @@ class Watch:
         sessions: DeskSessionRepository,
         staff: StaffRepository,
         queue: Queue,
-        openings: Openings,
         *,
         release: timedelta,
         idle: timedelta,
@@ -46,7 +45,6 @@ class Watch:
         self._sessions = sessions
         self._staff = staff
         self._queue = queue
-        self._openings = openings
         self._release = release
         self._idle = idle
         self._task: asyncio.Task[None] | None = None
@@ -86,17 +84,8 @@ class Watch:
             if needed not in attended:
                 attended[needed] = await self._queue.attended(*needed)
             if not attended[needed]:
-                await self._ticket(session)
-
-    async def _ticket(self, session: DeskSession) -> None:
-        text = str(session.card.get("summary", ""))
-        number = await self._openings.ticket(session.key, session.caller, text, session.priority)
-        notice = f"目前没有客服在线，已为您登记工单 {number}，客服上线后会尽快处理。"
-        try:
-            with suppress(Conflict):  # it moved on meanwhile
-                await self._service.ticketed(session.key, number, notice)
-        except NotFound:  # its conversation was deleted before there was a ticket to take it out of
-            await self._service.erase(session.key)
+                with suppress(Conflict, NotFound):  # it moved on meanwhile, or was deleted
+                    await self._service.ticketed(session, _TICKETED)
 
     async def _step(self, step: Step) -> None:
         with suppress(Conflict, NotFound):  # somebody was faster

@@ -9,7 +9,18 @@ from typing import Any
 
 from agents.ticketing.types import Category, NewTicket, Owner, Priority, TicketState
 from app.db.models import now
-from app.db.tickets import CUSTOMER, SYSTEM, Change, NewEvent, TicketEventRow, TicketFilter, TicketRepository, TicketRow
+from app.db.tickets import (
+    CUSTOMER,
+    SYSTEM,
+    Change,
+    NewEvent,
+    Opener,
+    TicketEventRow,
+    TicketFilter,
+    TicketRepository,
+    TicketRow,
+    open_within,
+)
 from app.errors import Conflict, NotFound
 from app.tickets.sla import ServiceLevels
 from app.tickets.states import answered_by_customer, moved, responded
@@ -51,8 +62,21 @@ class TicketService:
 
     async def create(self, tenant: str, owner: Owner, new: NewTicket, actor: str) -> tuple[TicketRow, bool]:
         """As `open`, and whether the ticket is new."""
+        opened = await self._repository.open(tenant, self._made(owner, new), NewEvent("created", actor, public=True))
+        self._on_open()
+        return opened
+
+    def opener(
+        self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
+    ) -> Opener:
+        """As `open`, to be done within a transaction of the caller, who tells of it afterwards."""
+        ticket = self._made(Owner(session_id, user_id), NewTicket(subject, description, priority=priority))
+        created = NewEvent("created", SYSTEM, public=True)
+        return lambda connection: open_within(connection, tenant, ticket, created)[0]
+
+    def _made(self, owner: Owner, new: NewTicket) -> TicketRow:
         moment = self._clock()
-        ticket = TicketRow(
+        return TicketRow(
             number="",
             session_id=owner.session,
             user_id=owner.caller,
@@ -71,9 +95,6 @@ class TicketService:
             created_at=moment,
             updated_at=moment,
         )
-        opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True))
-        self._on_open()
-        return opened
 
     async def get(self, tenant: str, number: str) -> tuple[TicketRow, list[TicketEventRow]]:
         """The ticket with its history. Raises NotFound."""

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -12,15 +11,14 @@ from app.chat.session import Message
 from app.db.engine import Database
 from app.db.models import DeskSession, DeskStaff, now
 from app.db.profiles import ProfileRepository
-from app.db.tickets import TicketFilter, TicketRepository, TicketRow
+from app.db.tickets import TicketFilter, TicketRepository
 from app.db.transcripts import TranscriptRepository
 from app.desk.assembly import HumanDesk
 from app.desk.types import Event, Sender, State
 from app.desk.waiting import left_notice
+from app.errors import Conflict, NotFound
 from app.retrieval import default_profile
 from app.settings import Settings
-from app.tickets.service import TicketService
-from app.tickets.sla import service_levels
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
 
@@ -146,27 +144,15 @@ async def test_who_needs_a_skill_that_nobody_on_duty_has_is_told_so_and_gets_a_t
     assert (await desk.sessions.find(key("other"))).ticket  # type: ignore[union-attr]
 
 
-class DeletedMeanwhile:
-    """Tickets of conversations that are deleted in the moment before each is there."""
-
-    def __init__(self, database: Database) -> None:
-        self._transcripts = TranscriptRepository(database)
-        self._tickets = TicketService(TicketRepository(database), service_levels(Settings(_env_file=None)))
-
-    async def open(self, tenant: str, session_id: str, *rest: Any) -> TicketRow:
-        assert await self._transcripts.delete(tenant, session_id)
-        return await self._tickets.open(tenant, session_id, *rest)
-
-
-async def test_a_ticket_of_a_conversation_that_is_deleted_in_that_moment_keeps_nothing_of_it(
-    database: Database, desk: HumanDesk
-) -> None:
+async def test_a_session_that_was_deleted_or_moved_on_gets_no_ticket(database: Database, desk: HumanDesk) -> None:
     await desk.staff.seen(TENANT, "amy")
-    await queued(desk)
-    await desk.staff.gone(TENANT, "amy")
-    await desk_over(database, DeletedMeanwhile(database)).watch.look()
-    (ticket,), _ = await TicketRepository(database).page(TENANT, TicketFilter())
-    assert (ticket.session_id, ticket.description) == ("", "")
+    deleted, accepted = await queued(desk, "deleted"), await queued(desk, "accepted")
+    assert await TranscriptRepository(database).delete(TENANT, "deleted")
+    await desk.service.accept(key("accepted"), "amy")
+    for session, refusal in ((deleted, NotFound), (accepted, Conflict)):
+        with pytest.raises(refusal):
+            await desk.service.ticketed(session, "工单 {}")
+    assert await TicketRepository(database).page(TENANT, TicketFilter()) == ([], 0)
 
 
 async def _customer_says(database: Database, desk: HumanDesk, session: str) -> None:
