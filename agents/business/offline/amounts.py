@@ -115,9 +115,10 @@ def _forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
     yield rf"(?P<word>{'|'.join(_BEFORE)})\s?{number}(?!\s?减){_UNIT}(?:以[上下内]|之内)?", _signed(_BEFORE)
     yield rf"比\s?{number}{_UNIT}(?:还|要|更)?(?P<word>{'|'.join(_THAN)})", _signed(_THAN)
     yield rf"{number}(?:{_MONEY})?(?P<word>{'|'.join(_AFTER)})(?:的)?", _signed(_AFTER)
-    yield rf"(?!{digit}块(?!钱|的|那)){number}{_MONEY}", _equal
+    yield rf"(?!{digit}块(?!钱|的|那)|(?<=[买拍订][过了]){digit}块(?!钱)){number}{_MONEY}", _equal
     yield rf"[¥￥]\s?{number}", _equal
     yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _equal
+    yield r"(?<=[退来款付账返])(?P<number>\d{2,6}(?:\.\d+)?)(?:元|块钱?)?(?=了?[没吗])", _equal
 
 
 _FORMS = tuple((re.compile(pattern), bounds) for pattern, bounds in _forms())

@@ -49,7 +49,8 @@ class DeclaredQueries:
         if reading is None or not reading.certain:
             return frozenset()
         rows = reading.rows
-        narrow = rows.numbers or rows.period or rows.amounts or rows.terms or reading.wanted.give is not Give.LIST
+        timed = rows.period and self._language.told.search(self._language.plain(fold(text)))
+        narrow = rows.numbers or timed or rows.amounts or rows.terms or reading.wanted.give is not Give.LIST
         if not (narrow or member or self._says_own(text)):
             return frozenset()
         alone = not reading.rules and (narrow or self._says_own(text))

@@ -103,7 +103,7 @@ class Reader:
         return any(chosen in cued for cued in clauses) and any(
             not any(subject.source == chosen.source or {*subject.show} <= {*chosen.show} for subject in asked)
             for cued in others
-            if (asked := [subject for subject in cued if not subject.default])
+            if (asked := [subject for subject in cued if not subject.default and subject.name not in chosen.tells])
         )
 
     def _likely(self, text: str, found: Sequence[Entity], timed: bool) -> list[Subject]:

@@ -60,7 +60,8 @@ class Subject:
     and `where` hold always, `usual` (and `sum_where`, of sums) unless the question names states by the same columns,
     `joins` only where rows are listed. `prefer` are the rows that are meant where none are named; if there are none,
     the newest is given. `time_if` has to follow a time for it to narrow the rows; `ahead`: these lie in the future. A
-    question that names what to `search` for goes to the subject `searched`. `limit`: rows at most, 0 all.
+    question that names what to `search` for goes to the subject `searched`. `limit`: rows at most, 0 all. `tells`:
+    other questions that the rows of this one answer too (多少钱，买的什么).
     """
 
     name: str
@@ -94,6 +95,7 @@ class Subject:
     order: str = ""
     gives: str = "list"
     limit: int = 0
+    tells: tuple[str, ...] = ()
     claims: re.Pattern[str] | None = None
     never: re.Pattern[str] | None = None
     although: re.Pattern[str] | None = None
@@ -149,7 +151,7 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
     for key in ("time_if", "sum_cues", "number_like", "claims", "never", "although"):
         if key in given:
             given[key] = re.compile(fold(given[key]))
-    for key in ("show", "numbers"):
+    for key in ("show", "numbers", "tells"):
         given[key] = tuple(given.get(key, ()))
     states = [State(_any(state["words"]), state["where"], state["say"]) for state in given.get("states", ())]
     columns = [entry.get("status", ())] if isinstance(entry.get("status"), str) else entry.get("status", ())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agents.business.offline.amounts import Comparison, find_amounts
-from agents.business.offline.filters import conditions, named_states
+from agents.business.offline.filters import Named, conditions, named_states
 from agents.business.offline.language import Language
 from agents.business.offline.leftovers import is_noun, odd_words, unread, words_of
 from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
@@ -21,6 +21,7 @@ from agents.routing.types import Entity
 RECENT_ROWS, RECENT_DAYS = 5, 30
 _MANY = frozenset({"n", "n2", "n3", "n4", "n5"})
 """Groups of a pattern of ranks that hold how many rows are wanted."""
+_OPPOSITE = {Give.LATEST: Give.EARLIEST, Give.EARLIEST: Give.LATEST, Give.MOST: Give.LEAST, Give.LEAST: Give.MOST}
 _HOW_MANY = re.compile("多少|几")
 _YEAR = re.compile(r"[\d今去前]年")
 _ONE_THING = re.compile(r"\s*[那这]?[个款台副只]?的?\s*")
@@ -97,6 +98,7 @@ class Understanding:
             return None, None, None
         self._heard.append(found.said(self._text))
         after, subject = self._text[found.end :], self._subject
+        self._whole &= self._language.refuses.search(self._text[: found.start]) is None
         later = found.period.start is not None and found.period.start > self._today
         moment = next((m for m in subject.times if m.words.search(after) and (later or not m.ahead)), None)
         if moment is None and (not subject.time or (subject.time_if and not subject.time_if.search(after))):
@@ -116,12 +118,20 @@ class Understanding:
     def _states(self) -> tuple[str, ...]:
         found = named_states(self._text, self._subject.states, self._language)
         self._heard += [named.heard for named in found]
-        narrowing = [named for named in found if not self._language.asked.match(self._text, named.end)]
+        narrowing = [named for named in found if not self._asks_whether(named)]
         if narrowing:
             self._said["state"] = "、".join(
                 dict.fromkeys(("非" if named.refused else "") + named.state.say for named in narrowing)
             )
         return tuple(conditions(self._text, narrowing, self._language))
+
+    def _asks_whether(self, named: Named) -> bool:
+        """Whether the rows have come to a state, which narrows them not: 发货了吗, but 有待发货的吗."""
+        language, before = self._language, self._text[: named.start]
+        if language.exists.search(before):
+            return False
+        asked = language.asked.match(self._text, named.end)
+        return bool(asked or (language.whether.search(before) and not named.heard.endswith("的")))
 
     def _money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
@@ -159,6 +169,7 @@ class Understanding:
             if match := pattern.search(text):
                 give = Give(name)
                 self._heard.append(match.group())
+                self._whole &= not self._ranks_other_end(give, blanked(text, [match.group()]))
                 if not (subject.time if give in (Give.LATEST, Give.EARLIEST) else subject.money):
                     self._whole &= give is Give.LATEST
                     return None
@@ -167,6 +178,11 @@ class Understanding:
         if subject.time and not timed and not subject.prefer and self._language.recent.search(text):
             return Wanted(Give.LATEST, RECENT_ROWS) if not self._sums(bool(subject.count) and self._counted()) else None
         return None
+
+    def _ranks_other_end(self, give: Give, rest: str) -> bool:
+        """Whether the rest of the text asks for the opposite too: 头一次和最近一次."""
+        other = _OPPOSITE.get(give)
+        return any(name == other and pattern.search(rest) for pattern, name in self._language.ranks)
 
     def _unit(self) -> str:
         """What is counted: 几次 of goods are not 几个."""
@@ -185,6 +201,7 @@ class Understanding:
         """counted: whether a number of rows is asked for, which is told with a sum if money is asked for besides."""
         subject, language = self._subject, self._language
         if not subject.sum:
+            self._whole &= not (subject.time and language.sum.search(self._text) and language.amount.search(self._text))
             return False
         if counted:
             return bool(self._match(language.money_too))
@@ -206,14 +223,18 @@ class Understanding:
         return tuple(amounts)
 
     def _without(self) -> bool:
-        """Whether the goods that are named are not wanted: 除了耳机."""
-        for words in self._goods.values():
-            before, _, after = self._text.partition(words)
+        """Whether the goods that are named are not wanted: 除了耳机. Some wanted and others not is not understood."""
+        refused, last, end = [], False, 0
+        for words in sorted(self._goods.values(), key=self._text.find):
+            start = self._text.find(words)
+            before, after = self._text[:start], self._text[start + len(words) :]
             found = (self._language.refuses.search(before), self._language.besides.match(after))
-            if any(found):
-                self._heard += [match.group() for match in found if match]
-                return True
-        return False
+            self._heard += [match.group() for match in found if match]
+            beside = bool(self._language.either.fullmatch(self._text, end, start) or start < end)
+            last, end = any(found) or (last and beside), start + len(words)
+            refused.append(last)
+        self._whole &= not any(refused) or all(refused)
+        return any(refused)
 
     def _terms(self) -> tuple[tuple[str, ...], ...]:
         named = [self._model(entity.text) for entity in self._found if entity.kind == "product_model"]
