@@ -118,7 +118,10 @@ def _forms() -> Iterator[tuple[str, Callable[[re.Match[str]], Bounds]]]:
     yield rf"(?!{digit}块(?!钱|的|那)|(?<=[买拍订][过了]){digit}块(?!钱)){number}{_MONEY}", _equal
     yield rf"[¥￥]\s?{number}", _equal
     yield r"(?<![\d.a-z-])(?P<number>\d{2,6}(?:\.\d+)?)(?=的?[那这]|的(?!时))", _equal
-    yield r"(?<=[退来款付账返])(?P<number>\d{2,6}(?:\.\d+)?)(?:元|块钱?)?(?=了?[没吗])", _equal
+    yield (
+        r"(?:(?<=[退来款付账返])|(?<=[退付到]了))(?P<number>\d{2,6}(?:\.\d+)?)(?:元|块)?(?=了?[没吗])",
+        _equal,
+    )
 
 
 _FORMS = tuple((re.compile(pattern), bounds) for pattern, bounds in _forms())

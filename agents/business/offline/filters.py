@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from agents.business.offline.language import Language
 from agents.business.offline.subjects import State, literal
 
+_ONE_VALUE = re.compile(r"(?P<column>[\w.]+) = (?P<value>'[^']*')")
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -42,6 +44,15 @@ def _where(state: State, match: re.Match[str]) -> str:
     """Its SQL, with what the words have in a group: 抬头是某某的."""
     value = next((value for value in match.groups() if value), "")
     return state.where.replace("{}", literal(f"%{value}%")) if value else state.where
+
+
+def exclusive(tests: Sequence[str]) -> bool:
+    """Whether no row can meet all of the conditions, as two states were asked for apart: 花了多少，赚了多少."""
+    values: dict[str, set[str]] = {}
+    for test in tests:
+        if match := _ONE_VALUE.fullmatch(test):
+            values.setdefault(match["column"], set()).add(match["value"])
+    return any(len(several) > 1 for several in values.values())
 
 
 def conditions(text: str, found: Sequence[Named], language: Language) -> Iterator[str]:

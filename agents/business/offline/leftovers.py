@@ -14,7 +14,8 @@ from agents.business.strangers import tagged
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
 _CONTENT = re.compile(r"n(?!r$)|[at]|v(?!d$)|eng|[ij]")
 """First letters of jieba's tags of words with content."""
-_LATIN = re.compile(r"[a-z\d]")
+_TELLING = re.compile(r"[a-z\d待未]")
+"""What is never left out, not even a part of a word: 待付款."""
 _NUMERAL = re.compile(r"[两二三四五六七八九十百千万]")
 _ALWAYS = "a"
 """Words of this tag count however short they are: 大."""
@@ -43,7 +44,7 @@ def odd_words(text: str, left: str, language: Language, number: bool) -> list[st
         rest = left[place:end]
         whole = rest == word and (language.weighty.fullmatch(word) or _has_content(word, tag))
         part = rest.strip() and _CONTENT.match(tag) and (number or text.startswith("的", end))
-        if whole or part or _LATIN.search(rest) or (tag == "m" and _NUMERAL.search(rest)):
+        if whole or part or _TELLING.search(rest) or (tag == "m" and _NUMERAL.search(rest)):
             odd.append(word)
         place = end
     return odd

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agents.business.offline.amounts import Comparison, find_amounts
-from agents.business.offline.filters import Named, conditions, named_states
+from agents.business.offline.filters import Named, conditions, exclusive, named_states
 from agents.business.offline.language import Language
 from agents.business.offline.leftovers import is_noun, odd_words, unread, words_of
 from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
@@ -21,6 +21,8 @@ from agents.routing.types import Entity
 RECENT_ROWS, RECENT_DAYS = 5, 30
 _MANY = frozenset({"n", "n2", "n3", "n4", "n5"})
 """Groups of a pattern of ranks that hold how many rows are wanted."""
+_SUCH = re.compile(r".?[的过]")
+"""Behind a state, it names the rows: 是不是用余额付过."""
 _OPPOSITE = {Give.LATEST: Give.EARLIEST, Give.EARLIEST: Give.LATEST, Give.MOST: Give.LEAST, Give.LEAST: Give.MOST}
 _HOW_MANY = re.compile("多少|几")
 _YEAR = re.compile(r"[\d今去前]年")
@@ -123,7 +125,9 @@ class Understanding:
             self._said["state"] = "、".join(
                 dict.fromkeys(("非" if named.refused else "") + named.state.say for named in narrowing)
             )
-        return tuple(conditions(self._text, narrowing, self._language))
+        tests = tuple(conditions(self._text, narrowing, self._language))
+        self._whole &= not exclusive(tests)
+        return tests
 
     def _asks_whether(self, named: Named) -> bool:
         """Whether the rows have come to a state, which narrows them not: 发货了吗, but 有待发货的吗."""
@@ -131,7 +135,7 @@ class Understanding:
         if language.exists.search(before):
             return False
         asked = language.asked.match(self._text, named.end)
-        return bool(asked or (language.whether.search(before) and not named.heard.endswith("的")))
+        return bool(asked or (language.whether.search(before) and not _SUCH.match(self._text, named.end - 1)))
 
     def _money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
