@@ -113,6 +113,8 @@ class _Telling:
         """The different values of a column in these rows, or a word of the question."""
         if name in ("filters", "thing", "unit"):
             return self._filters() if name == "filters" else str(getattr(self._template, name))
+        if name == "counted":
+            return self._words.get("unit") or self._template.counted or self._template.unit
         if name not in self._columns or not rows:
             return self._words.get(name, self._template.meant if name == "state" else "")
         place, column = self._columns[name]

@@ -14,7 +14,7 @@ from knowledge.errors import InvalidConfiguration
 
 FILTERS = ("period", "amount", "state", "search", "number")
 """Words of a question that narrow the rows, in the order in which a reply says them."""
-WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "average", "count", "measure"})
+WORDS = frozenset({*FILTERS, "filters", "thing", "unit", "sum", "average", "count", "counted", "measure"})
 """What a template may name besides the columns that are shown."""
 
 
@@ -30,6 +30,7 @@ class Row:
 class Template:
     """How the rows of a subject are told. Rows with the same `each` are one entry: `head` for it, `row` for each
     different `rows` of it. `preferred` are the codes that were meant; `otherwise` says that only others were found.
+    `unit` is what an entry is called, `counted` what is counted where that is another.
     """
 
     each: str
@@ -39,8 +40,9 @@ class Template:
     row: tuple[Row, ...] = ()
     thing: str = "记录"
     unit: str = "条"
+    counted: str = ""
     intro: str = ""
-    count: str = "您{filters}的{thing}共有 {count} {unit}"
+    count: str = "您{filters}的{thing}共有 {count} {counted}"
     sum: str = ""
     average: str = "您{filters}的{thing}平均每{unit} {average} 元（{count} {unit}）"
     preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)

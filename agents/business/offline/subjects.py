@@ -44,10 +44,11 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Another amount of a row, or number of rows, than its usual one: words for it, and the SQL."""
+    """Another amount of a row, or number of rows, than its usual one: words for it, the SQL, and what one is called."""
 
     words: re.Pattern[str]
     column: str
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
     given["states"] = (*states, *(state for column in columns for state in _states_of(column, schema)))
     given["times"] = tuple(Moment(**{**time, "words": _any(time["words"])}) for time in given.get("times", ()))
     for key in ("measures", "counts"):
-        given[key] = tuple(Measure(_any(item["words"]), item["column"]) for item in given.get(key, ()))
+        given[key] = tuple(Measure(**{**item, "words": _any(item["words"])}) for item in given.get(key, ()))
     if not given["cues"] + given["words"]:
         raise ValueError("cues 和 words 都没有")
     return Subject(name=name, source=entry["from"], **given)

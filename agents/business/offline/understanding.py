@@ -190,8 +190,11 @@ class Understanding:
 
     def _unit(self) -> str:
         """What is counted: 几次 of goods are not 几个."""
-        subject = self._subject
-        return next((unit.column for unit in subject.counts if unit.words.search(self._text)), subject.count)
+        for unit in self._subject.counts:
+            if unit.words.search(self._text):
+                self._said["unit"] = unit.unit
+                return unit.column
+        return self._subject.count
 
     def _counted(self) -> bool:
         """几笔 of anything, or 多少 before the thing itself: 多少订单."""
