@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from app import shipped_vectors
 from app.db.documents import DocumentRepository
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.db.engine import Database
@@ -69,6 +71,7 @@ async def open_knowledge(
         stack.callback(cache.close)
         embedder = get_embedder(settings.embedder, cache, embedder_options(settings))
         stack.callback(embedder.close)
+        await asyncio.to_thread(shipped_vectors.fill, cache, embedder.name)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)
         ingestor = Ingestor(embedder, analyzer, chunk_options(settings), Limits(max_bytes=settings.max_upload_bytes))

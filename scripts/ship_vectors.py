@@ -1,0 +1,56 @@
+"""Embeds anew what comes with the product: its example sentences and the sample documents.
+
+Run it after changing any of these; a test says when.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sqlite3
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from app.container import Container, open_container
+from app.knowledge_ops.assembly import embeddings_path
+from app.settings import Settings
+from app.shipped_vectors import FILE, write
+from knowledge.types import Vector
+
+
+async def started(settings: Settings) -> Container:
+    """A container that has taken the samples in and learnt, closed again."""
+    async with open_container(settings) as container:
+        await asyncio.gather(container.prepare(), container.learn())
+    return container
+
+
+def kept(path: Path) -> dict[str, Vector]:
+    """All of a cache on disk, by key."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT key, vector FROM vectors").fetchall()
+    return {key: np.frombuffer(blob, dtype="<f4") for key, blob in rows}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0."""
+    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
+    FILE.unlink(missing_ok=True)
+    with TemporaryDirectory() as folder:
+        settings = Settings(data_dir=Path(folder), embedder="e5", _env_file=None)
+        container = asyncio.run(started(settings))
+        vectors = kept(embeddings_path(settings))
+    write(FILE, container.base.embedder.name, vectors)
+    print(f"{len(vectors)} 个向量写入 {FILE.name}（{FILE.stat().st_size / 1e6:.1f} MB）")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

