@@ -7,14 +7,20 @@ from pathlib import Path
 import numpy as np
 
 from app.db.embedding_cache import SqliteEmbeddingCache
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Vector
 
 FILE = Path(__file__).with_name("shipped_vectors.npz")
 """Made by scripts/ship_vectors.py: `model`, `keys` and, as float16, `vectors`, shape (keys, dimension)."""
 
 
-def fill(cache: SqliteEmbeddingCache, model: str) -> None:
-    """Puts into a cache what it has not got, if the vectors are of this model."""
+def fill(cache: SqliteEmbeddingCache, embedder: Embedder) -> None:
+    """Puts into a cache what it has not got, if the vectors are of this embedder's model."""
+    try:
+        model = embedder.name
+    except EmbeddingUnavailable:  # weights that are not there yet are not those of the default model
+        return
     if FILE.exists() and (shipped := read(FILE, model)):
         there = cache.get_many(list(shipped))
         cache.put_many({key: vector for key, vector in shipped.items() if key not in there})

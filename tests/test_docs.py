@@ -24,6 +24,8 @@ PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/retur
 """Files that the commands of the documents speak of."""
 APART = ("scripts/keys.py", "scripts/reindex.py")
 """Scripts that need a stopped server, or after which it would refuse the other commands, which have no key."""
+PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "python")))}
+"""Code -> one of the pages that have it: translations share theirs."""
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -62,9 +64,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             process.send_signal(signal.SIGTERM)
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "python")], ids=str)
-def test_python_in_a_page_runs(page: Path, tmp_path: Path, server: Server) -> None:
-    code = "\n".join(blocks(page, "python")).replace(ADDRESS, server.address)
+@pytest.mark.parametrize("code", PYTHON, ids=[str(page) for page in PYTHON.values()])
+def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> None:
+    code = code.replace(ADDRESS, server.address)
     environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

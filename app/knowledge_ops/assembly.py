@@ -71,7 +71,7 @@ async def open_knowledge(
         stack.callback(cache.close)
         embedder = get_embedder(settings.embedder, cache, embedder_options(settings))
         stack.callback(embedder.close)
-        await asyncio.to_thread(shipped_vectors.fill, cache, embedder.name)
+        await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)
         ingestor = Ingestor(embedder, analyzer, chunk_options(settings), Limits(max_bytes=settings.max_upload_bytes))

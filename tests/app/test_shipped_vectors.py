@@ -36,12 +36,12 @@ async def test_they_are_what_the_model_gives() -> None:
 
 def test_another_model_gets_none_and_what_is_there_stays(tmp_path: Path) -> None:
     cache = SqliteEmbeddingCache(tmp_path / "cache.sqlite3")
-    fill(cache, "another")
-    model = get_embedder("e5").name
-    key, other = list(read(FILE, model))[:2]
+    fill(cache, get_embedder("hash"))
+    embedder = get_embedder("e5")
+    key, other = list(read(FILE, embedder.name))[:2]
     assert cache.get_many([key, other]) == {}
     cache.put_many({key: np.ones(384, dtype=np.float32)})
-    fill(cache, model)
+    fill(cache, embedder)
     there = cache.get_many([key, other])
     assert (there[key] == 1).all() and there[other].any()
     cache.close()

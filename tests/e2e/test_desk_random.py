@@ -17,7 +17,7 @@ from app.auth.principal import DEFAULT_TENANT
 from app.desk.types import HELD, DeskMessage, HistoryEntry, Sender, SessionKey, State
 from tests.e2e.desk_players import Customer, House, Person
 
-SESSIONS = int(os.environ.get("DESK_SESSIONS", "30"))
+SESSIONS = int(os.environ.get("DESK_SESSIONS", "20"))
 AT_ONCE, RESTARTS, SEED = 25, 2, 20261122
 STAFF = tuple(f"staff-{number}" for number in range(6))
 

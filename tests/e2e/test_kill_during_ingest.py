@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.ingest_worker import Begin, End, State, work
 
-KILLS = int(os.environ.get("KILLS", "10"))
+KILLS = int(os.environ.get("KILLS", "8"))
 CHANGE_SECONDS = 0.4
 """A change takes about 0.1 to 0.4 s: a random moment of this span falls anywhere into one or the next."""
 START_SECONDS = 0.6
