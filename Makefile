@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev run lint format test docs settings-docs diagram-docs
@@ -46,5 +46,5 @@ $(VENV)/.installed: requirements-lite.txt
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements.txt requirements-dev.txt
-	$(PIP) -r requirements.txt -r requirements-dev.txt
+	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
 	@touch $@
