@@ -22,8 +22,7 @@ def fill(cache: SqliteEmbeddingCache, embedder: Embedder) -> None:
     except EmbeddingUnavailable:  # weights that are not there yet are not those of the default model
         return
     if FILE.exists() and (shipped := read(FILE, model)):
-        there = cache.get_many(list(shipped))
-        cache.put_many({key: vector for key, vector in shipped.items() if key not in there})
+        cache.put_many(shipped)
 
 
 def read(path: Path, model: str) -> dict[str, Vector]:

@@ -22,8 +22,12 @@ _TICKET = re.compile(
     r"(?:现在|处理|得|的)*(?:怎么样了?|到哪(?:一?步|里|儿)?了|进[度展](?:如何)?|有(?:结果|进展|消息)了?[吗没]|好了[吗没]|状态)?(?:啊|呀|谢谢)*"
     r"|my tickets?(?: status)?|(?:the )?status of my tickets?"
 )
-_TICKET_FIRST = re.compile(
+POLITE_ENGLISH = (
     r"(?:(?:hi|hello|hey|please|pls|can you|could you|i want to|i need to|i would like to|i'd like to)[,!\s]+)*"
+)
+"""How a request in English may begin."""
+_TICKET_FIRST = re.compile(
+    rf"{POLITE_ENGLISH}"
     r"(?:(?:open|create|submit|file|raise) (?:(?:a|an|the|new|support|repair) )*ticket\b(?!s)"
     r"|(?:add to|cancel|close|withdraw|hurry up with) my ticket\b)"
     r"|补充(?:一下)?(?:我的)?工单\s*[:,，]"
@@ -43,7 +47,7 @@ _REQUEST = re.compile(
     rf"(?:^{_POLITE}|{_FOR_ME}{_POLITE})(?:{_RECORD})(?:吧|啊|呀|谢谢|(?<=修)了)*$|{_FOR_ME}{_POLITE}(?:{_RECORD})(?:[好行]|可以)?吗$"
 )
 _REPORT = re.compile(
-    r"(?:(?:hi|hello|hey|please|pls|can you|could you|i want to|i need to|i would like to|i'd like to)[,!\s]+)*"
+    rf"{POLITE_ENGLISH}"
     r"report (?:a|an|the|this) (?:\w+ )?(?:fault|issue|problem|defect)\b"
 )
 _UNWANTED = re.compile(r"(?:不[要用想必能]|不需要|无需|没法|别)再?$")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from agents.emotion import emotion
+from agents.routing.rules import POLITE_ENGLISH
 from agents.ticketing.decision import CREATE, Decision, decided
 from agents.ticketing.types import Category, NewTicket, Priority
 from agents.ticketing.wording import own_tickets, ticket_number
@@ -23,7 +24,7 @@ _ASKING = re.compile(
     r"(?:新的?)?(?:工单|服务单|维修单|报修单|修|障|投诉单|问题|情况|故障|单)?(?:吧|谢谢|啊|呀|,|，|:|：|。|!|！|\s)*"
 )
 _ASKING_ENGLISH = re.compile(
-    r"^(?:(?:hi|hello|hey|please|pls|can you|could you|i want to|i need to|i would like to|i'd like to)[,!\s]+)*"
+    rf"^{POLITE_ENGLISH}"
     r"(?:open|create|submit|file|raise|make|report)\s+(?:(?:a|an|the|new|support|repair)\s+)*(?:ticket|fault|issue|problem)"
     r"(?:\s+for me)?(?:\s*[,:.]\s*|\s+(?:about|for|with|because|as|that)\s+|\s*$)",
     re.IGNORECASE,

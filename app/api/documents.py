@@ -18,6 +18,7 @@ from app.api.document_schemas import (
     UploadOut,
     VersionOut,
 )
+from app.api.fields import Offset
 from app.api.uploads import multipart_form
 from app.errors import BatchRejected, InvalidRequest, NotFound
 from app.knowledge_ops.ingestion import FileReport
@@ -75,7 +76,7 @@ async def list_documents(
     tenant: StaffTenant,
     wiring: Wiring,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY_CHARS)] = None,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> DocumentPage:
     """One page of documents, the last changed first."""

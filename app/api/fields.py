@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from fastapi import Query
 from pydantic import BeforeValidator
 
 from knowledge.text import clean
@@ -13,3 +16,5 @@ def _cleaned(value: object) -> object:
 
 CLEANED = BeforeValidator(_cleaned)
 """Before its length is looked at, a text loses what nobody sees and the white space around it."""
+Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+"""Rows before a page; SQL does not take every integer."""

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.deps import AdminTenant, Wiring
+from app.api.fields import Offset
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["知识缺口"])
 
@@ -38,7 +39,7 @@ async def list_gaps(
     tenant: AdminTenant,
     wiring: Wiring,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    offset: Offset = 0,
 ) -> GapPage:
     """A page of the gaps."""
     gaps, total = await wiring.gaps.page(tenant, limit, offset)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query
 
 from agents.ticketing.types import NewTicket, Owner, Priority, TicketState
 from app.api.deps import StaffTenant, Wiring
+from app.api.fields import Offset
 from app.api.ticket_schemas import (
     CommentIn,
     TicketDetail,
@@ -45,7 +46,7 @@ async def list_tickets(
     assignee: str = "",
     overdue: Annotated[bool, Query(description="只看超出解决时限且未解决的")] = False,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    offset: Offset = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first."""
     wanted = TicketFilter(tuple(state), priority, session_id, user_id, assignee, overdue)

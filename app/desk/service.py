@@ -7,6 +7,7 @@ from collections.abc import Callable
 from agents.types import HandoffReason, HandoffRequest, Question
 from app.db import desk, desk_steps
 from app.db.desk import Step, Work
+from app.db.desk_sessions import DeskSessionRepository
 from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.openings import Openings
@@ -27,6 +28,7 @@ class Desk:
         self, database: Database, feed: Feed, openings: Openings, on_commit: Callable[[], None] = lambda: None
     ) -> None:
         self._database = database
+        self._sessions = DeskSessionRepository(database)
         self._feed = feed
         self._openings = openings
         self._on_commit = on_commit
@@ -35,8 +37,7 @@ class Desk:
         self, key: SessionKey, *, user_id: str = "", channel: str = "", skill: str = "", caller: str = ""
     ) -> DeskSession:
         """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so."""
-        async with self._database.read() as connection:
-            session = await connection.run_sync(lambda sync: desk.find(sync, key))
+        session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
             return session
         opening, _, _ = await self._openings.prepare(

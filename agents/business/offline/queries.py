@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 
 from agents.business.offline.language import shipped_language
@@ -16,17 +17,20 @@ from agents.routing.entities import shipped_extractor
 from agents.routing.types import Intent
 from knowledge.text import fold
 
+READ = 64
+"""Readings that are kept: the router asks for one, and then the agent of the same turn."""
+
 
 class DeclaredQueries:
     """Answers from the subjects of a description; see `OfflineQueries`. Thread-safe."""
 
     def __init__(self, subjects: Subjects) -> None:
         self._language = shipped_language()
-        self._reader = Reader(subjects, self._language, shipped_extractor())
+        self._read = lru_cache(READ)(Reader(subjects, self._language, shipped_extractor()).read)
 
     def plan(self, text: str, today: date) -> Plan | None:
         """See `OfflineQueries.plan`."""
-        reading = self._reader.read(text, today)
+        reading = self._read(text, today)
         if reading is None or (reading.guessed and not self._tellable(reading)):
             return None
         said = reading.said | ({"unread": "、".join(reading.unread)} if reading.guessed else {})
@@ -45,19 +49,17 @@ class DeclaredQueries:
 
         What names neither an owner nor rows (退款什么时候到账) asks for both, if a member asks who is signed in.
         """
-        reading = self._reader.read(text, date.today())
+        reading = self._read(text, date.today())
         if reading is None or not reading.certain:
             return frozenset()
-        rows = reading.rows
-        timed = rows.period and self._language.told.search(self._language.plain(fold(text)))
+        plain, rows = self._language.plain(fold(text)), reading.rows
+        timed = rows.period and self._language.told.search(plain)
         narrow = rows.numbers or timed or rows.amounts or rows.terms or reading.wanted.give is not Give.LIST
-        if not (narrow or member or self._says_own(text)):
+        own = narrow or self._language.own.search(plain)
+        if not (own or member):
             return frozenset()
-        alone = not reading.rules and (narrow or self._says_own(text))
+        alone = own and not reading.rules
         return frozenset({Intent.BUSINESS_QUERY} if alone else {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA})
-
-    def _says_own(self, text: str) -> bool:
-        return self._language.own.search(self._language.plain(fold(text))) is not None
 
 
 def load_queries(path: Path, schema: Schema) -> DeclaredQueries:

@@ -26,7 +26,6 @@ NEAR = 1
 _NAMING = frozenset({"order_number", "date", "amount"})
 """Who names one of these asks for rows, with or without saying 我."""
 _CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
-
 _TWO = re.compile(r",|(?<=[一-龥]) (?=[一-龥])|还有(?!没)|以及|同时|和|跟")
 
 
@@ -45,13 +44,13 @@ class Reader:
         plain = self._subjects.plain(self._language.plain(fold(text).strip()))
         folded, rules = self._own_part(plain)
         found: Sequence[Entity] = self._extractor.extract(folded).certain
-        time, _ = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)
+        time, whole = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)
         if time is not None:
             found = [entity for entity in found if entity.kind == "date" or entity.text not in time.said(folded)]
         blank = blanked(folded, [entity.text for entity in found])
         named = self._goods(blank)
         goods = self._goods(blank.rpartition(" ")[2]) or named  # a completed follow-up ends with what is new in it
-        heard = Heard(folded, found, goods, tuple(named.values()), today)
+        heard = Heard(folded, found, goods, tuple(named.values()), (time, whole), today)
         best: Reading | None = None
         for subject in self._asked(blanked(blank, named.values()), heard, time is not None):
             reading = Understanding(heard, subject, self._language, self._weak).reading()

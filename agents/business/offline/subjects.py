@@ -155,7 +155,8 @@ def _subject(name: str, entry: Mapping[str, Any], schema: Schema) -> Subject:
     for key in ("show", "numbers", "tells"):
         given[key] = tuple(given.get(key, ()))
     states = [State(_any(state["words"]), state["where"], state["say"]) for state in given.get("states", ())]
-    columns = [entry.get("status", ())] if isinstance(entry.get("status"), str) else entry.get("status", ())
+    status = entry.get("status", ())
+    columns = [status] if isinstance(status, str) else status
     given["states"] = (*states, *(state for column in columns for state in _states_of(column, schema)))
     given["times"] = tuple(Moment(**{**time, "words": _any(time["words"])}) for time in given.get("times", ()))
     for key in ("measures", "counts"):

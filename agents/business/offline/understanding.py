@@ -14,7 +14,7 @@ from agents.business.offline.leftovers import is_noun, odd_words, unread, words_
 from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
 from agents.business.offline.stretches import DAY, Period, ahead
 from agents.business.offline.subjects import SUM, Moment, Subject
-from agents.business.offline.times import Found, find_time
+from agents.business.offline.times import Found
 from agents.routing.amounts import amount
 from agents.routing.types import Entity
 
@@ -35,13 +35,14 @@ _GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
 @dataclass(frozen=True, slots=True)
 class Heard:
     """A folded question without its clauses about rules; `goods`: what to search for -> its words for that; `named`:
-    these words, and those for what a follow-up was about before.
+    these words, and those for what a follow-up was about before; `time`: see `find_time`.
     """
 
     text: str
     found: Sequence[Entity]
     goods: Mapping[str, str]
     named: Sequence[str]
+    time: tuple[Found | None, bool]
     today: date
 
 
@@ -52,6 +53,7 @@ class Understanding:
         """weak: words of all subjects, which beside another subject's cue say nothing of their own."""
         self._subject, self._language, self._weak = subject, language, weak
         self._text, self._found, self._goods, self._today = heard.text, heard.found, heard.goods, heard.today
+        self._time = heard.time
         self._heard: list[str] = [*(e.text for e in heard.found if e.kind != "amount"), *heard.named]
         self._said: dict[str, str] = {}
         self._whole = True
@@ -94,7 +96,7 @@ class Understanding:
 
     def _period(self) -> tuple[Found | None, Period | None, Moment | None]:
         """The time that was found, its days where they narrow the rows, and the moment that they are about."""
-        found, whole = find_time(self._text, _texts(self._found, "date"), self._today)
+        found, whole = self._time
         self._whole &= whole
         if found is None:
             return None, None, None
@@ -335,7 +337,3 @@ def blanked(text: str, parts: Iterable[str]) -> str:
 def of_kind(found: Sequence[Entity], kind: str) -> tuple[str, ...]:
     """Values of the entities of a kind."""
     return tuple(entity.value for entity in found if entity.kind == kind)
-
-
-def _texts(found: Sequence[Entity], kind: str) -> list[str]:
-    return [entity.text for entity in found if entity.kind == kind]
