@@ -1,0 +1,99 @@
+"""A real server in a process of its own, with a key of each role."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+import httpx
+
+from app.auth.keys import digest_of, new_key
+from app.auth.principal import DEFAULT_TENANT, Role
+from app.db.engine import Database
+from app.db.keys import KeyRepository
+from app.db.migrate import upgrade
+from scripts.attacks.base import Target
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 100.0
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+
+
+@contextmanager
+def process(data_dir: Path, *, keys: bool = True, **settings: str) -> Iterator[Target]:
+    """`python -m app` with the hash embedder and no samples unless told; asks nothing before it is ready.
+
+    keys: a key of each role is stored, one of them of tenant `other`; without, every caller on loopback has every role.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    given = asyncio.run(_keys(data_dir)) if keys else {}
+    defaults = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false", "API_KEY": ""}
+    own = {"HOST": "127.0.0.1", "PORT": "0", "DATA_DIR": str(data_dir), "PYTHONPATH": str(ROOT)}
+    # `env`, because only settings read the environment
+    command = ["env", *(f"{name}={value}" for name, value in (defaults | own | settings).items())]
+    with subprocess.Popen(
+        [*command, sys.executable, "-m", "app"], cwd=data_dir, stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            found = _ADDRESS.search(server.stdout.readline())
+            if not found:
+                raise OSError("服务没有启动")
+            target = Target(found.group(), pid=server.pid, **given)
+            _learnt(target)
+            yield target
+        finally:
+            server.terminate()
+
+
+def rss_mb(target: Target) -> float:
+    """Resident memory of the server's process and its children, in MB."""
+    pids = [target.pid, *_children(target.pid)]
+    return sum(_rss_mb(pid) for pid in pids)
+
+
+def alive(target: Target) -> bool:
+    """Whether the process that was started still answers."""
+    return Path(f"/proc/{target.pid}/exe").exists() and (
+        httpx.get(f"{target.address}/api/v1/health", timeout=30, trust_env=False).status_code == 200
+    )
+
+
+async def _keys(data_dir: Path) -> dict[str, str]:
+    database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
+    await upgrade(database)
+    repository, given = KeyRepository(database), {}
+    for name, role in {role.value: role for role in Role}.items() | {"other_client": Role.CLIENT}.items():
+        given[name] = key = new_key()
+        tenant = "other" if name == "other_client" else DEFAULT_TENANT
+        await repository.create(tenant, role, name, digest_of(key))
+    await database.close()
+    return given
+
+
+def _learnt(target: Target) -> None:
+    deadline = monotonic() + START_SECONDS
+    while httpx.get(f"{target.address}/api/v1/health/ready", timeout=30, trust_env=False).json()["learning"]:
+        if monotonic() > deadline:
+            raise OSError("例句没有学完")
+        sleep(0.2)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            found += [child, *_children(child)]
+    return found
+
+
+def _rss_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6

@@ -1,0 +1,7 @@
+"""All attacks by subject."""
+
+from __future__ import annotations
+
+from scripts.attacks.base import Attack
+
+ATTACKS: dict[str, Attack] = {}
