@@ -23,7 +23,7 @@ from app.db.migrate import upgrade
 from app.db.profiles import ProfileRepository
 from knowledge.embeddings.base import readable
 from scripts.attacks.base import Target
-from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack, embedders, recovered, store
+from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack, embedders, kill, store
 from scripts.attacks.process import ROOT, alive, process
 
 RESERVED = 4
@@ -32,15 +32,16 @@ TRIES = 20
 
 
 def test_no_character_of_all_expands_beyond_what_is_reserved_or_cannot_be_encoded() -> None:
-    broken = []
-    for code in range(sys.maxunicode + 1):
-        character = chr(code)
-        text = readable(character)
-        size = len(text.encode("utf-8", "replace"))
-        held = len(text) <= 1 and len(unicodedata.normalize("NFKC", text)) <= RESERVED * size
-        if not held or "\0" in text or text.encode("utf-8", "ignore") != text.encode("utf-8", "replace"):
-            broken.append(hex(code))
-    assert broken == []
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+    text = readable(everything)
+    assert 0.9 * len(everything) < len(text) <= len(everything)
+    assert "\0" not in text
+    expanding = [
+        hex(ord(character))
+        for character in text  # which can be encoded, or this raises
+        if len(unicodedata.normalize("NFKC", character)) > RESERVED * len(character.encode())
+    ]
+    assert expanding == []
 
 
 @pytest.mark.parametrize("text", ["ｉＰｈｏｎｅ　１５", "㎏与㌔", "Straße №5 ﬁ", "صلى الله عليه وسلم", "Ａ：①②③"])
@@ -56,7 +57,7 @@ def test_what_expands_most_is_read_by_the_library_itself() -> None:
         "import sys; from knowledge.embeddings.base import readable; from knowledge.embeddings.e5 import load\n"
         "encode = load()\n"
         "for character in sys.argv[1]:\n"
-        "    assert abs((encode([readable(character * 20)], 'passage') ** 2).sum() - 1) < 0.01\n"
+        "    assert abs((encode([readable(character * 6)], 'passage') ** 2).sum() - 1) < 0.01\n"
         "print('done')"
     )
     command = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-c", code, "".join(EXPANDING)]
@@ -92,13 +93,6 @@ async def test_a_profile_that_broke_the_embedder_stops_no_start(target: Target) 
     assert alive(target)
 
 
-async def test_it_withstands_the_attack(target: Target) -> None:
-    report = await attack(target)
-    assert report.broken == []
-    assert report.cases >= 30
-    assert alive(target)
-
-
 async def test_a_message_that_overflowed_the_heap_gets_a_typed_answer(target: Target) -> None:
     async with target.http(target.client) as client:
         answer = (await client.post("/api/v1/chat", json={"message": LONGEST * 20})).json()
@@ -106,34 +100,35 @@ async def test_a_message_that_overflowed_the_heap_gets_a_typed_answer(target: Ta
     assert answer["data"]["degraded"] == []
 
 
-async def test_without_its_embedder_it_answers_by_keywords_until_that_is_back(target: Target) -> None:
+async def test_it_withstands_the_attack(target: Target) -> None:
+    report = await attack(target)
+    assert report.broken == []
+    assert report.cases >= 30
+    assert alive(target)
+
+
+async def test_without_its_embedder_it_answers_by_keywords_and_says_so(target: Target) -> None:
     async with target.http(target.client) as client, target.http(target.admin) as admin:
-        await store(admin, "运费.md", "# 退货运费\n\n质量问题的退货运费由商城承担。")
-        assert await recovered(target, client)
-        for _ in range(TRIES):  # a busy machine may have started it again before the question got there
-            for pid in embedders(target):
-                os.kill(pid, signal.SIGKILL)
+        stored = await store(admin, "运费.md", "# 退货运费\n\n质量问题的退货运费由商城承担。")
+        assert stored.status_code in (201, 202)
+        assert stored.json()["files"][0]["outcome"] == "created"
+        for _ in range(TRIES):  # a busy machine may have started it again before the question gets there
+            kill(target)
             answer = await ask(client)
-            assert Outcome(answer["outcome"])
             assert (await client.get("/api/v1/health")).status_code == 200
             if answer["data"]["degraded"]:
                 break
-        assert answer["data"]["degraded"] == ["embedding"]
-        assert "商城承担" in answer["reply"]
-        stored = await store(
-            admin, "保修.md", "# 保修\n\n耳机保修一年，人为损坏不在保修范围内。"
-        )
-        assert stored.status_code in (201, 202)
-        assert stored.json()["files"][0]["outcome"] == "created"
-        assert await recovered(target, client)
+    assert answer["data"]["degraded"] == ["embedding"]
+    assert (Outcome(answer["outcome"]), "商城承担" in answer["reply"]) == (Outcome.ANSWERED, True)
 
 
 def test_the_embedder_ends_with_a_server_that_is_killed(target: Target) -> None:
     """The last one."""
-    children = embedders(target)
-    assert children
-    os.kill(target.pid, signal.SIGKILL)
     deadline = monotonic() + 60
+    while not (children := embedders(target)):
+        assert monotonic() < deadline, "the embedder does not come back"
+        sleep(0.05)
+    os.kill(target.pid, signal.SIGKILL)
     while any(Path(f"/proc/{pid}/exe").exists() for pid in children):
         assert monotonic() < deadline, "the embedder outlives the server"
         sleep(0.05)
