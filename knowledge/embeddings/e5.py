@@ -33,6 +33,11 @@ class E5Embedder(Embedder):
             self._installed = True
         return self._encoder.encode(texts, kind)
 
+    @property
+    def pid(self) -> int | None:
+        """The process that embeds now; None until the first text."""
+        return self._encoder.pid
+
     def close(self) -> None:
         self._encoder.close()
         super().close()

@@ -61,6 +61,12 @@ class GuardedEncoder:
             return self._tried_alone(key, texts, kind)
         raise EmbeddingUnavailable(f"{self._title}: the process was killed")
 
+    @property
+    def pid(self) -> int | None:
+        """The process that embeds now."""
+        process = self._process
+        return process.pid if process else None
+
     def close(self) -> None:
         """Ends the process; those who wait for it get EmbeddingUnavailable."""
         with self._changed:

@@ -58,6 +58,7 @@ class EncoderProcess:
         )
         for _, theirs in pairs:
             theirs.close()
+        self.pid = self._process.pid
         self._free: SimpleQueue[socket.socket] = SimpleQueue()
         try:
             self._until_ready()
