@@ -30,7 +30,7 @@ class Inside(E5Embedder):
 
 
 async def run(rounds: int, questions: int) -> dict[str, Any]:
-    """Each round asks the same questions of both, one after the other, first the one, then the other way about."""
+    """Each question is asked of both, of each first in turn, so that both meet the same machine."""
     sentences = [anchor.text for anchor in shipped_anchors().sentences]
     texts = sentences[:: max(1, len(sentences) // questions)][:questions]
     before = rss_mb()
@@ -42,8 +42,12 @@ async def run(rounds: int, questions: int) -> dict[str, Any]:
             both: dict[str, Embedder] = {"own_process": apart, "inside": inside}
             times: dict[str, list[list[float]]] = {name: [] for name in both}
             for number in range(rounds):
-                for name in sorted(both, reverse=number % 2 == 1):
-                    times[name].append([await _asked(both[name], text) for text in texts])
+                asked: dict[str, list[float]] = {name: [] for name in both}
+                for place, text in enumerate(texts):
+                    for name in sorted(both, reverse=(number + place) % 2 == 1):
+                        asked[name].append(await _asked(both[name], text))
+                for name, measured in asked.items():
+                    times[name].append(measured)
             memory = {
                 "rss_mb_own_process": round(outside - before + rss_mb(apart.pid), 1),
                 "rss_mb_inside": round(rss_mb() - outside, 1),
