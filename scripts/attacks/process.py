@@ -22,7 +22,7 @@ from app.db.migrate import upgrade
 from scripts.attacks.base import Target
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 100.0
+START_SECONDS = 300.0
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 

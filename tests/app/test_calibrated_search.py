@@ -77,7 +77,7 @@ async def test_a_change_is_calibrated_behind_and_once(
         fits.clear()
         await container.ingestion.add("default", FILES[1:])
         assert await passes(container, "质量问题的退货运费由商城承担")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(fits) < 2:  # noqa: ASYNC110 - nothing announces it
                 await asyncio.sleep(0.01)
 

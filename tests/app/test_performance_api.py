@@ -104,7 +104,7 @@ async def until_settled(container: Container) -> None:
         async with container.base.database.read() as connection:
             return (await connection.execute(select(func.count()).select_from(OutboxEvent))).scalar_one()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await left():  # noqa: ASYNC110 - nothing announces it
             await asyncio.sleep(0.05)
 

@@ -30,7 +30,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
 
 @pytest.fixture
 async def client(server: Served) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.address, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         yield client
 
 
@@ -68,7 +68,7 @@ async def test_a_proposal_is_typed_and_survives_a_restart(tmp_path: Path) -> Non
     for texts in (("帮我建个工单", "洗衣机一直漏水"), ("确认",)):
         async with (
             served(tmp_path) as server,
-            httpx.AsyncClient(base_url=server.address, timeout=20) as client,
+            httpx.AsyncClient(base_url=server.address, timeout=60) as client,
         ):
             for text in texts:
                 body = await say(client, "s1", text)
@@ -104,7 +104,10 @@ async def test_a_second_change_of_the_same_version_is_a_conflict(client: httpx.A
 async def test_the_customers_key_manages_nothing(tmp_path: Path) -> None:
     key = "an-administrators-key-of-this-test"
     admin = {"Authorization": f"Bearer {key}"}
-    async with served(tmp_path, api_key=key) as server, httpx.AsyncClient(base_url=server.address) as client:
+    async with (
+        served(tmp_path, api_key=key) as server,
+        httpx.AsyncClient(base_url=server.address, timeout=60) as client,
+    ):
         made = new_key()
         repository = KeyRepository(server.container.base.database)
         await repository.create("default", Role.CLIENT, "web", digest_of(made))
@@ -122,7 +125,7 @@ async def test_a_ticket_belongs_to_whoever_proved_who_it_is(tmp_path: Path) -> N
         keys = KeyRepository(server.container.base.database)
         browser, backend, staff = [
             await stack.enter_async_context(
-                httpx.AsyncClient(base_url=server.address, timeout=20, headers={"Authorization": f"Bearer {key}"})
+                httpx.AsyncClient(base_url=server.address, timeout=60, headers={"Authorization": f"Bearer {key}"})
             )
             for key in (new_key(), new_key(), admin)
         ]
@@ -172,7 +175,7 @@ async def test_a_ticket_of_the_conversation_reaches_the_webhook(client: httpx.As
 
 
 async def test_private_targets_are_refused_by_default(tmp_path: Path) -> None:
-    async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address) as client:
+    async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         for url in ("http://127.0.0.1/hook", "http://169.254.169.254/latest", "file:///etc/passwd"):
             refused = await client.post(WEBHOOKS, json={"url": url, "events": ["ticket.created"]})
             assert (refused.status_code, refused.json()["error"]["code"]) == (400, "unsafe_target")

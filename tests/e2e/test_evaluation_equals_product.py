@@ -75,7 +75,7 @@ async def assert_equal(settings: Settings, folder: Path, data: EvalSet) -> set[s
             ranked = [sources[item["document_name"], item["question"], item["text"]] for item in found]
             assert list(dict.fromkeys(ranked)) == result.ranked(data.source_of), text
             expected = [candidate.probability for candidate in result.retrieval.candidates]
-            assert [item["probability"] for item in found] == pytest.approx(expected, abs=1e-6), text
+            assert [item["probability"] for item in found] == pytest.approx(expected, abs=1e-3), text
             answer = await post(client, "chat", {"message": text})
             if answer["data"]["agent"] == "care":  # 气死我了: heard before it is answered
                 continue
