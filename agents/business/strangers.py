@@ -19,7 +19,7 @@ from agents.routing.entities import shipped_extractor
 from knowledge.text import fold
 
 _LIST = re.compile(r"\{([a-z]+)\}")
-_EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
 _LETTERS = re.compile(r"([A-Za-z]{1,4}[-_]?)(\d{2,})")
 _MAX_NAME = 4
 _NOT_IN_NAMES = re.compile(r"[我你您他她它的了么吗呢吧查下单]")
