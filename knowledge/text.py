@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from knowledge.segmentation import likeliest
+
 VERSION = "3"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
@@ -206,7 +208,9 @@ def _everybodys_tokenizer() -> Any:
     import logging
 
     import jieba
+    from jieba import finalseg
 
+    finalseg.viterbi = likeliest
     jieba.setLogLevel(logging.WARNING)
     jieba.initialize()
     return jieba.dt
