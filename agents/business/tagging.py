@@ -100,9 +100,7 @@ def _tagger() -> Any:
     from jieba import posseg
     from jieba.posseg.viterbi import MIN_FLOAT
 
-    chances = Chances(
-        posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P, MIN_FLOAT
-    )
+    chances = Chances(posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P, MIN_FLOAT)
 
     class Tagger(posseg.POSTokenizer):  # type: ignore[misc]
         """jieba's, with this module's search in the place of its own."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from scripts.attacks import lengthy
 from scripts.attacks.base import Attack
 
-ATTACKS: dict[str, Attack] = {}
+ATTACKS: dict[str, Attack] = {
+    "long_messages": lengthy.attack,
+}
