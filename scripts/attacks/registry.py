@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from scripts.attacks import lengthy
+from scripts.attacks import lengthy, outgoing
 from scripts.attacks.base import Attack
 
 ATTACKS: dict[str, Attack] = {
     "long_messages": lengthy.attack,
+    "outgoing": outgoing.attack,
 }
