@@ -10,10 +10,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from knowledge.segmentation import likeliest
+
 VERSION = "3"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
-_IDENTIFIER = re.compile(r"[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
+_IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
 """Model numbers, order ids, versions and file names: kept whole, and their parts beside them."""
 _ENGLISH = re.compile(r"(?<![a-z0-9_./+#-])[a-z]+(?:-[a-z]+)?(?![a-z0-9_./+#-])")
 _RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
@@ -215,7 +217,9 @@ def _everybodys_tokenizer() -> Any:
     import logging
 
     import jieba
+    from jieba import finalseg
 
+    finalseg.viterbi = likeliest
     jieba.setLogLevel(logging.WARNING)
     jieba.initialize()
     return jieba.dt

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agents.neutral import neutral_answer
 from agents.registry import Roster
 from agents.rewriter import rewritten_by_rules
 from agents.routing.types import Band, Intent, Route, Tier, Trace
@@ -59,7 +60,7 @@ async def _asked(roster: Roster, route: Route, question: Question) -> Advice:
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing)
         elif isinstance(event, Done):
-            answer = event.answer
+            answer = neutral_answer(event.answer)
     if answer is None:
         raise RuntimeError("an agent ended without its final event")
     return Advice(question.standalone, answer, candidates)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from scripts.attacks import embedder
+from scripts.attacks import lengthy, outgoing
 from scripts.attacks.base import Attack
 
 ATTACKS: dict[str, Attack] = {
     "embedder": embedder.attack,
+    "long_messages": lengthy.attack,
+    "outgoing": outgoing.attack,
 }
