@@ -85,8 +85,9 @@ class Worker:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         stdin.close()
-        while await stdout.read(2**16):
-            pass
+        with suppress(OSError):
+            while await stdout.read(2**16):
+                pass
         await self._process.wait()
         with suppress(OSError):
             await stdin.wait_closed()

@@ -116,11 +116,12 @@ def decode(payload: bytes, name: str) -> Reply:
         if "error" in fields:
             return Reply(_error(fields, name), retires)
         paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
+        document = DocumentMeta("", name, _of(str, fields["title"]))
         rows = enumerate(fields["chunks"])
-        chunks = tuple(_chunk(name, ordinal, row, paths) for ordinal, row in rows)
+        chunks = tuple(_chunk(document, ordinal, row, paths) for ordinal, row in rows)
         if not chunks:
             raise Garbled("no chunks")
-        return Reply(ReadDocument(_of(str, fields["title"]), chunks), retires)
+        return Reply(ReadDocument(document.title, chunks), retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise Garbled(str(error)) from error
 
@@ -131,13 +132,13 @@ def _error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryErro
     return _ERRORS[fields["error"]](name, _of(str, fields["reason"])[:MAX_REASON])
 
 
-def _chunk(name: str, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
+def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
     text, path, page, question, entry = row
     if not _ENTRY.fullmatch(entry):
         raise Garbled("entry")
     return Chunk(
         id=f"-{ordinal}",
-        document=DocumentMeta("", name, ""),
+        document=document,
         ordinal=ordinal,
         text=_of(str, text),
         heading_path=paths[_of(int, path)],

@@ -19,10 +19,13 @@ MAX_FILES = 200
 MAX_GROWTH = 64 * 2**20
 """Bytes of address space; a worker that keeps more than this retires, so that each file finds the same room."""
 
+_MAX_FILE = 2**16
+
 
 def main() -> None:
     """Ends with its input."""
     memory_mb, parent = (int(argument) for argument in sys.argv[1:])
+    os.closerange(3, _MAX_FILE)  # not every event loop closes what was open in the server
     jobs = sys.stdin.buffer
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no reply
