@@ -22,5 +22,5 @@ class Limits:
     max_unpacked_bytes: int = 200 * 2**20
     max_archive_entries: int = 10_000
     max_compression_ratio: int = 200
-    max_chunks: int = 300_000
+    max_chunks: int = 150_000
     max_indexed_characters: int = 20_000_000
