@@ -1,0 +1,69 @@
+"""Takes out of a page's tree what no reader of the page sees, so that nobody is told what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from knowledge.parsing.css import Declarations, Look, declarations, rules
+
+_MAY_HIDE = re.compile(r"style|hidden|color|<font", re.IGNORECASE)
+_COLOURED = {"color": "color", "text": "color", "bgcolor": "background-color"}
+"""Attributes from before CSS."""
+
+Sheets = Mapping[int, Declarations]
+"""What style sheets say of a node, by its `mem_id`."""
+
+
+def remove_invisible(tree: LexborHTMLParser, html: str) -> None:
+    """Removes hidden elements and text below the body: not shown, not there, too small, or in the background's colour.
+
+    Collapsed <details> and what is hidden from screen readers alone stay. `html`: the page's source.
+    """
+    if tree.body is None or not _MAY_HIDE.search(html):
+        return
+    sheets = _sheets(tree)
+    waiting: list[tuple[LexborNode, Look]] = [(tree.body, Look())]
+    if tree.root is not None and (page := Look().inside(_style(tree.root, sheets))):
+        waiting = [(tree.body, page)]
+    hidden: list[LexborNode] = []
+    while waiting:
+        node, around = waiting.pop()
+        look = None if "hidden" in node.attributes else around.inside(_style(node, sheets))
+        if look is None:
+            hidden.append(node)
+            continue
+        child = node.first_child
+        while child is not None:
+            if child.is_element_node:
+                waiting.append((child, look))
+            elif child.is_text_node and not look.readable:
+                hidden.append(child)
+            child = child.next
+    for node in hidden:
+        node.decompose()
+
+
+def _sheets(tree: LexborHTMLParser) -> Sheets:
+    """Of all <style> elements; a rule of more weight, then a later one, has the last word."""
+    found: dict[int, dict[str, str]] = {}
+    sheet = "\n".join(style.text() for style in tree.css("style"))
+    for rule in sorted(rules(sheet), key=lambda rule: rule.weight):
+        try:
+            nodes = tree.css(rule.selector)
+        except SelectolaxError:
+            continue
+        for node in nodes:
+            found.setdefault(node.mem_id, {}).update(rule.style)
+    return found
+
+
+def _style(node: LexborNode, sheets: Sheets) -> Declarations:
+    attributes = node.attributes
+    style = {name: attributes[key] or "" for key, name in _COLOURED.items() if key in attributes}
+    style.update(sheets.get(node.mem_id, {}))
+    if inline := attributes.get("style"):
+        style.update(declarations(inline))
+    return style
