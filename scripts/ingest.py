@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入"
+    )
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
     parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="租户，默认 default")

@@ -20,7 +20,7 @@ class FoundFile:
 
     def read(self, max_bytes: int) -> bytes:
         """The content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, for a link too."""
-        with open(self.path, "rb", opener=_open_no_link) as file:  # noqa: PTH123 - Path.open knows no opener
+        with open(self.path, "rb", opener=_open_no_link) as file:
             return file.read(max_bytes + 1)
 
 

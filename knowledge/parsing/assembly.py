@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument
+from knowledge.parsing.characters import shown
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
 from knowledge.parsing.rows import read_rows
-from knowledge.text import clean
 from knowledge.types import Block, FaqPair, ParsedDocument
 
 _MAX_TITLE = 200
@@ -86,7 +86,7 @@ class _Assembly:
         self._bare = False
 
     def _add(self, text: str, page: int | None) -> None:
-        text = _WIDE.sub(r"\1\2", clean(text)).strip("\n").rstrip()
+        text = _WIDE.sub(r"\1\2", shown(text)).strip("\n").rstrip()
         if not text.strip():
             return
         self._count(text)
@@ -114,4 +114,4 @@ class _Assembly:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(clean(text).split())
+    return " ".join(shown(text).split())

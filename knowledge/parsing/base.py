@@ -40,7 +40,7 @@ class Source:
 
 
 class Parser(ABC):
-    """A provider writes `_pieces`, which may raise anything; callers of `parse` see only InvalidDocument and MemoryError.
+    """A provider writes `_pieces`, which may raise anything; callers of `parse` see InvalidDocument or MemoryError.
 
     `signature`: how the bytes of this format begin; empty for text formats.
     """

@@ -46,9 +46,7 @@ def over(colour: Colour | None, share: float, background: Colour | None) -> Colo
         return background
     if share >= 1 or colour is None or background is None:
         return colour
-    red, green, blue = (
-        round(one * share + other * (1 - share)) for one, other in zip(colour, background, strict=True)
-    )
+    red, green, blue = (round(one * share + other * (1 - share)) for one, other in zip(colour, background, strict=True))
     return red, green, blue
 
 

@@ -68,14 +68,16 @@ class Rule:
 
     selector: str
     style: Declarations
+    important: Declarations
     weight: tuple[int, int, int, int]
 
 
-def declarations(style: str) -> dict[str, str]:
-    """Those of a style attribute or of a rule; the last of a property counts."""
-    found = {}
+def declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Those of a style attribute or of a rule, then the important ones; the last of a property counts."""
+    found: tuple[dict[str, str], dict[str, str]] = {}, {}
     for name, value in _DECLARATION.findall(_COMMENT.sub("", style)):
-        found[name.lower()] = _IMPORTANT.sub("", value).strip().lower()
+        value, important = _IMPORTANT.subn("", value)
+        found[important][name.lower()] = value.strip().lower()
     return found
 
 
@@ -85,12 +87,13 @@ def rules(sheet: str) -> Iterator[Rule]:
     for head, body in _blocks(_COMMENT.sub("", sheet)):
         if _SHOWN_MEDIA.fullmatch(head):
             yield from rules(body)
-        elif not head.startswith("@") and (style := declarations(body)):
+        elif not head.startswith("@"):
+            style, important = declarations(body)
             for selector in head.split(","):
                 if (selector := selector.strip()) and ":" not in selector:
                     order += 1
                     ids, classes, tags = (len(pattern.findall(selector)) for pattern in _SPECIFIC)
-                    yield Rule(selector, style, (ids, classes, tags, order))
+                    yield Rule(selector, style, important, (ids, classes, tags, order))
 
 
 def _blocks(sheet: str) -> Iterator[tuple[str, str]]:

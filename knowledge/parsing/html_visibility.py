@@ -13,8 +13,8 @@ _MAY_HIDE = re.compile(r"style|hidden|color|<font", re.IGNORECASE)
 _COLOURED = {"color": "color", "text": "color", "bgcolor": "background-color"}
 """Attributes from before CSS."""
 
-Sheets = Mapping[int, Declarations]
-"""What style sheets say of a node, by its `mem_id`."""
+Sheets = Mapping[int, tuple[dict[str, str], dict[str, str]]]
+"""What style sheets say of a node, by its `mem_id`, and what of it is important."""
 
 
 def remove_invisible(tree: LexborHTMLParser, html: str) -> None:
@@ -48,7 +48,7 @@ def remove_invisible(tree: LexborHTMLParser, html: str) -> None:
 
 def _sheets(tree: LexborHTMLParser) -> Sheets:
     """Of all <style> elements; a rule of more weight, then a later one, has the last word."""
-    found: dict[int, dict[str, str]] = {}
+    found: dict[int, tuple[dict[str, str], dict[str, str]]] = {}
     sheet = "\n".join(style.text() for style in tree.css("style"))
     for rule in sorted(rules(sheet), key=lambda rule: rule.weight):
         try:
@@ -56,14 +56,15 @@ def _sheets(tree: LexborHTMLParser) -> Sheets:
         except SelectolaxError:
             continue
         for node in nodes:
-            found.setdefault(node.mem_id, {}).update(rule.style)
+            usual, important = found.setdefault(node.mem_id, ({}, {}))
+            usual.update(rule.style)
+            important.update(rule.important)
     return found
 
 
 def _style(node: LexborNode, sheets: Sheets) -> Declarations:
     attributes = node.attributes
     style = {name: attributes[key] or "" for key, name in _COLOURED.items() if key in attributes}
-    style.update(sheets.get(node.mem_id, {}))
-    if inline := attributes.get("style"):
-        style.update(declarations(inline))
-    return style
+    usual, important = sheets.get(node.mem_id, ({}, {}))
+    own, own_important = declarations(attributes.get("style") or "")
+    return style | usual | own | important | own_important

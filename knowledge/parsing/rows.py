@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from knowledge.text import clean
+from knowledge.parsing.characters import shown
 from knowledge.types import FaqPair
 
 _COLUMNS = {
@@ -56,7 +56,7 @@ def read_rows(rows: Iterable[Sequence[str]], headed: bool) -> Iterator[str | Faq
     faq: _FaqColumns | None = None
     body = False
     for row in rows:
-        cells = [clean(cell).strip() for cell in row]
+        cells = [shown(cell).strip() for cell in row]
         filled = [cell for cell in cells if cell]
         if not filled:
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import suppress
 from dataclasses import dataclass
 
 from loguru import logger

@@ -12,7 +12,7 @@ import httpx
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A running server of one's own, on this machine. Keys are of one tenant, `other_client` and `other_admin` of another one.
+    """A running server of one's own, on this machine. Keys are of one tenant, those named `other_…` of another one.
 
     Without keys (keyless loopback) all of them are empty. `pid` is 0 where the process is not known.
     """

@@ -102,7 +102,9 @@ Part = tuple[str, str, str, str]
 
 def _package(*parts: Part) -> bytes:
     main, folder = parts[0][0], parts[0][0].rpartition("/")[0]
-    overrides = "".join(f'<Override PartName="/{part[0]}" ContentType="{_CONTENT_TYPE}{part[1]}+xml"/>' for part in parts)
+    overrides = "".join(
+        f'<Override PartName="/{part[0]}" ContentType="{_CONTENT_TYPE}{part[1]}+xml"/>' for part in parts
+    )
     links = "".join(
         f'<Relationship Id="r{number}" Type="{_OFFICE}/{kind}" Target="{path.removeprefix(folder + "/")}"/>'
         for number, (path, _, kind, _) in enumerate(parts[1:], start=1)
@@ -204,7 +206,8 @@ def hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
         "引号.csv": lambda: b'"a' * (2 * MIB),
         "巨大列.csv": lambda: b",".join([b"a"] * MIB) + b"\n" + b",".join([b"b"] * MIB),
         "问法.csv": lambda: (
-            "问题,答案,相似问法\n" + f"怎么退,{'七天内可以退。' * 250},{'|'.join(f'退{n}' for n in range(15_000))}\n" * 20
+            "问题,答案,相似问法\n"
+            + f"怎么退,{'七天内可以退。' * 250},{'|'.join(f'退{n}' for n in range(15_000))}\n" * 20
         ).encode(),
         "长问题.csv": lambda: ("问题,答案\n" + ("退" * 100_000 + ",七天内可以退。\n") * 10).encode(),
     }
