@@ -103,7 +103,7 @@ Part = tuple[str, str, str, str]
 def _package(*parts: Part) -> bytes:
     main, folder = parts[0][0], parts[0][0].rpartition("/")[0]
     overrides = "".join(
-        f'<Override PartName="/{part[0]}" ContentType="{_CONTENT_TYPE}{part[1]}+xml"/>' for part in parts
+        f'<Override PartName="/{path}" ContentType="{_CONTENT_TYPE}{kind}+xml"/>' for path, kind, *_ in parts
     )
     links = "".join(
         f'<Relationship Id="r{number}" Type="{_OFFICE}/{kind}" Target="{path.removeprefix(folder + "/")}"/>'
@@ -161,6 +161,8 @@ def hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
     cell, string, format_ = '<c t="s"><v>0</v></c>', "<si><t>a</t></si>", '<xf fontId="0"/>'
     row, style = f"<row>{cell}</row>", '<w:style w:type="paragraph" w:styleId="a"><w:name w:val="a"/></w:style>'
 
+    answer, variants = "七天内可以退。" * 250, "|".join(f"退{number}" for number in range(15_000))
+
     def flate() -> bytes:
         return zlib.compress(zeros, 1)
 
@@ -205,9 +207,6 @@ def hostile_files(scale: int = 64) -> dict[str, Callable[[], bytes]]:
         "巨大字段.csv": lambda: b'a,b\n"' + b"x," * (5 * MIB) + b'"\n',
         "引号.csv": lambda: b'"a' * (2 * MIB),
         "巨大列.csv": lambda: b",".join([b"a"] * MIB) + b"\n" + b",".join([b"b"] * MIB),
-        "问法.csv": lambda: (
-            "问题,答案,相似问法\n"
-            + f"怎么退,{'七天内可以退。' * 250},{'|'.join(f'退{n}' for n in range(15_000))}\n" * 20
-        ).encode(),
+        "问法.csv": lambda: ("问题,答案,相似问法\n" + f"怎么退,{answer},{variants}\n" * 20).encode(),
         "长问题.csv": lambda: ("问题,答案\n" + ("退" * 100_000 + ",七天内可以退。\n") * 10).encode(),
     }

@@ -18,10 +18,10 @@ from scripts.attacks.process import children, process
 
 MEMORY_MB = 192
 NAMES = (
-    "嵌套表单.pdf", "双重压缩.pdf", "十六进制压缩.pdf", "文本编码压缩.pdf", "游程压缩.pdf", "字典压缩.pdf", "对象流.pdf",
-    "截断.pdf", "空段落.docx", "嵌套表格.docx", "海量样式.docx", "实体.docx", "截断.docx", "海量样式.xlsx", "共享字符串.xlsx",
-    "属性.html", "嵌套.html", "样式规则.html", "表格.md", "引用.md", "链接.md", "空白.txt", "乱码.txt", "声明错误.html",
-    "巨大字段.csv", "长问题.csv",
+    "嵌套表单.pdf", "双重压缩.pdf", "十六进制压缩.pdf", "文本编码压缩.pdf", "游程压缩.pdf", "字典压缩.pdf",
+    "对象流.pdf", "截断.pdf", "空段落.docx", "嵌套表格.docx", "海量样式.docx", "实体.docx", "截断.docx",
+    "海量样式.xlsx", "共享字符串.xlsx", "属性.html", "嵌套.html", "样式规则.html", "表格.md", "引用.md", "链接.md",
+    "空白.txt", "乱码.txt", "声明错误.html", "巨大字段.csv", "长问题.csv",
 )  # fmt: skip
 
 
