@@ -1,4 +1,4 @@
-"""Point 7: hostile files over HTTP, against a real process with small bounds."""
+"""Points 7 and 11: hostile files, and files that hide text, over HTTP, against a real process with small bounds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from time import monotonic, sleep
 import httpx
 import pytest
 
+from scripts.attacks import invisible
 from scripts.attacks.base import Target
 from scripts.attacks.hostile_files import nested_forms
 from scripts.attacks.parsers import PATH, attack
@@ -30,6 +31,12 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     settings = {"PARSE_MAX_SECONDS": "1", "PARSE_MAX_MEMORY_MB": str(MEMORY_MB)}
     with process(tmp_path_factory.mktemp("data"), **settings) as target:
         yield target
+
+
+async def test_what_a_document_hides_is_not_told(target: Target) -> None:
+    report = await invisible.attack(target)
+    assert report.broken == []
+    assert report.cases > 90
 
 
 async def test_hostile_files_are_refused_by_name_and_stop_nobody(target: Target) -> None:
