@@ -46,6 +46,9 @@ class Sandbox:
         self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._rest: asyncio.TimerHandle | None = None
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._closed = False
 
     async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
         """Raises InvalidDocument by its subclasses, ParsingUnavailable."""
@@ -63,14 +66,17 @@ class Sandbox:
         """Kills all workers and waits for their end."""
         if self._rest is not None:
             self._rest.cancel()
-        for worker in (*self._idle, *self._busy):
-            self._end(worker)
-        self._idle.clear()
+        self._closed = True
+        self._let_go()
+        for worker in self._busy:
+            worker.kill()
+        await self._quiet.wait()  # until whoever reads from them has noticed
         await asyncio.gather(*self._ending)
 
     async def _reply(self, job: Job) -> Reply:
         worker = await self._worker()
         self._busy.add(worker)
+        self._quiet.clear()
         reply = None
         try:
             reply = await worker.read(job, WALL_FACTOR * self._options.seconds)
@@ -85,13 +91,17 @@ class Sandbox:
             raise HostileDocument(job.name, "使解析进程给出了无法识别的结果，已拒绝") from error
         finally:
             self._busy.discard(worker)
-            if reply is None or reply.retires:
+            if not self._busy:
+                self._quiet.set()
+            if reply is None or reply.retires or self._closed:
                 self._end(worker)
             else:
                 self._idle.append(worker)
                 self._rest_later()
 
     async def _worker(self) -> Worker:
+        if self._closed:
+            raise ParsingUnavailable("files are no longer read: the server stops")
         while self._idle:
             worker = self._idle.pop()
             if worker.alive:

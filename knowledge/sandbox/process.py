@@ -60,6 +60,11 @@ class Worker:
         return worker
 
     @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         """Whether it has not ended."""
         return self._process.returncode is None
