@@ -99,6 +99,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.WrongEncoding: 422,
     knowledge_errors.HostileDocument: 400,
     knowledge_errors.DocumentTooLarge: 413,
+    knowledge_errors.CostlyDocument: 422,
     knowledge_errors.IndexMismatch: 409,
     knowledge_errors.InvalidConfiguration: 500,
     knowledge_errors.MissingDependency: 501,
@@ -107,6 +108,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.EmbeddingUnavailable: 503,
     knowledge_errors.IndexUnavailable: 503,
     knowledge_errors.RerankUnavailable: 503,
+    knowledge_errors.ParsingUnavailable: 503,
 }
 """One row per error class; a test fails on a class that is missing here."""
 
@@ -119,6 +121,7 @@ _MESSAGES: dict[type[Exception], str] = {
     knowledge_errors.MissingDependency: "服务缺少所需的组件，请管理员查看日志。",
     knowledge_errors.NotCalibrated: "知识库正在准备，请稍后再试。",
     knowledge_errors.Unavailable: "检索" + _TRY_AGAIN,
+    knowledge_errors.ParsingUnavailable: "文件解析" + _TRY_AGAIN,
     agent_errors.GenerationError: "生成回答时出了问题，请稍后再试。",
     agent_errors.GenerationUnavailable: "生成" + _TRY_AGAIN,
     agent_errors.BusinessUnavailable: "业务查询" + _TRY_AGAIN,

@@ -91,6 +91,15 @@ class Settings(BaseSettings):
     chunk_max_tokens: int = Field(300, ge=20, description="片段最多 token 数")
     chunk_overlap_tokens: int = Field(50, ge=0, description="相邻片段重叠的 token 数")
     max_upload_bytes: int = Field(20 * 1024 * 1024, ge=1024, description="单个文件的字节上限")
+    parse_workers: int = Field(
+        4, ge=1, le=32, description="最多几个进程同时解析文件；一个租户最多占用其中一半（至少一个）"
+    )
+    parse_max_memory_mb: int = Field(
+        1024, ge=64, le=16384, description="解析一个文件最多占用的内存（MB，Linux 上有效），超过即停止并拒绝该文件"
+    )
+    parse_max_seconds: int = Field(
+        60, ge=1, le=3600, description="解析一个文件最多占用的处理器秒数，超过即停止并拒绝该文件；总时长不超过它的三倍"
+    )
 
     # Answer
     max_source_count: int = Field(3, ge=1, le=10, description="引用来源的条数上限")

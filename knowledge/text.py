@@ -16,7 +16,8 @@ VERSION = "3"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
-"""Model numbers, order ids, versions and file names: kept whole, and their parts beside them."""
+"""Model numbers, order ids, versions and file names: kept whole, and their parts beside them. Tried only where a run
+begins: else a long run takes quadratic time."""
 _ENGLISH = re.compile(r"(?<![a-z0-9_./+#-])[a-z]+(?:-[a-z]+)?(?![a-z0-9_./+#-])")
 _RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
 _SEPARATOR = re.compile(r"[-_./+#\s]")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 from starlette.datastructures import UploadFile as FormFile
 
+from app.api.connection import while_connected
 from app.api.deps import AdminTenant, StaffTenant, Wiring
 from app.api.document_schemas import (
     DocumentDetail,
@@ -54,17 +55,21 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 
 @router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY)
-async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> UploadOut:
+async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> UploadOut | Response:
     """Takes files in. 201 once all that were taken answer, 202 while the index is still at work.
 
-    A file that cannot be taken is reported beside the others; if none was taken, the error is the response.
+    A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
+    that goes away stops it; files that were taken by then stay.
     """
     max_file = wiring.settings.max_upload_bytes
     async with multipart_form(request, max_file * MAX_BATCH) as form:
         files = [part for part in form.getlist("files") if isinstance(part, FormFile)]
         if not files:
             raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
-        reports = await wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
+        adding = wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
+        reports = await while_connected(request, adding)
+    if reports is None:
+        return Response(status_code=499)  # nobody is there to read it
     _raise_if_nothing_was_taken(reports)
     if not all(report.ready for report in reports if report.error is None):
         response.status_code = 202

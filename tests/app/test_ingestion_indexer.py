@@ -52,7 +52,7 @@ class FlakyIndex(MemoryIndex):
 async def commit_elsewhere(base: KnowledgeBase, name: str, content: str) -> int:
     """What a script in another process does: its own connection, no index."""
     other = Database(str(base.database.engine.url))
-    prepared = await base.ingestor.prepare(name, content.encode(), Identity(f"d-{name}", f"v-{name}"))
+    prepared = await base.ingestor.prepare("t", name, content.encode(), Identity(f"d-{name}", f"v-{name}"))
     revision = await KnowledgeRepository(other).commit("t", prepared, None)
     await other.close()
     return revision
