@@ -115,7 +115,8 @@ class Container:
         self.desk = HumanDesk.over(
             base.database, settings, conversations, self.profiles, self.tickets, self.outbox.wake
         )
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note)
+        durable = settings.turn_durability == "full"
+        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note, durable=durable)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.heads = Heads(base.embedder)
         self._emotions: EmotionHead | None = None

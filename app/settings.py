@@ -47,6 +47,9 @@ class Settings(BaseSettings):
 
     # Database
     database_url: str = Field("", description="SQLAlchemy 异步地址；留空则使用 DATA_DIR 下的 SQLite")
+    turn_durability: Literal["fast", "full"] = Field(
+        "fast", description="SQLite 上一轮对话怎样落盘：fast 不等磁盘，断电可能丢最后几轮；full 每次提交都等磁盘"
+    )
 
     # Embedding and stores
     embedder: Literal["e5", "use", "bge", "openai", "hash", "auto"] = Field(

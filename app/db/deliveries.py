@@ -64,7 +64,7 @@ _ROW = (_TABLE.tenant_id == bindparam("tenant")) & (_TABLE.id == bindparam("deli
 
 class DeliveryRepository:
     """A delivery is leased, not held: no transaction is open while it is sent, and what a killed worker leaves is
-    tried again once the lease is over. So it arrives at least once.
+    tried again once the lease is over. So it arrives at least once, and no try waits for the disk.
     """
 
     def __init__(self, database: Database) -> None:
@@ -75,11 +75,11 @@ class DeliveryRepository:
         async with self._database.read() as connection:  # most often there is nothing, and writers stay undisturbed
             if (await connection.execute(_due(_TABLE.id).limit(1))).first() is None:
                 return []
-        return await self._database.transact(lambda connection: _claim(connection, limit, lease))
+        return await self._database.transact(lambda connection: _claim(connection, limit, lease), durable=False)
 
     async def settle(self, results: Sequence[Result]) -> None:
         """Writes how the tries went; those that are left pending wait: 10, 20, 40 … seconds, an hour at most."""
-        await self._database.transact(lambda connection: _settle(connection, results))
+        await self._database.transact(lambda connection: _settle(connection, results), durable=False)
 
     async def page(self, tenant: str, webhook: str, limit: int, state: State | None = None) -> list[DeliveryRow]:
         """Deliveries of a subscription, the latest first."""
