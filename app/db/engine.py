@@ -17,21 +17,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.db.wal import WriteAheadLog
+
 Result = TypeVar("Result")
 
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another process that writes."""
 
-WAL_LIMIT_BYTES = 64 * 1024 * 1024
-"""The write-ahead log is cut back to this once its pages are in the database."""
-
 _PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",  # first: switching to WAL may have to wait already
     "PRAGMA journal_mode=WAL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA secure_delete=ON",  # what was deleted is overwritten, not only marked as free
-    f"PRAGMA journal_size_limit={WAL_LIMIT_BYTES}",
 )
 _EVERY_COMMIT = ("PRAGMA synchronous=FULL", "PRAGMA fullfsync=ON")  # the latter: macOS asks for it, others ignore it
 _SOON = ("PRAGMA synchronous=NORMAL",)
@@ -62,6 +60,7 @@ class Database:
         self._writer = asyncio.Lock() if self._sqlite else nullcontext()
         self._in_thread: dict[bool, Engine] = {}
         """By whether a commit waits for the disk."""
+        self._log = WriteAheadLog(address.database or "")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="transact")
         if self._sqlite:
             _configure(self.engine.sync_engine, _EVERY_COMMIT)
@@ -86,6 +85,7 @@ class Database:
             await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
+            await self._cut_log()
 
     async def transact(self, work: Callable[[Connection], Result], *, durable: bool = True) -> Result:
         """A write transaction of several statements that need nothing from the event loop in between.
@@ -100,7 +100,9 @@ class Database:
                 return await connection.run_sync(work)
         engine = self._in_thread[durable]
         async with self._writer:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, engine, work)
+            result = await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, engine, work)
+            await self._cut_log()
+            return result
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -108,6 +110,11 @@ class Database:
         for engine in self._in_thread.values():
             engine.dispose()
         await self.engine.dispose()
+
+    async def _cut_log(self) -> None:
+        if self._in_thread and self._log.is_long:
+            engine = self._in_thread[True]
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._log.cut, engine)
 
     @staticmethod
     def _transact(engine: Engine, work: Callable[[Connection], Result]) -> Result:

@@ -52,8 +52,8 @@ def add(connection: Connection, events: Sequence[Event]) -> None:
 
 
 class Outbox:
-    """Exactly once: an effect and the deletion of its event are one transaction, so a kill repeats or loses nothing, nor
-    does a power cut, which takes both or neither.
+    """Exactly once: an effect and the deletion of its event are one transaction, so a kill repeats or loses nothing.
+    A power cut takes both or neither, so nothing here waits for the disk.
     """
 
     def __init__(self, database: Database, handlers: Mapping[str, Sequence[Handler]]) -> None:
