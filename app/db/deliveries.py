@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, bindparam, delete, select, update
+from sqlalchemy import Connection, Select, bindparam, select, update
 
 from app.db.engine import Database
 from app.db.models import Webhook, WebhookDelivery, now
 
 State = Literal["pending", "delivered", "dead"]
-KEPT = timedelta(days=30)
-"""How long deliveries that are over can be looked at."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(hours=1)
 
 
@@ -98,12 +96,6 @@ class DeliveryRepository:
         values = {"state": "pending", "attempts": 0, "due_at": moment, "updated_at": moment}
         async with self._database.write() as connection:
             return bool((await connection.execute(update(_TABLE).where(own).values(values))).rowcount)
-
-    async def purge(self) -> None:
-        """Deletes what has been over for long."""
-        old = (_TABLE.state != "pending") & (_TABLE.updated_at < now() - KEPT)
-        async with self._database.write() as connection:
-            await connection.execute(delete(_TABLE).where(old))
 
 
 def _claim(connection: Connection, limit: int, lease: timedelta) -> list[Delivery]:
