@@ -53,6 +53,7 @@ from app.knowledge_ops.search import CalibratedSearch, Searches
 from app.llm import LanguageModels
 from app.metrics import Metrics
 from app.outbox import OutboxWorker
+from app.retention.service import Retention
 from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
@@ -248,7 +249,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = Searches(settings, labelled)
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
         stack.push_async_callback(searches.close)
-        stack.callback(start_jobs(searches).shutdown, wait=False)
+        retention = Retention(base.database, settings.retention_days, base.embeddings)
+        stack.callback(start_jobs(searches, retention).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
+Days = Annotated[int, Field(ge=0, le=36500)]
 _KEY = re.compile(r"[\x21-\x7e]+")
 MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
@@ -50,6 +51,19 @@ class Settings(BaseSettings):
     turn_durability: Literal["fast", "full"] = Field(
         "fast", description="SQLite 上一轮对话怎样落盘：fast 不等磁盘，断电可能丢最后几轮；full 每次提交都等磁盘"
     )
+
+    # Retention: days, 0 keeps for ever; a tenant may have its own
+    retention_conversations_days: Days = Field(
+        0, description="会话最后一次活动多少天后删除，连同由它产生的数据；0 为不删"
+    )
+    retention_tickets_days: Days = Field(0, description="已解决或关闭的工单多少天没有变化后删除；0 为不删")
+    retention_solutions_days: Days = Field(0, description="审核过的人工方案多少天没有变化后删除；0 为不删")
+    retention_gaps_days: Days = Field(0, description="知识缺口多少天没有人再问后删除；0 为不删")
+    retention_usage_days: Days = Field(0, description="每日用量计数保留的天数；0 为不删")
+    retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
+    retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
+    retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
+    retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 
     # Embedding and stores
     embedder: Literal["e5", "use", "bge", "openai", "hash", "auto"] = Field(
@@ -198,6 +212,12 @@ class Settings(BaseSettings):
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
         return self
+
+    @property
+    def retention_days(self) -> dict[str, int]:
+        """Kind of data -> how many days it is kept."""
+        pattern = re.compile(r"retention_(\w+)_days")
+        return {found[1]: getattr(self, name) for name in type(self).model_fields if (found := pattern.fullmatch(name))}
 
     @property
     def sql_url(self) -> str:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.db.wal import WriteAheadLog
+from app.db.wal import WriteAheadLog, vacuum
 
 Result = TypeVar("Result")
 
@@ -103,6 +103,12 @@ class Database:
             result = await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, engine, work)
             await self._cut_log()
             return result
+
+    async def vacuum(self) -> None:
+        """Gives the space of what was deleted back to the system. On SQLite alone: PostgreSQL does it by itself."""
+        if self._in_thread:
+            engine = self._in_thread[True]
+            await asyncio.get_running_loop().run_in_executor(self._thread, vacuum, engine)
 
     async def close(self) -> None:
         """Closes all connections."""

@@ -1,4 +1,4 @@
-"""Keeps SQLite's write-ahead log from growing for ever."""
+"""Keeps the files of SQLite from growing for ever."""
 
 from __future__ import annotations
 
@@ -39,3 +39,10 @@ class WriteAheadLog:
             busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             cursor.execute(f"PRAGMA busy_timeout={before}")
         self._limit = self._path.stat().st_size + STEP_BYTES if busy else LIMIT_BYTES
+
+
+def vacuum(engine: Engine) -> None:
+    """Writes the file anew without free pages, and empties its log. Blocking."""
+    with closing(engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
