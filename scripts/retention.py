@@ -20,6 +20,7 @@ from app.db.growing import KINDS
 from app.db.lock import DataDirLock
 from app.db.migrate import upgrade
 from app.knowledge_ops.assembly import embeddings_path
+from app.private import keep_private
 from app.retention.service import Retention
 from app.settings import Settings, load_settings
 from knowledge.errors import InvalidConfiguration
@@ -33,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 where a server is in the way, 2 for a configuration that cannot work."""
     options = _parse(arguments)
     try:
-        return asyncio.run(_run(options, load_settings()))
+        settings = load_settings()
+        keep_private(settings.data_dir)
+        return asyncio.run(_run(options, settings))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
@@ -46,7 +49,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     apply = commands.add_parser("apply", help="删除到期的数据")
     apply.add_argument("--dry-run", action="store_true", help="只列出会删除多少行")
     for command in (show, apply):
-        command.add_argument("--tenant", default="", type=tenant, help="只看这个租户；不给则为全部租户和共用的向量缓存")
+        command.add_argument("--tenant", type=tenant, help="只看这个租户；不给则为全部租户和共用的向量缓存")
     own = commands.add_parser("set", help="给一个租户设置自己的保留期")
     own.add_argument("kind", choices=KINDS)
     own.add_argument("days", type=_days, help=f"天数，0 为不删；{COMMON} 为恢复成全局设置")
@@ -66,7 +69,7 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
             case "apply":
                 await _apply(retention, options)
             case _:
-                await _show(retention, options.tenant)
+                await _show(retention, options.tenant or "")
     return 0
 
 
@@ -89,7 +92,7 @@ async def _show(retention: Retention, owner: str) -> None:
 
 
 async def _apply(retention: Retention, options: argparse.Namespace) -> None:
-    removed = await retention.apply(options.tenant, dry_run=options.dry_run)
+    removed = await retention.apply(options.tenant or "", dry_run=options.dry_run)
     done = "会删除" if options.dry_run else "已删除"
     for item in removed:
         print(f"{done} {item.rows} 行：{item.table}（租户 {item.tenant or '共用'}）")
