@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, select, tuple_
+from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, select, tuple_
 from sqlalchemy.orm import aliased
 
 from agents.ticketing.types import DONE
@@ -60,7 +60,7 @@ class Growing:
     @property
     def key(self) -> tuple[Any, ...]:
         """The primary key without the tenant."""
-        return tuple(self.table.__table__.primary_key.columns)[1:]
+        return inspect(self.table).primary_key[1:]
 
     def delete(self, connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
         """Deletes the rows of these keys."""

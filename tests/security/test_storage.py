@@ -39,12 +39,12 @@ class Commits:
 
 
 @contextmanager
-def recorded(folder: Path, **settings: str) -> Iterator[tuple[Target, Commits]]:
+def recorded(folder: Path) -> Iterator[tuple[Target, Commits]]:
     path, data = folder / "commits", folder / "data"
     (data / "old").mkdir(parents=True)
     (data / "old" / "left.txt").write_text("由从前的版本留下")  # open to all, as the folder is
     search = f"{Path(__file__).with_name('recorder')}:{ROOT}"
-    with process(data, PYTHONPATH=search, COMMITS=str(path), **settings) as target:
+    with process(data, PYTHONPATH=search, COMMITS=str(path)) as target:
         yield target, Commits(path)
 
 
