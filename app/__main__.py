@@ -17,6 +17,7 @@ from app.container import Container
 from app.db.keys import has_valid_key
 from app.logging import configure_logging
 from app.main import create_app
+from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
 
@@ -78,7 +79,12 @@ def main() -> int:
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
-    configure_logging(settings.log_level)
+    try:
+        configure_logging(settings.log_level, file=settings.log)
+    except OSError as error:
+        print(f"LOG_FILE={settings.log_file} 不能写：{error.strerror}，请换一个路径", file=sys.stderr)
+        return 2
+    keep_private(settings.data_dir)
     app = create_app(settings)
     config = uvicorn.Config(
         app,

@@ -53,6 +53,7 @@ from app.knowledge_ops.search import CalibratedSearch, Searches
 from app.llm import LanguageModels
 from app.metrics import Metrics
 from app.outbox import OutboxWorker
+from app.retention.service import Retention
 from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
@@ -115,7 +116,8 @@ class Container:
         self.desk = HumanDesk.over(
             base.database, settings, conversations, self.profiles, self.tickets, self.outbox.wake
         )
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note)
+        durable = settings.turn_durability == "full"
+        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note, durable=durable)
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.heads = Heads(base.embedder)
         self._emotions: EmotionHead | None = None
@@ -247,7 +249,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = Searches(settings, labelled)
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
         stack.push_async_callback(searches.close)
-        stack.callback(start_jobs(searches).shutdown, wait=False)
+        retention = Retention(base.database, settings.retention_days, base.embeddings)
+        stack.callback(start_jobs(searches, retention).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.log_file import LogFile
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
+Days = Annotated[int, Field(ge=0, le=36500)]
 _KEY = re.compile(r"[\x21-\x7e]+")
+MIN_KEY_CHARS = 16
 MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
@@ -40,6 +43,9 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=0, le=65535, description="监听端口")
     data_dir: Path = Field(Path("data"), description="全部状态所在目录：数据库、索引、向量缓存")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="日志级别")
+    log_file: Path | None = Field(None, description="日志文件的路径；留空则写到标准错误")
+    log_rotation_mb: int = Field(100, ge=1, le=10_000, description="日志文件到这么大（MB）或过了一天就另起一个")
+    log_retention_days: Days = Field(30, description="旧日志文件保留的天数；0 为不删")
     samples_enabled: bool = Field(True, description="首次启动时是否导入示例知识库")
     api_key: SecretStr = Field(
         SecretStr(""), description="首个管理员密钥；留空则只允许监听本机，且本机请求拥有全部角色"
@@ -47,6 +53,22 @@ class Settings(BaseSettings):
 
     # Database
     database_url: str = Field("", description="SQLAlchemy 异步地址；留空则使用 DATA_DIR 下的 SQLite")
+    turn_durability: Literal["fast", "full"] = Field(
+        "fast", description="SQLite 上一轮对话怎样落盘：fast 不等磁盘，断电可能丢最后几轮；full 每次提交都等磁盘"
+    )
+
+    # Retention: days, 0 keeps for ever; a tenant may have its own
+    retention_conversations_days: Days = Field(
+        0, description="会话最后一次活动多少天后删除，连同由它产生的数据；0 为不删"
+    )
+    retention_tickets_days: Days = Field(0, description="已解决或关闭的工单多少天没有变化后删除；0 为不删")
+    retention_solutions_days: Days = Field(0, description="审核过的人工方案多少天没有变化后删除；0 为不删")
+    retention_gaps_days: Days = Field(0, description="知识缺口多少天没有人再问后删除；0 为不删")
+    retention_usage_days: Days = Field(0, description="每日用量计数保留的天数；0 为不删")
+    retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
+    retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
+    retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
+    retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 
     # Embedding and stores
     embedder: Literal["e5", "use", "bge", "openai", "hash", "auto"] = Field(
@@ -181,6 +203,11 @@ class Settings(BaseSettings):
             raise ValueError("API_KEY 只能用英文字母、数字和半角符号，不能有空格，否则放不进请求头")
         if key.lower() in _PLACEHOLDERS:
             raise ValueError("API_KEY 是示例值，谁都猜得到，请换成随机生成的密钥")
+        if key and len(key) < MIN_KEY_CHARS:
+            raise ValueError(
+                f"API_KEY 太短，会被猜出来：至少 {MIN_KEY_CHARS} 个字符，"
+                '可用 python -c "import secrets; print(secrets.token_urlsafe(32))" 生成'
+            )
         return value
 
     @field_validator("user_token_secret")
@@ -204,6 +231,19 @@ class Settings(BaseSettings):
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
         return self
+
+    @property
+    def log(self) -> LogFile | None:
+        """The log file, if any."""
+        if self.log_file is None:
+            return None
+        return LogFile(self.log_file, self.log_rotation_mb * 1_000_000, self.log_retention_days)
+
+    @property
+    def retention_days(self) -> dict[str, int]:
+        """Kind of data -> how many days it is kept."""
+        pattern = re.compile(r"retention_(\w+)_days")
+        return {found[1]: getattr(self, name) for name in type(self).model_fields if (found := pattern.fullmatch(name))}
 
     @property
     def sql_url(self) -> str:

@@ -27,6 +27,7 @@ from app.container import open_container
 from app.errors import describe
 from app.ids import new_id
 from app.logging import configure_logging
+from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 
@@ -63,7 +64,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 async def _local(options: argparse.Namespace) -> int:
     configure_logging("WARNING")
-    async with open_container(load_settings()) as container:
+    settings = load_settings()
+    keep_private(settings.data_dir)
+    async with open_container(settings) as container:
         await container.prepare()
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:

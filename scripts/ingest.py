@@ -22,6 +22,7 @@ from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.files import FoundFile, find_files
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
 from app.knowledge_ops.progress import IngestionBar
+from app.private import keep_private
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 from scripts.arguments import tenant
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         files = find_files(options.paths, lambda link: print(f"跳过  {link}：是符号链接，目录里的链接不会被导入"))
         settings = load_settings()
+        keep_private(settings.data_dir)
         lock = DataDirLock(settings.data_dir)
         owns_index = lock.try_acquire()
         try:

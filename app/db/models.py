@@ -262,6 +262,16 @@ class KnowledgeGap(Base):
     __table_args__ = (Index(None, "tenant_id", "last_seen"),)
 
 
+class RetentionPeriod(Base):
+    """For how many days a tenant keeps one kind of data, 0 being for ever; without a row as the settings say."""
+
+    __tablename__ = "retention_periods"
+
+    tenant_id: Mapped[str] = tenant_key()
+    kind: Mapped[str] = mapped_column(String(32), primary_key=True)
+    days: Mapped[int]
+
+
 class DeskSession(Base):
     """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
 

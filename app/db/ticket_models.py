@@ -84,7 +84,10 @@ class Webhook(Base):
 
 
 class WebhookDelivery(Base):
-    """One event on its way to one subscription; kept for a while afterwards. `body` is sent as it is on every try."""
+    """One event on its way to one subscription; kept for a while afterwards. `body` is sent as it is on every try.
+
+    `about`: what the event tells of, `session:` or `gap:` and its id, so that it can be deleted with that.
+    """
 
     __tablename__ = "webhook_deliveries"
 
@@ -93,6 +96,7 @@ class WebhookDelivery(Base):
     webhook_id: Mapped[str] = mapped_column(String(32))
     event_id: Mapped[str] = mapped_column(String(32))
     event: Mapped[str] = mapped_column(String(32))
+    about: Mapped[str] = mapped_column(String(160), server_default="")
     body: Mapped[str]
     state: Mapped[str] = mapped_column(String(16))
     attempts: Mapped[int]
@@ -106,4 +110,5 @@ class WebhookDelivery(Base):
         ForeignKeyConstraint(["tenant_id", "webhook_id"], ["webhooks.tenant_id", "webhooks.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "webhook_id", "event_id"),
         Index(None, "state", "due_at"),
+        Index(None, "tenant_id", "about"),
     )

@@ -28,7 +28,8 @@ class TurnLog:
     """One transaction holds the turns, the counts of their conversations, and what follows from them.
 
     after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with the
-    sessions that changed at the human desk.
+    sessions that changed at the human desk. durable: every turn waits for the disk; those that concern a person at the
+    desk do in any case.
     """
 
     def __init__(
@@ -37,18 +38,21 @@ class TurnLog:
         after: Callable[[Sequence[NewTurn]], list[Event]],
         on_commit: Callable[[], None] = lambda: None,
         on_desk: Callable[[Sequence[DeskSession]], None] = lambda sessions: None,
+        *,
+        durable: bool = False,
     ) -> None:
         self._database = database
         self._after = after
         self._on_commit = on_commit
         self._on_desk = on_desk
+        self._durable = durable
         self._expected = 1
         self._complete = asyncio.Event()
         self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
 
     async def append(self, turn: NewTurn) -> bool:
-        """Returns once the turn is durable, or with False where the session changed hands meanwhile: a bot must not
+        """Returns once the turn is committed, or with False where the session changed hands meanwhile: a bot must not
         speak while a person has it, and a message for a person who left would be lost. Raises what the database raises;
         the turns beside it are kept.
         """
@@ -103,7 +107,8 @@ class TurnLog:
     async def _commit(self, turns: Sequence[NewTurn]) -> frozenset[str]:
         """Ids of the turns that came too late and are not kept."""
         try:
-            changed = await self._database.transact(lambda connection: self._append(connection, turns))
+            durable = self._durable or any(turn.for_desk or turn.opening is not None for turn in turns)
+            changed = await self._database.transact(lambda connection: self._append(connection, turns), durable=durable)
         except ChangedHands as error:
             rest = [turn for turn in turns if turn.id not in error.turns]
             return error.turns | (await self._commit(rest) if rest else frozenset())

@@ -43,6 +43,7 @@ class KnowledgeBase:
     analyzer: Analyzer
     ingestion: IngestionService
     indexer: Indexer | None
+    embeddings: SqliteEmbeddingCache
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
@@ -86,7 +87,7 @@ async def open_knowledge(
             await indexer.start()
         follower = indexer or RemoteFollower(feed)
         ingestion = IngestionService(documents, knowledge, ingestor, follower, wait_seconds)
-        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer)
+        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer, cache)
 
 
 def embeddings_path(settings: Settings) -> Path:

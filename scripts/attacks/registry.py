@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from scripts.attacks import at_rest, durability, erasure
 from scripts.attacks import embedder
 from scripts.attacks import invisible, parsers
 from scripts.attacks import lengthy, outgoing
 from scripts.attacks.base import Attack
 
 ATTACKS: dict[str, Attack] = {
+    "at_rest": at_rest.attack,
+    "durability": durability.attack,
     "embedder": embedder.attack,
+    "erasure": erasure.attack,
     "invisible text": invisible.attack,
     "long_messages": lengthy.attack,
     "outgoing": outgoing.attack,

@@ -30,7 +30,7 @@ from app.logging import configure_logging
 from app.main import create_app
 from app.settings import Settings
 
-FIRST = "first-admin-key"
+FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
 OPEN = {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
 EVERYBODY = {

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FIRST = "first-admin-key"
+FIRST = "the-first-admin-key"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from app.container import Container
 from knowledge.errors import IndexUnavailable
 from tests.app.serving import Served, served
 
-KEY = "first-admin-key"
+KEY = "the-first-admin-key"
 RETURNS = (
     "# 退货说明\n\n## 运费\n\n质量问题的退货运费由商城承担。\n\n## 退款时间\n\n退款在验货后 1～5 个工作日内原路退回。\n"
 )
