@@ -69,7 +69,7 @@ def container(application: FastAPI) -> Container:
 
 @pytest.fixture
 async def http(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
         yield client
 
 
@@ -172,7 +172,7 @@ async def test_without_any_key_this_machine_is_admin_of_the_default_tenant(tmp_p
     async with application.router.lifespan_context(application):
         for address, status in (("127.0.0.1", 200), ("10.0.0.7", 401)):
             transport = httpx.ASGITransport(application, client=(address, 1234))
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 assert (await client.get("/api/v1/profile")).status_code == status
 
 

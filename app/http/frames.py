@@ -1,0 +1,56 @@
+"""uvicorn's WebSockets with bounds on what a client may make the server keep without ever reading an answer."""
+
+from __future__ import annotations
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+
+from app.http.http1 import CLOSE_SECONDS
+
+MIN_FRAME_BYTES = 64 * 1024
+MAX_PIECES = 256
+"""Continuation frames of one message: empty ones count nothing towards its size."""
+MAX_QUEUED = 256
+"""Messages of one read that wait; after each read the connection is not read until all of them were taken."""
+
+
+class BoundedSockets(WebSocketsSansIOProtocol):
+    """One connection after its handshake. Bytes of a message are bounded by `ws_max_size`."""
+
+    idle = False
+    address = ""
+    _closing: float | None = None
+
+    def handle_cont(self, event: Frame) -> None:
+        """See WebSocketsSansIOProtocol."""
+        if len(self.frames) >= MAX_PIECES:
+            self._fail(CloseCode.MESSAGE_TOO_BIG)
+        else:
+            super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        """Pongs that nobody reads would pile up."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self._fail(CloseCode.POLICY_VIOLATION)
+
+    def send_receive_event_to_app(self) -> None:
+        """See WebSocketsSansIOProtocol."""
+        if self.queue.qsize() >= MAX_QUEUED:
+            self._fail(CloseCode.POLICY_VIOLATION)
+        else:
+            super().send_receive_event_to_app()
+
+    def look(self, now: float) -> None:
+        """See Connection."""
+        if self.transport.is_closing():
+            self._closing = self._closing or now
+            if now - self._closing > CLOSE_SECONDS:
+                self.transport.abort()
+
+    def _fail(self, code: CloseCode) -> None:
+        self.frames = []
+        if not self.close_sent:
+            self.conn.fail(code)
+            self.handle_parser_exception()
