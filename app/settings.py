@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     max_connections: int = Field(
         4000, ge=16, le=60_000, description="同时的连接数上限；满了先断开没有在处理请求的，再满则返回 503，健康检查除外"
     )
-    head_timeout: float = Field(10.0, gt=0, le=300, description="等一个请求的请求头收全的秒数")
+    head_timeout: float = Field(10.0, gt=0, le=300, description="等请求头收全、等 WebSocket 带密钥的第一帧的秒数")
     body_timeout: float = Field(
         20.0, gt=0, le=300, description="等一个请求体收全的秒数，另按每秒 4 KB 给较大的请求体加时"
     )

@@ -17,8 +17,8 @@ from app.container import Container
 from app.errors import AppError, Forbidden, InvalidRequest, describe
 from knowledge.text import clean
 
-HELLO_SECONDS, EAGER_SECONDS = 10.0, 1.0
-"""How long the first frame is waited for: while it has to bring the key, and when only it may say where to go on."""
+EAGER_SECONDS = 1.0
+"""How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer."""
 PING_SECONDS = 20.0
 """Proxies close a connection that is silent for 30 to 60 s."""
 SEND_SECONDS = 10.0
@@ -121,7 +121,7 @@ async def _hello(websocket: WebSocket, line: Line, container: Container, roles: 
     key = _key(websocket)
     frame: dict[str, Any] = {}
     if key is None and not await _open_to(container, host):
-        frame = await _first(line, container.strangers.one(HELLO_SECONDS))
+        frame = await _first(line, container.strangers.one(container.settings.head_timeout))
         key = str(frame["key"]) if frame.get("key") else None
     elif "after" not in websocket.query_params:
         frame = await _first(line, asyncio.timeout(EAGER_SECONDS))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
@@ -20,6 +23,13 @@ class BoundedSockets(WebSocketsSansIOProtocol):
     idle = False
     address = ""
     _closing: float | None = None
+    _failed = False
+
+    async def send(self, message: Any) -> None:
+        """Raises ClientDisconnected for a connection that was ended here; uvicorn calls that the feature's mistake."""
+        if self._failed:
+            raise ClientDisconnected
+        await super().send(message)
 
     def handle_cont(self, event: Frame) -> None:
         """See WebSocketsSansIOProtocol."""
@@ -51,6 +61,7 @@ class BoundedSockets(WebSocketsSansIOProtocol):
 
     def _fail(self, code: CloseCode) -> None:
         self.frames = []
+        self._failed = True
         if not self.close_sent:
             self.conn.fail(code)
             self.handle_parser_exception()

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.auth.principal import is_loopback
-from app.errors import AppError, Forbidden, describe
+from app.errors import AppError, Forbidden
 
 _FORWARDING = frozenset(
     (b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cf-connecting-ip")
@@ -50,8 +49,7 @@ class OriginMiddleware:
         elif scope["type"] == "http":
             raise error
         else:
-            description = describe(error)
-            await JSONResponse(description.body(""), description.status)(scope, receive, send)
+            await send({"type": "websocket.close"})  # which the server answers with 403
 
     def _foreign_name(self, scope: Scope) -> AppError | None:
         given = [value for name, value in scope["headers"] if name == b"host"]
@@ -92,9 +90,10 @@ def _name(host: bytes) -> str:
     """A Host header without its port, in lower case; empty where it is none."""
     text = host.decode("latin-1").lower()
     if text.startswith("["):
-        name, bracket, port = text.partition("]")
+        name, bracket, rest = text.partition("]")
         name += bracket
-        port = port.removeprefix(":") if port.startswith(":") or not port else "?"
+        well_formed = bool(bracket) and (not rest or (rest[0] == ":" and rest[1:].isdigit()))
     else:
-        name, _, port = text.partition(":")
-    return name if not port or port.isdigit() else ""
+        name, colon, port = text.partition(":")
+        well_formed = not colon or port.isdigit()
+    return name if well_formed else ""
