@@ -28,7 +28,7 @@ class Allow(SecurityBase):
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
-        known = request.scope["state"].get("principal")  # the route asked before it read the body
+        known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
         principal: Principal = known or await _authenticated(request)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))

@@ -12,6 +12,8 @@ from collections.abc import Collection
 from typing import Any, Protocol
 
 SWEEP_SECONDS = 0.5
+CLOSE_SECONDS = 10.0
+"""How long the last of an answer may take once a connection is closed."""
 RESERVE = 64
 """Connections beyond the limit that are still told 503, or that the server is alive; further ones are cut."""
 
@@ -23,8 +25,11 @@ class Connection(Protocol):
     idle: bool
     address: str
 
-    def look(self, now: float) -> None:
-        """Ends it when something takes too long. now: as the loop's clock."""
+    def look(self) -> None:
+        """Called every SWEEP_SECONDS; ends it when something takes too long.
+
+        Times are counted in looks and not by a clock: after a pause of the loop, what has come is read first.
+        """
 
 
 class Door:
@@ -71,9 +76,8 @@ class Door:
         asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
     def _sweep(self) -> None:
-        now = asyncio.get_running_loop().time()
         for connection in tuple(self._open):
-            connection.look(now)
+            connection.look()
         self._sweeping = bool(self._open)
         if self._sweeping:
             self._sweep_later()

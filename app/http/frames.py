@@ -8,7 +8,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
-from app.http.http1 import CLOSE_SECONDS
+from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS
 
 MIN_FRAME_BYTES = 64 * 1024
 MAX_PIECES = 256
@@ -16,14 +16,21 @@ MAX_PIECES = 256
 MAX_QUEUED = 256
 """Messages of one read that wait; after each read the connection is not read until all of them were taken."""
 
+ANSWER_SECONDS = 3.0
+"""How long the other side has to answer a close."""
+
 
 class BoundedSockets(WebSocketsSansIOProtocol):
     """One connection after its handshake. Bytes of a message are bounded by `ws_max_size`."""
 
     idle = False
     address = ""
-    _closing: float | None = None
-    _failed = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.close_timeout = ANSWER_SECONDS
+        self._looks = 0
+        self._failed = False
 
     async def send(self, message: Any) -> None:
         """Raises ClientDisconnected for a connection that was ended here; uvicorn calls that the feature's mistake."""
@@ -52,11 +59,11 @@ class BoundedSockets(WebSocketsSansIOProtocol):
         else:
             super().send_receive_event_to_app()
 
-    def look(self, now: float) -> None:
+    def look(self) -> None:
         """See Connection."""
         if self.transport.is_closing():
-            self._closing = self._closing or now
-            if now - self._closing > CLOSE_SECONDS:
+            self._looks += 1
+            if self._looks * SWEEP_SECONDS > CLOSE_SECONDS:
                 self.transport.abort()
 
     def _fail(self, code: CloseCode) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from app.errors import AppError, HeadTooLarge, Overloaded, RequestTimeout, describe
-from app.http.connections import Door
+from app.errors import AppError, HeadTooLarge, InvalidRequest, Overloaded, RequestTimeout, describe
+from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS, Door
 
 MAX_HEAD_BYTES = 32 * 1024
 """Method, address and headers; a question of 2000 Chinese characters in an address takes 18,000."""
@@ -23,7 +23,6 @@ LINGER_BYTES, LINGER_SECONDS = 1 << 20, 2.0
 """How much of a body that nobody wants is read after the answer: a client that still sends would lose the answer."""
 STALL_SECONDS = 30.0
 """A client that takes nothing of an answer for so long is cut."""
-CLOSE_SECONDS = 10.0
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -34,12 +33,12 @@ class BoundedHttp(HttpToolsProtocol):
         self.idle = False
         self.address = ""
         self._door = door
-        self._since = self.loop.time()
+        self._looks = 0
+        """How often it was looked at since it rests, closes or waits for its client to read."""
         self._unproductive = 0
         """Bytes since the head, the body or the connection last got further."""
         self._lingering = False
-        self._stalled: float | None = None
-        self._closing: float | None = None
+        self._closing = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -59,7 +58,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._overrun()
         if self.idle and self in self._door.resting:  # the first bytes of a head that is not complete
             self.idle = False
-            self._since = self.loop.time()
+            self._looks = 0
 
     def on_headers_complete(self) -> None:
         if len(self.headers) > MAX_HEADERS or (self._unproductive > MAX_HEAD_BYTES and self._head() > MAX_HEAD_BYTES):
@@ -94,7 +93,7 @@ class BoundedHttp(HttpToolsProtocol):
         self.idle = not self._lingering
         if self._lingering:
             self._unset_keepalive_if_required()
-        self._since = self.loop.time()
+        self._looks = 0
         self._door.resting[self] = None
 
     def handle_websocket_upgrade(self) -> None:
@@ -103,26 +102,30 @@ class BoundedHttp(HttpToolsProtocol):
         else:
             super().handle_websocket_upgrade()
 
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(InvalidRequest("不是合法的 HTTP 请求。"))
+
     def pause_writing(self) -> None:
-        self._stalled = self.loop.time()
+        self._looks = 0
         super().pause_writing()
 
-    def resume_writing(self) -> None:
-        self._stalled = None
-        super().resume_writing()
-
-    def look(self, now: float) -> None:
+    def look(self) -> None:
         """See Connection."""
+        self._looks += 1
+        waited = self._looks * SWEEP_SECONDS
         if self.transport.is_closing():  # what is left to send may never be taken
-            self._closing = self._closing or now
-            if now - self._closing > CLOSE_SECONDS:
+            if not self._closing:
+                self._closing, self._looks = True, 0
+            elif waited > CLOSE_SECONDS:
                 self.transport.abort()
-        elif self._stalled is not None and now - self._stalled > STALL_SECONDS:
-            self.transport.abort()
+        elif self.flow.write_paused:
+            if waited > STALL_SECONDS:
+                self.transport.abort()
         elif self in self._door.resting and not self.idle:
-            if self._lingering and now - self._since > LINGER_SECONDS:
-                self.transport.close()
-            elif now - self._since > self._door.head_seconds:
+            if self._lingering or self.headers is None:  # answered already, or nothing was asked
+                if waited > (LINGER_SECONDS if self._lingering else self._door.head_seconds):
+                    self.transport.close()
+            elif waited > self._door.head_seconds:
                 self._refuse(RequestTimeout("请求头没有在规定时间内发完。"))
 
     def _overrun(self) -> None:
@@ -132,9 +135,9 @@ class BoundedHttp(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, error: AppError) -> None:
-        """Answers, where something was asked and no answer is under way, and closes."""
+        """Closes, with an answer where none is under way."""
         self._door.resting.pop(self, None)
-        if self.headers is not None and (self.cycle is None or self.cycle.response_complete):
+        if self.cycle is None or self.cycle.response_complete:
             self.transport.write(_answer(error))
         self.transport.close()
 

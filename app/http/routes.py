@@ -30,7 +30,7 @@ class GuardedRoute(APIRoute):
 
         async def guard(request: Request) -> Response:
             if allow is not None:
-                if "crowded" in request.scope["state"]:
+                if "crowded" in request.scope.get("state", ()):
                     raise Overloaded("连接太多，请稍后再试。")
                 await allow(request)
             if reads_body:

@@ -62,7 +62,7 @@ async def _too_large(target: Target, report: Report) -> None:
         async with wire(target) as line:  # what is declared is not what is believed
             await line.send(request("POST", CHAT, [*bearer(target.client), _JSON, *headers]))
             chunked = headers[0][0] != "Content-Length"
-            for _ in range(64 if chunked else 6):
+            for _ in range(12 if chunked else 6):
                 if not await line.send(_chunk(_PIECE) if chunked else b" " * _PIECE):
                     break
             if not chunked:

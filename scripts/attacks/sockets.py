@@ -63,7 +63,7 @@ async def _frames(target: Target, report: Report, megabytes: int, patience: floa
             sent, going = 0, await line.send(start)
             while going and piece and sent < megabytes << 20:
                 try:
-                    async with asyncio.timeout(patience):
+                    async with asyncio.timeout(min(patience, 3)):
                         going = await line.send(piece)
                 except TimeoutError:  # not read any more, and therefore not kept either
                     going = False

@@ -26,6 +26,7 @@ from app.auth.keys import digest_of, new_key
 from app.auth.principal import Role
 from app.container import Container
 from app.db.keys import KeyRepository
+from app.http.routes import GuardedRoute
 from app.logging import configure_logging
 from app.main import create_app
 from app.settings import Settings
@@ -106,6 +107,7 @@ def guards(dependant: Dependant) -> Iterator[Any]:
 def test_every_route_says_who_may_call_it() -> None:
     assert len(routes()) > 10
     assert {(method, route.path) for method, route in routes() if len(list(guards(route.dependant))) != 1} == set()
+    assert all(isinstance(route, GuardedRoute) for _, route in routes())  # which asks before it reads the body
     served = set(create_app(Settings(embedder="hash")).openapi()["paths"])
     assert served <= {route.path for _, route in routes()}
 
