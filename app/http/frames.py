@@ -6,7 +6,6 @@ from typing import Any
 
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode, Frame
 
 from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS
 
@@ -18,6 +17,8 @@ MAX_QUEUED = 256
 
 ANSWER_SECONDS = 3.0
 """How long the other side has to answer a close."""
+
+_POLICY_VIOLATION, _MESSAGE_TOO_BIG = 1008, 1009
 
 
 class BoundedSockets(WebSocketsSansIOProtocol):
@@ -38,10 +39,10 @@ class BoundedSockets(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         await super().send(message)
 
-    def handle_cont(self, event: Frame) -> None:
+    def handle_cont(self, event: Any) -> None:
         """See WebSocketsSansIOProtocol."""
         if len(self.frames) >= MAX_PIECES:
-            self._fail(CloseCode.MESSAGE_TOO_BIG)
+            self._fail(_MESSAGE_TOO_BIG)
         else:
             super().handle_cont(event)
 
@@ -50,12 +51,12 @@ class BoundedSockets(WebSocketsSansIOProtocol):
         if self.writable.is_set():
             super().handle_ping()
         else:
-            self._fail(CloseCode.POLICY_VIOLATION)
+            self._fail(_POLICY_VIOLATION)
 
     def send_receive_event_to_app(self) -> None:
         """See WebSocketsSansIOProtocol."""
         if self.queue.qsize() >= MAX_QUEUED:
-            self._fail(CloseCode.POLICY_VIOLATION)
+            self._fail(_POLICY_VIOLATION)
         else:
             super().send_receive_event_to_app()
 
@@ -66,7 +67,7 @@ class BoundedSockets(WebSocketsSansIOProtocol):
             if self._looks * SWEEP_SECONDS > CLOSE_SECONDS:
                 self.transport.abort()
 
-    def _fail(self, code: CloseCode) -> None:
+    def _fail(self, code: int) -> None:
         self.frames = []
         self._failed = True
         if not self.close_sent:
