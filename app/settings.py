@@ -59,7 +59,7 @@ class Settings(BaseSettings):
         "auto", description="是否开放 /docs、/redoc 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
     )
     max_body_bytes: int = Field(
-        512 * 1024, ge=16 * 1024, le=64 * 1024 * 1024, description="请求体的字节上限；上传文档按 MAX_UPLOAD_BYTES 另算"
+        512 * 1024, ge=16 * 1024, le=10_000_000, description="请求体的字节上限；上传文档按 MAX_UPLOAD_BYTES 另算"
     )
     max_connections: int = Field(
         4000, ge=16, le=60_000, description="同时的连接数上限；满了先断开没有在处理请求的，再满则返回 503，健康检查除外"
