@@ -44,6 +44,7 @@ from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
 from app.desk.assembly import HumanDesk
 from app.errors import Overloaded
+from app.http.strangers import Strangers
 from app.intents import Heads
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
@@ -95,6 +96,7 @@ class Container:
         self.settings = settings
         self.business = business
         self._care = Care(settings, business)
+        self.strangers = Strangers()
         self.user_tokens = UserTokens(settings.user_token_secret.get_secret_value())
         self.base = base
         self.webhooks = webhooks

@@ -6,7 +6,9 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── InvalidRequest          400
 ├── Forbidden               403
 ├── Unauthorized            401
+├── RequestTimeout          408
 ├── PayloadTooLarge         413
+├── HeadTooLarge            431
 ├── BatchRejected           422
 ├── Overloaded              503
 └── ShuttingDown            503
@@ -58,6 +60,16 @@ class PayloadTooLarge(AppError):
     code = "payload_too_large"
 
 
+class RequestTimeout(AppError):
+    """The request did not come in time."""
+
+    code = "request_timeout"
+
+
+class HeadTooLarge(AppError):
+    code = "head_too_large"
+
+
 class BatchRejected(AppError):
     """No file of an upload of several was taken; `details["files"]` says why, one by one."""
 
@@ -81,7 +93,9 @@ STATUS: dict[type[Exception], int] = {
     Forbidden: 403,
     NotFound: 404,
     Conflict: 409,
+    RequestTimeout: 408,
     PayloadTooLarge: 413,
+    HeadTooLarge: 431,
     BatchRejected: 422,
     Overloaded: 503,
     ShuttingDown: 503,

@@ -7,6 +7,7 @@ naming variable and fix.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -22,6 +23,7 @@ Probability = float
 Days = Annotated[int, Field(ge=0, le=36500)]
 _KEY = re.compile(r"[\x21-\x7e]+")
 MIN_KEY_CHARS = 16
+_HOST = re.compile(r"(\*\.)?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]")
 MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
@@ -50,6 +52,29 @@ class Settings(BaseSettings):
     api_key: SecretStr = Field(
         SecretStr(""), description="首个管理员密钥；留空则只允许监听本机，且本机请求拥有全部角色"
     )
+
+    allowed_hosts: str = Field(
+        "",
+        description="除本机的名字外，还接受哪些主机名的请求，逗号分隔，端口不限，*.example.com 表示其下各级；"
+        "留空时：有密钥则不限主机名，没有密钥则只认本机的名字",
+    )
+    trusted_proxies: str = Field(
+        "", description="反向代理的地址或网段，逗号分隔：只采信它们的 X-Forwarded-For；留空则谁的都不信"
+    )
+    api_docs_enabled: Literal["auto", "true", "false"] = Field(
+        "auto", description="是否开放 /docs、/redoc 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
+    )
+    max_body_bytes: int = Field(
+        512 * 1024, ge=16 * 1024, le=10_000_000, description="请求体的字节上限；上传文档按 MAX_UPLOAD_BYTES 另算"
+    )
+    max_connections: int = Field(
+        4000, ge=16, le=60_000, description="同时的连接数上限；满了先断开没有在处理请求的，再满则返回 503，健康检查除外"
+    )
+    head_timeout: float = Field(10.0, gt=0, le=300, description="等请求头收全、等 WebSocket 带密钥的第一帧的秒数")
+    body_timeout: float = Field(
+        20.0, gt=0, le=300, description="等一个请求体收全的秒数，另按每秒 4 KB 给较大的请求体加时"
+    )
+    keep_alive_timeout: float = Field(15.0, gt=0, le=300, description="空闲的长连接保留的秒数")
 
     # Database
     database_url: str = Field("", description="SQLAlchemy 异步地址；留空则使用 DATA_DIR 下的 SQLite")
@@ -210,6 +235,23 @@ class Settings(BaseSettings):
             )
         return value
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _host_names(cls, value: str) -> str:
+        if wrong := next((host for host in split_list(value) if not _HOST.fullmatch(host)), None):
+            raise ValueError(f"ALLOWED_HOSTS 里的 {wrong} 不是主机名：不带协议、端口与路径，例如 kefu.example.com")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: str) -> str:
+        for network in split_list(value):
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"TRUSTED_PROXIES 里的 {network} 不是地址或网段，例如 10.0.0.5,10.1.0.0/16") from error
+        return value
+
     @field_validator("user_token_secret")
     @classmethod
     def _hard_to_guess(cls, value: SecretStr) -> SecretStr:
@@ -249,6 +291,11 @@ class Settings(BaseSettings):
     def sql_url(self) -> str:
         """The database address in force."""
         return self.database_url or f"sqlite+aiosqlite:///{(self.data_dir / 'yingda.sqlite3').as_posix()}"
+
+
+def split_list(value: str) -> tuple[str, ...]:
+    """The items of a setting that holds several, separated by commas."""
+    return tuple(item for part in value.split(",") if (item := part.strip()))
 
 
 def load_settings() -> Settings:

@@ -12,9 +12,10 @@ from pydantic import BaseModel, Field
 from app.api.deps import StaffTenant, TenantId, Wiring
 from app.db.transcripts import Rating
 from app.errors import NotFound
+from app.http.routes import GuardedRoute
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
+router = APIRouter(prefix="/api/v1/conversations", tags=["会话"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=128)]
 

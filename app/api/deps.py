@@ -9,7 +9,7 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from app.auth.identity import caller_of
-from app.auth.principal import Role
+from app.auth.principal import Principal, Role
 from app.container import Container
 from app.errors import Forbidden
 
@@ -28,10 +28,8 @@ class Allow(SecurityBase):
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
-        host = request.client.host if request.client else None
-        principal = await current_container(request).keys.authenticate(_key(request), host)
-        request.state.tenant = principal.tenant
-        request.state.principal = principal
+        known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
+        principal: Principal = known or await _authenticated(request)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         return principal.tenant
@@ -58,6 +56,14 @@ def current_container(request: Request) -> Container:
 async def wiring(request: Request) -> Container:
     """The same as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
     return current_container(request)
+
+
+async def _authenticated(request: Request) -> Principal:
+    host = request.client.host if request.client else None
+    principal = await current_container(request).keys.authenticate(_key(request), host)
+    request.state.tenant = principal.tenant
+    request.state.principal = principal
+    return principal
 
 
 def _key(request: Request) -> str | None:

@@ -12,8 +12,9 @@ from app.api.deps import TenantId, Wiring, caller_from
 from app.api.desk import After, messages_after
 from app.api.desk_schemas import MaybeAgentId, MessageList, handoff_out
 from app.desk.types import Actor, SessionKey
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
+router = APIRouter(prefix="/api/v1/conversations", tags=["会话"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 

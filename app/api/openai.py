@@ -17,12 +17,13 @@ from app.chat.session import Message
 from app.chat.stream import HEADERS, MEDIA_TYPE, paced
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import NotFound, describe
+from app.http.routes import GuardedRoute
 from app.ids import new_id
 from knowledge.text import clean
 
 CHANNEL = "openai"
 
-router = APIRouter(prefix="/v1", tags=["OpenAI 兼容接口"])
+router = APIRouter(prefix="/v1", tags=["OpenAI 兼容接口"], route_class=GuardedRoute)
 
 _COMPLETION: dict[int | str, dict[str, Any]] = {
     200: {

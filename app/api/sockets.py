@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.auth.principal import LOOPBACK, Principal, Role
+from app.auth.principal import Principal, Role
 from app.container import Container
 from app.errors import AppError, Forbidden, InvalidRequest, describe
 from knowledge.text import clean
 
-HELLO_SECONDS, EAGER_SECONDS = 10.0, 1.0
-"""How long the first frame is waited for: while it has to bring the key, and when only it may say where to go on."""
+EAGER_SECONDS = 1.0
+"""How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer."""
 PING_SECONDS = 20.0
 """Proxies close a connection that is silent for 30 to 60 s."""
 SEND_SECONDS = 10.0
@@ -121,15 +121,13 @@ async def _hello(websocket: WebSocket, line: Line, container: Container, roles: 
     key = _key(websocket)
     frame: dict[str, Any] = {}
     if key is None and not await _open_to(container, host):
-        frame = await _first(line, HELLO_SECONDS)
+        frame = await _first(line, container.strangers.one(container.settings.head_timeout))
         key = str(frame["key"]) if frame.get("key") else None
     elif "after" not in websocket.query_params:
-        frame = await _first(line, EAGER_SECONDS)
+        frame = await _first(line, asyncio.timeout(EAGER_SECONDS))
     principal = await container.keys.authenticate(key, host)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
-    if principal is LOOPBACK and not _same_site(websocket):
-        raise Forbidden("没有配置密钥时，只接受本机页面的连接", code="foreign_origin")
     return Hello(principal, frame, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
@@ -141,9 +139,9 @@ async def _open_to(container: Container, host: str | None) -> bool:
     return True
 
 
-async def _first(line: Line, seconds: float) -> dict[str, Any]:
+async def _first(line: Line, wait: AbstractAsyncContextManager[Any]) -> dict[str, Any]:
     try:
-        async with asyncio.timeout(seconds):
+        async with wait:
             return await line.receive()
     except TimeoutError:
         return {}
@@ -157,12 +155,6 @@ def _key(websocket: WebSocket) -> str | None:
         if offered.startswith(_KEY_PREFIX):
             return str(offered.removeprefix(_KEY_PREFIX))
     return websocket.headers.get("x-api-key")
-
-
-def _same_site(websocket: WebSocket) -> bool:
-    """A browser tells which page connects; the same-origin policy does not hold for sockets."""
-    origin = websocket.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == websocket.headers.get("host")
 
 
 def _cleaned(value: Any) -> Any:

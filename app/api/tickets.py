@@ -21,8 +21,9 @@ from app.api.ticket_schemas import (
     TransitionIn,
 )
 from app.db.tickets import TicketFilter
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/tickets", tags=["工单"])
+router = APIRouter(prefix="/api/v1/tickets", tags=["工单"], route_class=GuardedRoute)
 
 Number = Annotated[str, Path(max_length=32, description="工单编号，如 TK260301482913")]
 

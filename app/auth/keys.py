@@ -59,15 +59,19 @@ class KeyRing:
         some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
         open the door.
         """
-        if self._clock() >= self._fresh_until:
-            await self._load()
-        if self._first is None and self._snapshot.stamp is None:
+        if await self.keyless():
             if host is None or not is_loopback(host):
                 raise Unauthorized("服务没有配置密钥，只接受本机的请求：请设置 API_KEY 或用 scripts/keys.py 创建密钥")
             return LOOPBACK
         if key is None:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
         return self._owner(digest_of(key))
+
+    async def keyless(self) -> bool:
+        """Whether no key is configured at all, so that this machine alone is served."""
+        if self._clock() >= self._fresh_until:
+            await self._load()
+        return self._first is None and self._snapshot.stamp is None
 
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):

@@ -42,7 +42,7 @@ async def opened(tmp_path: Path, *script: Step, **options: Any) -> AsyncIterator
         async with app.router.lifespan_context(app):
             await app.state.container.ingestion.add("default", [("退货.md", RETURNS.encode())])
             transport = httpx.ASGITransport(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 yield client, llm
 
 
