@@ -153,7 +153,7 @@ class Settings(BaseSettings):
     )
     user_token_secrets: dict[str, SecretStr] = Field(
         {},
-        description="各租户自己的 user_token 密钥，写成 JSON：租户编号到密钥；列出的租户只认自己的，其余用 USER_TOKEN_SECRET",
+        description="各租户自己的 user_token 密钥，写成 JSON；列出的租户只认自己的，其余用 USER_TOKEN_SECRET",
     )
     user_token_issuer: str = Field("", description="user_token 的 iss 须等于它；留空则不检查")
     user_token_audience: str = Field("", description="user_token 的 aud 须含有它；留空则不检查")

@@ -22,7 +22,7 @@ from app.container import Container
 from app.conversations.types import Claim, Proof
 from app.db.desk_messages import PAGE
 from app.desk.types import Actor, DeskMessage, DeskSession, Sender, SessionKey
-from app.errors import AppError, Forbidden, InvalidRequest, Unauthorized
+from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
 from app.ids import new_id
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
@@ -71,11 +71,11 @@ class _Customer:
         self._hello = hello
         self._key = key
         self._access = container.access
+        self._news = asyncio.Event()
         self._shown = {"user_token": "", "session_token": "", "user_id": ""}
         self._identify(shown)
         self._identify(hello.first)
         self._delivering = self._expired = False
-        self._news = asyncio.Event()
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
@@ -116,7 +116,7 @@ class _Customer:
         """
         try:
             await self._access.require(self._key, self._proof())
-        except Forbidden as error:
+        except (Forbidden, NotFound) as error:
             if self._delivering:
                 raise TurnedAway(error) from error
             return False

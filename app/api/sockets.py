@@ -90,7 +90,7 @@ class Line:
         await self.send("error", error=body, **fields)
 
     async def receive(self) -> dict[str, Any]:
-        """The next frame; what is no JSON object is answered and passed over. Raises WebSocketDisconnect, TurnedAway."""
+        """The next frame; what is none is answered and passed over. Raises WebSocketDisconnect, TurnedAway."""
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":

@@ -11,6 +11,7 @@ from app.conversations.rules import check, digest_of, new_token, stale
 from app.conversations.types import Claim, Holder, Proof
 from app.db.base import now
 from app.desk.types import SessionKey
+from app.errors import NotFound
 
 
 class Holders(Protocol):
@@ -32,13 +33,17 @@ class Access:
         self._clock = clock
 
     async def require(self, key: SessionKey, proof: Proof) -> None:
-        """For what only reads a conversation, or changes one that has to be there. Raises Forbidden."""
+        """For what only reads a conversation, or changes one that has to be there. Raises NotFound, Forbidden."""
         claim = self._shown(key, proof)
         if claim.settled:
             return
         holder, moment = await self._holders.find(key), self._clock()
+        if holder is None:
+            if claim.trusted:
+                return
+            raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)
         check(holder, claim, moment)
-        if holder is not None and stale(holder, claim, moment, self._lifetime):
+        if stale(holder, claim, moment, self._lifetime):
             await self._holders.renew(key, claim.shown, moment + self._lifetime)
 
     async def claim(self, key: SessionKey, proof: Proof, *, new: bool = False) -> Claim:

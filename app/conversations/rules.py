@@ -31,12 +31,11 @@ def digest_of(tenant: str, session_id: str, token: str) -> str:
     return hashlib.sha256(f"{tenant}\0{session_id}\0{token}".encode(errors="surrogatepass")).hexdigest()
 
 
-def check(holder: Holder | None, claim: Claim, moment: datetime) -> None:
-    """Lets the claim pass, or not. holder: None for a conversation that is not there. Raises Forbidden.
+def check(holder: Holder, claim: Claim, moment: datetime) -> None:
+    """Lets the claim on a conversation pass. Raises Forbidden.
 
     Another member is refused whatever else is shown, also by a key that names the customer.
     """
-    holder = holder or Holder()
     if holder.caller and claim.caller and claim.caller != holder.caller:
         raise Forbidden("这个会话属于另一位会员。", code="session_of_another")
     if claim.trusted or (holder.caller and claim.caller == holder.caller):

@@ -141,7 +141,7 @@ def request(
         "agent_id": "",
         "user_id": member or about["user_id"] or before.user_id,
         "channel": about["channel"] or before.channel,
-        "caller": member,
+        "caller": member or opening.caller,
         "reason": opening.reason,
         "priority": opening.priority,
         "emotion": opening.emotion,
