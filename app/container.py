@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from loguru import logger
 
@@ -29,6 +30,8 @@ from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
 from app.chat.service import ChatService
 from app.chat.session import Sessions
+from app.conversations.access import Access
+from app.db.conversation_holders import HolderRepository
 from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
 from app.db.gaps import GapRepository, note
@@ -97,7 +100,7 @@ class Container:
         self.business = business
         self._care = Care(settings, business)
         self.strangers = Strangers()
-        self.user_tokens = UserTokens(settings.user_token_secret.get_secret_value())
+        self.user_tokens = UserTokens.of(settings)
         self.base = base
         self.webhooks = webhooks
         self.ready = asyncio.Event()
@@ -119,7 +122,13 @@ class Container:
             base.database, settings, conversations, self.profiles, self.tickets, self.outbox.wake
         )
         durable = settings.turn_durability == "full"
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note, durable=durable)
+        lifetime = timedelta(hours=settings.session_token_hours)
+        self.holders = HolderRepository(base.database)
+        self.access = Access(self.holders, lifetime)
+        self.turn_log = TurnLog(
+            base.database, after_turns, self.outbox.wake, self.desk.feed.note, durable=durable, lifetime=lifetime
+        )
+        self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.heads = Heads(base.embedder)
         self._emotions: EmotionHead | None = None
@@ -132,11 +141,12 @@ class Container:
             guard,
             Sessions(conversations),
             self.hot_cache,
-            History(conversations, models.rewriter(), settings.history_turns),
+            History(conversations, models.rewriter(), settings.history_turns, rows_to_model=self.rows_to_model),
             self._answering,
             self.turn_log,
             self.metrics,
             self.desk.gate,
+            self.access,
         )
 
     @property

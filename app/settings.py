@@ -201,8 +201,23 @@ class Settings(BaseSettings):
     business_tenant: str = Field("default", min_length=1, description="业务库属于哪个租户")
     business_timeout: float = Field(3.0, gt=0, le=60, description="一条业务查询的秒数上限")
     business_max_rows: int = Field(50, ge=1, le=1000, description="一条业务查询最多返回几行")
+    business_rows_to_model: bool = Field(
+        False, description="同一会员之后的提问里，大模型能否读到此前含业务数据的对话；关闭时模型读不到这些轮次"
+    )
     user_token_secret: SecretStr = Field(
         SecretStr(""), description="签发 user_token 的密钥（HS256），至少 32 个字符；留空则不接受 user_token"
+    )
+    user_token_secrets: dict[str, SecretStr] = Field(
+        {},
+        description="各租户自己的 user_token 密钥，写成 JSON；列出的租户只认自己的，其余用 USER_TOKEN_SECRET",
+    )
+    user_token_issuer: str = Field("", description="user_token 的 iss 须等于它；留空则不检查")
+    user_token_audience: str = Field("", description="user_token 的 aud 须含有它；留空则不检查")
+    user_token_max_hours: float = Field(
+        0.0, ge=0, description="user_token 从 iat 到 exp 最长几小时，设置后 iat 必填；0 为不限"
+    )
+    session_token_hours: float = Field(
+        168.0, gt=0, le=87_600, description="会话凭据 session_token 最后一次使用之后多少小时内有效"
     )
 
     # Checking what a model wrote
@@ -259,6 +274,14 @@ class Settings(BaseSettings):
             raise ValueError(f"USER_TOKEN_SECRET 太短，会被猜出来：至少 {MIN_SECRET_CHARS} 个字符，请随机生成")
         return value
 
+    @field_validator("user_token_secrets")
+    @classmethod
+    def _each_hard_to_guess(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for tenant, secret in value.items():
+            if len(secret.get_secret_value()) < MIN_SECRET_CHARS:
+                raise ValueError(f"USER_TOKEN_SECRETS 中 {tenant} 的密钥太短：至少 {MIN_SECRET_CHARS} 个字符")
+        return value
+
     @model_validator(mode="after")
     def _combinations(self) -> Self:
         if self.rrf_vector_weight + self.rrf_keyword_weight <= 0:
@@ -272,6 +295,9 @@ class Settings(BaseSettings):
             raise ValueError("EMBEDDER=openai 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
+        secrets = [self.user_token_secret, *self.user_token_secrets.values()]
+        if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
+            raise ValueError("USER_TOKEN_SECRETS 中的密钥与别的租户或 USER_TOKEN_SECRET 相同，请为每个租户随机生成一个")
         return self
 
     @property
@@ -317,4 +343,5 @@ def load_settings() -> Settings:
 def _given(item: ErrorDetails) -> str:
     """What was set, unless it is a secret."""
     field = Settings.model_fields.get(str(item["loc"][0]))
-    return "" if field is None or field.annotation is SecretStr else f"（现为 {item.get('input')!r}）"
+    secret = field is None or "SecretStr" in str(field.annotation)
+    return "" if secret else f"（现为 {item.get('input')!r}）"

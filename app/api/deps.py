@@ -1,4 +1,6 @@
-"""What routes depend on. Every route says who may call it, by `TenantId`, `StaffTenant`, `AdminTenant` or `PUBLIC`."""
+"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`, `AdminTenant`
+or `PUBLIC`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,11 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.auth.identity import caller_of
+from app.auth.identity import proof_of, stays_inside
 from app.auth.principal import Principal, Role
 from app.container import Container
+from app.conversations.types import Proof
+from app.desk.types import SessionKey
 from app.errors import Forbidden
 
 
@@ -35,13 +39,32 @@ class Allow(SecurityBase):
         return principal.tenant
 
 
-def caller_from(request: Request, user_token: str, user_id: str) -> str:
-    """The member who asks, for requests that `Allow` let through. Raises Unauthorized for a token that does not hold.
+class AllowHolder(Allow):
+    """As `Allow`, for routes that take a session's id in their path: a session id opens nothing by itself."""
 
-    The token comes in the body or as X-User-Token.
+    async def __call__(self, request: Request) -> str:
+        """The proof comes as X-Session-Token or X-User-Token. Raises Unauthorized, Forbidden."""
+        tenant = await super().__call__(request)
+        if stays_inside(request.state.principal) and "x-user-token" not in request.headers:
+            return tenant
+        key = SessionKey(tenant, request.path_params["session_id"])
+        await current_container(request).access.require(key, proof_from(request))
+        return tenant
+
+
+def proof_from(request: Request, *, user_token: str = "", user_id: str = "", session_token: str = "") -> Proof:
+    """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
+    does not hold.
+
+    Tokens come in the body, or as X-User-Token and X-Session-Token.
     """
-    token = user_token or request.headers.get("x-user-token", "")
-    return caller_of(request.state.principal, current_container(request).user_tokens, token, user_id)
+    return proof_of(
+        request.state.principal,
+        current_container(request).user_tokens,
+        user_token=user_token or request.headers.get("x-user-token", ""),
+        user_id=user_id,
+        session_token=session_token or request.headers.get("x-session-token", ""),
+    )
 
 
 async def anyone() -> None:
@@ -75,6 +98,8 @@ def _key(request: Request) -> str | None:
 
 TenantId = Annotated[str, Depends(Allow(*Role))]
 """The caller's tenant, whatever the caller's role."""
+HolderTenant = Annotated[str, Depends(AllowHolder(*Role))]
+"""The same where the conversation of the path is the caller's, see `app.conversations.access`."""
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 PUBLIC = Depends(anyone)

@@ -117,7 +117,8 @@ async def presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wir
 async def _asked(wiring: Wiring, tenant: str, session_id: str, question: str) -> Question:
     session = await require(wiring, tenant, session_id)
     turns = await wiring.conversations.last(tenant, session_id, wiring.settings.history_turns or 1)
-    return last_question(turns, session.caller, clean(question).strip())
+    rows = wiring.rows_to_model
+    return last_question(turns, session.caller, clean(question).strip(), rows_to_model=rows)
 
 
 async def _said(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from app.api.deps import TenantId, Wiring, caller_from
+from app.api.deps import TenantId, Wiring, proof_from
 from app.api.error_handlers import log_error, request_id_of
 from app.api.openai_format import MODEL, PING, ChunkWriter, completion, failure
 from app.api.openai_schemas import CompletionRequest
@@ -87,19 +87,24 @@ async def _chunks(
 
 
 def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
-    history = body.history() if body.session_id is None else ()
+    session_id = body.session_id or body.yingda.session_id
     user_id = clean(body.user or "")
-    caller = caller_from(request, body.user_token, user_id)
+    proof = proof_from(
+        request,
+        user_token=body.user_token or body.yingda.user_token,
+        user_id=user_id,
+        session_token=body.session_token or body.yingda.session_token,
+    )
     return Message(
         tenant=tenant,
-        session_id=body.session_id or new_id(),
+        session_id=session_id or new_id(),
         text=body.question(),
-        user_id=user_id or caller,
+        user_id=proof.caller or user_id,
         channel=CHANNEL,
         trace_id=request_id_of(request),
-        new_session=body.session_id is None,
-        caller=caller,
-        history=history,
+        new_session=session_id is None,
+        history=body.history() if session_id is None else (),
+        proof=proof,
     )
 
 

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from agents.types import Page, Turn
+from app.conversations.types import Claim, Proof
 from app.db.conversations import ConversationRepository
 
 MAX_KNOWN = 10_000
 """Sessions of which this process remembers that they have turns: saves a read."""
+
+NOTHING = Proof()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,9 @@ class Message:
     """What a customer sent. `session_id` names the conversation within its tenant.
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
-    `history`, oldest turn first. `caller`: see `Question`. `client_id` is the sender's own id of the message, by which
-    one that is sent twice to a person is kept once.
+    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
+    a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
+    taken before.
     """
 
     tenant: str
@@ -32,8 +36,14 @@ class Message:
     page: Page | None = None
     new_session: bool = False
     history: tuple[Turn, ...] = ()
-    caller: str = ""
     client_id: str = ""
+    proof: Proof = NOTHING
+    claim: Claim | None = None
+
+    @property
+    def caller(self) -> str:
+        """See `Question`."""
+        return self.proof.caller
 
 
 class Sessions:

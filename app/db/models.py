@@ -141,7 +141,10 @@ class Calibration(Base):
 
 
 class Conversation(Base):
-    """A session of one customer. `turns` counts them and numbers the next."""
+    """A session of one customer. `turns` counts them and numbers the next.
+
+    `caller` is the member whose it is, `token` the digest of its secret; empty for nobody, and for none.
+    """
 
     __tablename__ = "conversations"
 
@@ -149,6 +152,9 @@ class Conversation(Base):
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     user_id: Mapped[str] = mapped_column(String(128))
     channel: Mapped[str] = mapped_column(String(32))
+    caller: Mapped[str] = mapped_column(String(128), server_default="")
+    token: Mapped[str] = mapped_column(String(64), server_default="")
+    token_expires: Mapped[datetime | None]
     turns: Mapped[int]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
@@ -157,7 +163,10 @@ class Conversation(Base):
 
 
 class Turn(Base):
-    """One question and its reply; `response` is the whole chat response as it was sent."""
+    """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
+
+    `rows_of` is the member whose business data it holds, empty for none.
+    """
 
     __tablename__ = "turns"
 
@@ -169,6 +178,7 @@ class Turn(Base):
     standalone: Mapped[str]
     reply: Mapped[str]
     outcome: Mapped[str] = mapped_column(String(32))
+    rows_of: Mapped[str] = mapped_column(String(128), server_default="")
     response: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 

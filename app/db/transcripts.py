@@ -17,10 +17,13 @@ Rating = Literal["up", "down"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A conversation in a list; `first_question` is its first message."""
+    """A conversation in a list; `first_question` is its first message; `verified` tells whether
+    the user was proved.
+    """
 
     session_id: str
     user_id: str
+    verified: bool
     channel: str
     turns: int
     created_at: datetime
@@ -72,6 +75,7 @@ class TranscriptRepository:
             select(
                 Conversation.session_id,
                 Conversation.user_id,
+                Conversation.caller != "",
                 Conversation.channel,
                 Conversation.turns,
                 Conversation.created_at,

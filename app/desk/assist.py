@@ -9,7 +9,8 @@ from agents.neutral import neutral_answer
 from agents.registry import Roster
 from agents.rewriter import rewritten_by_rules
 from agents.routing.types import Band, Intent, Route, Tier, Trace
-from agents.types import Answer, Done, Evidence, Question, Turn
+from agents.types import Answer, Done, Evidence, Question
+from app.conversations.rows import readable
 from app.db.conversations import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
@@ -27,9 +28,11 @@ class Advice:
     candidates: tuple[Candidate, ...]
 
 
-def last_question(turns: Sequence[TurnRow], caller: str, text: str = "") -> Question:
-    """The customer's last message in the light of those before it; text: another question of the person who serves."""
-    said = [Turn(turn.question, turn.standalone, turn.reply) for turn in turns]
+def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows_to_model: bool) -> Question:
+    """The customer's last message in the light of those before it; text: another question of the person who serves;
+    rows_to_model: see `readable`.
+    """
+    said = readable(turns, caller, to_model=rows_to_model)
     if text:
         return Question(text, caller=caller)
     if not said:

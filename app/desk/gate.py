@@ -107,7 +107,7 @@ class Gate:
             answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
             return Decided(answer, added, queue)
         opening, queue, notice = await self._openings.prepare(
-            key, request, question, answer, user_id=message.user_id, started=not message.new_session
+            key, request, question, answer, started=not message.new_session
         )
         added = BETWEEN + notice
         reply = answer.reply + added

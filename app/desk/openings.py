@@ -56,7 +56,6 @@ class Openings:
         answer: Answer | None,
         *,
         actor: Actor = Actor.BOT,
-        user_id: str = "",
         skill: str = "",
         started: bool = True,
     ) -> tuple[Opening, QueueState, str]:

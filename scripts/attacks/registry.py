@@ -7,6 +7,7 @@ from scripts.attacks import bodies, connections, origins, sockets
 from scripts.attacks import embedder
 from scripts.attacks import invisible, parsers
 from scripts.attacks import lengthy, outgoing
+from scripts.attacks import sessions
 from scripts.attacks.base import Attack
 
 ATTACKS: dict[str, Attack] = {
@@ -21,5 +22,6 @@ ATTACKS: dict[str, Attack] = {
     "origins": origins.attack,
     "outgoing": outgoing.attack,
     "parsers": parsers.attack,
+    "sessions": sessions.attack,
     "sockets": sockets.attack,
 }

@@ -136,7 +136,8 @@ async def test_a_ticket_belongs_to_whoever_proved_who_it_is(tmp_path: Path) -> N
         async def owner(client: httpx.AsyncClient, session: str, *texts: str, **fields: str) -> tuple[str, str]:
             """Number and owner of the ticket that comes of these messages."""
             for text in texts:
-                await say(client, session, text, **fields)
+                body = await say(client, session, text, **fields)
+                fields |= {"session_token": body["session_token"]} if "session_token" in body else {}
             (ticket,) = (await staff.get(TICKETS, params={"session_id": session})).json()["tickets"]
             return ticket["number"], ticket["user_id"]
 
@@ -147,9 +148,9 @@ async def test_a_ticket_belongs_to_whoever_proved_who_it_is(tmp_path: Path) -> N
             assert (await owner(backend, f"{kind}-trusted", *texts, user_id="M2"))[1] == "M2"
         number, _ = await owner(browser, "talk-signed")
         asked = f"{number} 怎么样了"
-        assert "待处理" in (await say(browser, "elsewhere", asked, user_token=proof))["reply"]
-        assert "没有查到" in (await say(browser, "elsewhere", asked, user_id="M1"))["reply"]
-        assert "没有查到" in (await say(backend, "elsewhere", asked, user_id="M2"))["reply"]
+        assert "待处理" in (await say(browser, "elsewhere-1", asked, user_token=proof))["reply"]
+        assert "没有查到" in (await say(browser, "elsewhere-2", asked, user_id="M1"))["reply"]
+        assert "没有查到" in (await say(backend, "elsewhere-3", asked, user_id="M2"))["reply"]
 
 
 async def test_a_ticket_of_the_conversation_reaches_the_webhook(client: httpx.AsyncClient) -> None:
