@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from scripts.attacks import at_rest, durability, erasure
-from scripts.attacks import bodies, connections, origins, sockets
-from scripts.attacks import embedder
-from scripts.attacks import invisible, parsers
-from scripts.attacks import lengthy, outgoing
-from scripts.attacks import sessions
+from scripts.attacks import (
+    at_rest,
+    bodies,
+    connections,
+    durability,
+    embedder,
+    erasure,
+    invisible,
+    lengthy,
+    origins,
+    outgoing,
+    parsers,
+    sessions,
+    sockets,
+)
 from scripts.attacks.base import Attack
 
 ATTACKS: dict[str, Attack] = {

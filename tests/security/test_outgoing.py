@@ -16,7 +16,9 @@ from scripts.attacks.process import process
 from scripts.scripted_llm import Say, ScriptedLLM
 
 _RENDERED = re.compile(r"<(\w+)([^>]*)>")
-_PLAIN_TAGS = frozenset("p a em strong code pre ul ol li h1 h2 h3 blockquote hr".split())
+_PLAIN_TAGS = frozenset(
+    ["p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "hr"]
+)
 
 
 @pytest.fixture(scope="module")
