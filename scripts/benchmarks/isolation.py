@@ -55,8 +55,8 @@ async def run(rounds: int, questions: int) -> dict[str, Any]:
     pairs = zip(times["own_process"], times["inside"], strict=True)
     over = round(median(ratio(median(apart), median(inside)) for apart, inside in pairs), 3)
     report: dict[str, Any] = {"rounds": rounds, "questions": len(texts), "own_process_over_inside": over}
-    for name, measured in times.items():
-        report[f"{name}_ms"] = percentiles([one for every in measured for one in every])
+    for name, every in times.items():
+        report[f"{name}_ms"] = percentiles([one for asked_in_round in every for one in asked_in_round])
     return report | memory
 
 

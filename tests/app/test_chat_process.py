@@ -66,7 +66,7 @@ def test_a_second_server_on_the_same_data_is_refused_by_name(tmp_path: Path) -> 
         try:
             first.stdout.readline()
             second = subprocess.run(
-                [sys.executable, "-m", "app"], cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60
+                [sys.executable, "-m", "app"], cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=300
             )
         finally:
             first.send_signal(signal.SIGTERM)

@@ -49,7 +49,7 @@ def until_back(encoder: GuardedEncoder) -> None:
 
 def test_vectors_come_out_of_another_process(encoder: GuardedEncoder) -> None:
     matrix = encoder.encode(["一", "二"], "passage")
-    assert (matrix.shape, matrix.dtype, matrix.sum()) == ((2, 3), "float32", 6.0)
+    assert (matrix.shape, str(matrix.dtype), matrix.sum()) == ((2, 3), "float32", 6.0)
     assert pid_of(encoder) != os.getpid()
     matrix += 1  # its own memory
 
