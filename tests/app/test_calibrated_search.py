@@ -15,7 +15,7 @@ from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
-from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration
+from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated
 from knowledge.types import Matrix
 
 FILES = [
@@ -144,7 +144,7 @@ async def test_a_calibration_that_failed_is_made_up_for(settings: Settings, monk
         searches = Searches(settings)
         search = await searches.open("default", base)
         await base.ingestion.add("default", FILES)
-        with pytest.raises(EmbeddingUnavailable):
+        with pytest.raises(NotCalibrated):
             await search.search("质量问题的退货运费由商城承担")
         await searches.catch_up()
         monkeypatch.undo()
