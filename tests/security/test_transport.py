@@ -13,14 +13,14 @@ from scripts.attacks.base import Target
 from scripts.attacks.process import alive, process, rss_mb
 from scripts.attacks.raw import bearer, request, wire
 
-TIMES = {"HEAD_TIMEOUT": "1", "BODY_TIMEOUT": "1", "KEEP_ALIVE_TIMEOUT": "1", "LOG_LEVEL": "ERROR"}
 CHAT, JSON = "/api/v1/chat", ("Content-Type", "application/json")
 PATIENCE = 30.0
 
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with process(tmp_path_factory.mktemp("server"), **TIMES) as target:
+    folder = tmp_path_factory.mktemp("server")
+    with process(folder, HEAD_TIMEOUT="1", BODY_TIMEOUT="1", KEEP_ALIVE_TIMEOUT="1", LOG_LEVEL="ERROR") as target:
         yield target
         assert alive(target)
 
