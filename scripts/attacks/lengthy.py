@@ -158,7 +158,7 @@ class Bounds:
     rounds: int = 12
     connections: int = 8
     own: float = 60.0
-    neighbours: float = 60.0
+    neighbours: float = 300.0
 
 
 async def attack(target: Target, bounds: Bounds | None = None) -> Report:

@@ -136,13 +136,13 @@ def _tags(text: str) -> list[str]:
 
 
 def document(number: int, payload: str) -> str:
-    """A manual with a payload in a sentence of its own kind."""
-    return f"# 配件 PJ-{number}00 {payload}\n\n配件 PJ-{number}00 的安装方法是先断电再装上{payload}，装好后通电。\n"
+    """A note with a payload in its title and in a sentence, as plain text, of which no parser takes markup away."""
+    return f"KD{number:03d} 安装{payload}\n\nKD{number:03d} 的安装方法：先断电，再装上{payload}，装好后通电。\n"
 
 
 def question(number: int) -> str:
     """What the document of this number answers."""
-    return f"配件 PJ-{number}00 的安装方法是什么"
+    return f"KD{number:03d} 的安装方法"
 
 
 async def attack(target: Target) -> Report:
@@ -158,8 +158,8 @@ async def attack(target: Target) -> Report:
 
 
 async def stored(admin: AsyncClient, documents: list[str]) -> None:
-    """Takes Markdown in; they answer once this returns."""
-    files = [("files", (f"{number}.md", text.encode(), "text/markdown")) for number, text in enumerate(documents)]
+    """Takes plain text in; it answers once this returns."""
+    files = [("files", (f"{number}.txt", text.encode(), "text/plain")) for number, text in enumerate(documents)]
     for start in range(0, len(files), 20):
         (await admin.post("/api/v1/knowledge/documents", files=files[start : start + 20])).raise_for_status()
 

@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from threading import Thread
 
 import httpx
 import pytest
-from markdown import markdown
+from markdown import markdown  # type: ignore[import-untyped]
 
 from scripts.attacks.base import Target
 from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, said, stored
 from scripts.attacks.process import process
-from scripts.scripted_llm import Say, ScriptedLLM
+from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 
 _RENDERED = re.compile(r"<(\w+)([^>]*)>")
 _PLAIN_TAGS = frozenset(
-    ["p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "hr"]
+    ("p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "hr")
 )
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with process(tmp_path_factory.mktemp("outgoing") / "data", SIMILARITY_THRESHOLD="0") as target:
+def model() -> Iterator[ScriptedLLM]:
+    """In a thread of its own: the server asks it while a test waits."""
+    loop, llm = asyncio.new_event_loop(), ScriptedLLM(Behaviour.BROKEN)
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(llm.start(), loop).result()
+    yield llm
+    asyncio.run_coroutine_threadsafe(llm.close(), loop).result()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iterator[Target]:
+    """Everything is answered, by quotes of documents while the model is out of order."""
+    folder = tmp_path_factory.mktemp("outgoing")
+    off = dict.fromkeys(("VERIFY_ENABLED", "REWRITE_ENABLED"), "false") | {"LLM_RETRIES": "0"}
+    gate = dict.fromkeys(("SIMILARITY_THRESHOLD", "CLARIFY_THRESHOLD", "CONFIDENT_THRESHOLD"), "0")
+    with process(folder / "data", LLM_BASE_URL=model.base_url, LLM_API_KEY="key", **gate, **off) as target:
         yield target
 
 
@@ -36,7 +55,7 @@ async def test_nothing_of_a_document_is_more_than_text(target: Target) -> None:
 async def test_the_words_of_a_payload_stay_readable(target: Target) -> None:
     await _stored(
         target,
-        "# 尺寸 CC-10\n\n尺寸 CC-10 的规则：3 < 5，<100 元包邮，第一行<br>第二行，见[帮助](/help/a.html)与"
+        "尺寸 CC-10\n\n尺寸 CC-10 的规则：3 < 5，<100 元包邮，第一行<br>第二行，见[帮助](/help/a.html)与"
         "[官网](https://example.com/a_(b))，![外观图](https://e.example/x.png)[点这里](javascript:x)。\n",
     )
     async with target.http(target.client) as customer:
@@ -67,23 +86,17 @@ async def _stored(target: Target, text: str) -> None:
         await stored(admin, [text])
 
 
-async def test_nothing_of_a_model_is_more_than_text(tmp_path: Path) -> None:
+async def test_nothing_of_a_model_is_more_than_text(target: Target, model: ScriptedLLM) -> None:
     """Each payload comes from the model as it stands, cut into tokens of a character or two."""
-    async with ScriptedLLM() as llm:
-        with process(
-            tmp_path / "data",
-            LLM_BASE_URL=llm.base_url,
-            LLM_API_KEY="key",
-            SIMILARITY_THRESHOLD="0",
-            VERIFY_ENABLED="false",
-            REWRITE_ENABLED="false",
-        ) as target:
-            await _stored(target, "# 退货\n\n自签收之日起 7 天内可以退货，点这里看图。\n")
-            async with target.http(target.client) as customer:
-                for number, payload in enumerate(PAYLOADS):
-                    llm.script = (Say(f"自签收之日起 7 天内可以退货{payload}，点这里看图。[1]"),)
-                    assert not await _wrong(customer, f"自签收之日起几天内可以退货{number}"), payload
-        assert llm.requests >= len(PAYLOADS)
+    await _stored(target, "退货\n\n自签收之日起 7 天内可以退货，点这里看图。\n")
+    said_by_model = 0
+    async with target.http(target.client) as customer:
+        for number, payload in enumerate(PAYLOADS):
+            model.script = (Say(f"自签收之日起 7 天内可以退货{payload}，点这里看图。[1]"),)
+            before = model.taken["say"]
+            assert not await _wrong(customer, f"自签收之日起几天内可以退货{number}"), payload
+            said_by_model += model.taken["say"] > before
+    assert said_by_model == len(PAYLOADS)
 
 
 async def _wrong(customer: httpx.AsyncClient, text: str) -> list[str]:
