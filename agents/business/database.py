@@ -18,6 +18,7 @@ from agents.business.ownership import search
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
+from knowledge.outside import outside
 
 MAX_TEXT_CHARS = 500
 CHECKED = 512
@@ -59,7 +60,10 @@ class BusinessDatabase:
         guarded = self._checked(sql, written_in)
         identity = self._identity(caller)
         bound = (identity,) if guarded.of_caller else ()
-        found = [] if identity is None else await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
+        found: list[tuple[Any, ...]] = []
+        if identity is not None:
+            async with outside():
+                found = await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
         values = tuple(tuple(_value(value) for value in row) for row in found[: self._max_rows])
         return Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
 
@@ -79,7 +83,8 @@ class BusinessDatabase:
             self._searches[key] = dialect.write(search(self.schema, places, dialect, at_end=at_end))
         wanted = f"%{value}" if at_end else value.upper()
         try:
-            counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
+            async with outside():
+                counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
         except StatementFailed as error:  # the statement is our own: whatever is wrong, it is not the question
             raise BusinessUnavailable(str(error)) from error
         return any(count for (count,) in counts)

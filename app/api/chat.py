@@ -9,13 +9,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
-from app.api.deps import TenantId, caller_from, current_container
+from app.api.deps import TurnTenant, caller_from, current_container
 from app.api.direct import DirectRoute
 from app.api.error_handlers import log_error, request_id_of
+from app.api.streams import streamed
 from app.chat.session import Message
-from app.chat.stream import HEADERS, MEDIA_TYPE, server_sent
+from app.chat.stream import MEDIA_TYPE, frames, paced
 from app.chat.types import ChatEvent, TurnDone
-from app.errors import describe
+from app.errors import Overloaded, RateLimited, describe
 from app.ids import new_id
 from knowledge.text import clean
 
@@ -24,10 +25,12 @@ router = APIRouter(prefix="/api/v1/chat", tags=["对话"], route_class=DirectRou
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"description": "SSE：meta、token、replace、ping，最后是 done 或 error", "content": {MEDIA_TYPE: {}}}
 }
+_REFUSALS = RateLimited, Overloaded
+"""Told by the status; whatever else goes wrong with a stream is told within it."""
 
 
 @router.post("", response_model=ChatResponse)
-async def chat(body: ChatRequest, request: Request, tenant: TenantId) -> Response:
+async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message."""
     done = await current_container(request).chat.answer(_message(body, request, tenant))
     request.state.outcome = done.answer.outcome.value
@@ -35,13 +38,12 @@ async def chat(body: ChatRequest, request: Request, tenant: TenantId) -> Respons
 
 
 @router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
-async def chat_stream(body: ChatRequest, request: Request, tenant: TenantId) -> StreamingResponse:
+async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message as it is written."""
     message = _message(body, request, tenant)
     wiring = current_container(request)
-    turn = _noted(wiring.chat.stream(message), request)
-    events = server_sent(turn, message.trace_id, wiring.draining)
-    return StreamingResponse(events, media_type=MEDIA_TYPE, headers=HEADERS)
+    items = paced(_noted(wiring.chat.stream(message), request), wiring.draining)
+    return await streamed(items, request, lambda items: frames(items, message.trace_id), _REFUSALS)
 
 
 async def _noted(events: AsyncIterator[ChatEvent], request: Request) -> AsyncIterator[ChatEvent]:
@@ -69,4 +71,5 @@ def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
         page=body.page.page() if body.page else None,
         new_session=body.session_id is None,
         caller=caller,
+        sender=request.state.sender,
     )

@@ -10,12 +10,13 @@ from fastapi.security.base import SecurityBase
 
 from app.auth.identity import caller_of
 from app.auth.principal import Role
+from app.auth.sender import sender_of
 from app.container import Container
 from app.errors import Forbidden
 
 
 class Allow(SecurityBase):
-    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden.
+    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden, RateLimited.
 
     One dependency and not one upon another: each costs a chat request 25 µs.
     """
@@ -23,15 +24,21 @@ class Allow(SecurityBase):
     model = HTTPBearer(description="密钥；也可以放在请求头 X-API-Key 里")
     scheme_name = "ApiKey"
 
-    def __init__(self, *roles: Role) -> None:
+    def __init__(self, *roles: Role, turns: bool = False) -> None:
+        """turns: the requests are messages of customers, of which urgent ones are answered beyond all limits."""
         self.roles = frozenset(roles)
+        self._turns = turns
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
         host = request.client.host if request.client else None
-        principal = await current_container(request).keys.authenticate(_key(request), host)
+        container = current_container(request)
+        principal = await container.keys.authenticate(_key(request), host)
         request.state.tenant = principal.tenant
         request.state.principal = principal
+        count = container.limits.counted if self._turns else container.limits.take
+        session_id = request.path_params.get("session_id", "")
+        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         return principal.tenant
@@ -43,7 +50,9 @@ def caller_from(request: Request, user_token: str, user_id: str) -> str:
     The token comes in the body or as X-User-Token.
     """
     token = user_token or request.headers.get("x-user-token", "")
-    return caller_of(request.state.principal, current_container(request).user_tokens, token, user_id)
+    container = current_container(request)
+    with container.attempts.checking(request.state.sender.address or None, token or None):
+        return caller_of(request.state.principal, container.user_tokens, token, user_id)
 
 
 async def anyone() -> None:
@@ -69,6 +78,8 @@ def _key(request: Request) -> str | None:
 
 TenantId = Annotated[str, Depends(Allow(*Role))]
 """The caller's tenant, whatever the caller's role."""
+TurnTenant = Annotated[str, Depends(Allow(*Role, turns=True))]
+"""The same for messages of customers."""
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 PUBLIC = Depends(anyone)

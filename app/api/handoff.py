@@ -42,7 +42,8 @@ async def ask_for_a_person(
     key = SessionKey(tenant, session_id)
     caller = caller_from(request, body.user_token, body.user_id)
     about = {"user_id": body.user_id or caller, "channel": body.channel[:32]}
-    session = await wiring.desk.service.request(key, skill=body.skill, caller=caller, **about)
+    sender = request.state.sender
+    session = await wiring.desk.service.request(key, skill=body.skill, caller=caller, sender=sender, **about)
     return handoff_out(await wiring.desk.queue.state(session))
 
 

@@ -19,9 +19,11 @@ from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.container import Container
 from app.db.desk_messages import PAGE
-from app.desk.types import Actor, DeskMessage, DeskSession, Sender, SessionKey
-from app.errors import AppError, InvalidRequest, Unauthorized
+from app.desk.types import Actor, DeskMessage, DeskSession, SessionKey
+from app.desk.types import Sender as Side
+from app.errors import AppError, InvalidRequest, RateLimited, Unauthorized
 from app.ids import new_id
+from app.limits.types import Sender
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
 
@@ -44,7 +46,7 @@ async def customer_socket(
     customer = _Customer(container, line, hello, key, token)
     try:
         customer.caller()
-    except Unauthorized as error:
+    except (Unauthorized, RateLimited) as error:
         await line.fail(error)
         await websocket.close(UNAUTHORIZED)
         return
@@ -106,12 +108,17 @@ class _Customer:
                 await self._line.fail(error, **mark)
 
     async def _handle(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
-        service = self._desk.service
+        service, limits, sender = self._desk.service, self._container.limits, self._hello.sender
+        if frame.get("type") == "message":
+            sender = await limits.counted(self._key.tenant, sender)
+        else:
+            await limits.take(self._key.tenant, sender, self._key.session_id)
         match frame.get("type"):
             case "message":
-                await self._said(str(frame.get("content", "")), mark)
+                await self._said(str(frame.get("content", "")), mark, sender)
             case "handoff":
-                await service.request(self._key, user_id=self._user, channel="ws", caller=self.caller())
+                about = {"user_id": self._user, "channel": "ws"}
+                await service.request(self._key, caller=self.caller(), sender=sender, **about)
             case "leave":
                 await service.leave(self._key)
             case "close":
@@ -131,13 +138,15 @@ class _Customer:
         self._user = str(hello.get("user_id") or self._user)[:128]
 
     def caller(self) -> str:
-        """See `caller_of`. Raises Unauthorized."""
-        return caller_of(self._hello.principal, self._container.user_tokens, self._token, self._user)
+        """See `caller_of`. Raises Unauthorized, RateLimited."""
+        container, hello = self._container, self._hello
+        with container.attempts.checking(hello.sender.address or None, self._token or None):
+            return caller_of(hello.principal, container.user_tokens, self._token, self._user)
 
-    async def _said(self, content: str, mark: dict[str, str]) -> None:
+    async def _said(self, content: str, mark: dict[str, str], sender: Sender) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
         client_id = mark.get("id", "")
-        if client_id and (known := await self._desk.messages.known(self._key, Sender.CUSTOMER, client_id)):
+        if client_id and (known := await self._desk.messages.known(self._key, Side.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)
             return
         caller = self.caller()
@@ -150,6 +159,7 @@ class _Customer:
             trace_id=new_id(),
             caller=caller,
             client_id=client_id,
+            sender=sender,
         )
         try:
             async with aclosing(self._container.chat.stream(message)) as events:  # type: ignore[type-var]

@@ -13,8 +13,10 @@ from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from app.auth.principal import LOOPBACK, Principal, Role
+from app.auth.sender import sender_of
 from app.container import Container
-from app.errors import AppError, Forbidden, InvalidRequest, describe
+from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, describe
+from app.limits.types import Sender
 from knowledge.text import clean
 
 HELLO_SECONDS, EAGER_SECONDS = 10.0, 1.0
@@ -24,6 +26,7 @@ PING_SECONDS = 20.0
 SEND_SECONDS = 10.0
 """A client that does not read for so long is cut; it goes on from its last number when it is back."""
 UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
+_CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN}
 _PROTOCOL, _KEY_PREFIX = "yingda", "key."
 
 
@@ -36,6 +39,7 @@ class Hello:
     """Who is there. `first` is the first frame, empty without one; `unhandled` says that it was no greeting."""
 
     principal: Principal
+    sender: Sender
     first: dict[str, Any]
     unhandled: bool = False
 
@@ -93,7 +97,7 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
         return line, await _hello(websocket, line, container, frozenset(roles))
     except AppError as error:
         await line.fail(error)
-        await websocket.close(FORBIDDEN if isinstance(error, Forbidden) else UNAUTHORIZED)
+        await websocket.close(_CODES.get(type(error), UNAUTHORIZED))
     except WebSocketDisconnect:
         pass
     return None
@@ -130,7 +134,8 @@ async def _hello(websocket: WebSocket, line: Line, container: Container, roles: 
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
     if principal is LOOPBACK and not _same_site(websocket):
         raise Forbidden("没有配置密钥时，只接受本机页面的连接", code="foreign_origin")
-    return Hello(principal, frame, unhandled=bool(frame) and frame.get("type") != "hello")
+    sender = await container.limits.take(principal.tenant, sender_of(principal, host))
+    return Hello(principal, sender, frame, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
 async def _open_to(container: Container, host: str | None) -> bool:

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from agents.types import Page, Turn
 from app.db.conversations import ConversationRepository
+from app.limits.types import NOBODY, Sender
 
 MAX_KNOWN = 10_000
 """Sessions of which this process remembers that they have turns: saves a read."""
@@ -20,7 +21,7 @@ class Message:
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
     `history`, oldest turn first. `caller`: see `Question`. `client_id` is the sender's own id of the message, by which
-    one that is sent twice to a person is kept once.
+    one that is sent twice to a person is kept once. `sender`: whom it is counted for.
     """
 
     tenant: str
@@ -34,6 +35,7 @@ class Message:
     history: tuple[Turn, ...] = ()
     caller: str = ""
     client_id: str = ""
+    sender: Sender = NOBODY
 
 
 class Sessions:

@@ -12,6 +12,7 @@ from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
+from app.limits.types import NOBODY, Sender
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"
@@ -34,9 +35,18 @@ class Desk:
         self._on_commit = on_commit
 
     async def request(
-        self, key: SessionKey, *, user_id: str = "", channel: str = "", skill: str = "", caller: str = ""
+        self,
+        key: SessionKey,
+        *,
+        user_id: str = "",
+        channel: str = "",
+        skill: str = "",
+        caller: str = "",
+        sender: Sender = NOBODY,
     ) -> DeskSession:
-        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so."""
+        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so. Raises
+        RateLimited.
+        """
         session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
             return session
@@ -48,6 +58,7 @@ class Desk:
             actor=Actor.CUSTOMER,
             user_id=user_id,
             skill=skill,
+            sender=sender,
         )
         about = {"user_id": user_id, "channel": channel}
         return await self._done(lambda connection: desk.request(connection, key, opening, about))
