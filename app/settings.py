@@ -176,7 +176,7 @@ class Settings(BaseSettings):
     )
     rate_per_session: int = Field(120, ge=0, description="一个会话每分钟的请求数上限，客服的请求不算；0 为不限")
     sign_in_failures: int = Field(
-        30, ge=0, description="一个来源地址每分钟可以出错的密钥与 user_token 次数，超出后没见过的一律 429；0 为不限"
+        30, ge=0, description="一个来源地址每分钟可以出错的密钥与 user_token 次数，超出后出错的一律缓答 429；0 为不限"
     )
     handoffs_per_customer: int = Field(10, ge=0, description="一位顾客每小时请求人工的次数上限，紧急的另计；0 为不限")
     handoffs_per_address: int = Field(

@@ -1,8 +1,7 @@
-"""Wrong keys and wrong tokens: who tries many is not listened to for a while."""
+"""Wrong keys and wrong tokens: who tries many waits for each answer, and learns nothing sooner than everybody else."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import ceil
@@ -12,17 +11,16 @@ from app.limits.pause import Pause
 from app.limits.types import Kind, Rate, network
 from app.limits.windows import Windows
 
-MAX_KNOWN = 10_000
-_TOO_OFTEN = "密钥或令牌错误的次数太多，请稍后再试。"
 GUESSES = frozenset({"unauthorized", "invalid_user_token"})
 """Codes of what may be a guess; a token that ran out is none."""
+_TOO_OFTEN = "密钥或令牌错误的次数太多，请稍后再试。"
 
 
 class Attempts:
-    """rate: of wrong secrets an address; on_refused: called for each that is not looked at any more.
+    """rate: of wrong secrets an address; on_refused: called for each beyond it.
 
-    What was right before goes on working from everywhere: behind one address may stand a whole company. Secrets are
-    remembered as numbers that Python makes of them, differently in each process.
+    What is right goes on working: behind one address may stand a whole company, and to look a secret up costs a
+    microsecond, which is less than to remember who was right before.
     """
 
     def __init__(
@@ -32,31 +30,19 @@ class Attempts:
         self._rate = rate
         self._on_refused = on_refused
         self._failures = windows or Windows()
-        self._known: OrderedDict[int, None] = OrderedDict()
 
     @contextmanager
     def checking(self, host: str | None, secret: str | None) -> Iterator[None]:
-        """While a secret is checked. Raises RateLimited before that where the address failed too often.
+        """While a secret is checked. Raises RateLimited where it is wrong and the address was wrong too often.
 
-        host: where it comes from; secret: None where none was shown, which is no guess.
+        host: where it comes from, None where that says nothing; secret: None where none was shown, which is no guess.
         """
-        if not self._rate.count or secret is None or host is None:
-            yield
-            return
-        name, mark = network(host), hash(secret)
-        if mark not in self._known and (wait := self._failures.wait(Kind.SIGN_IN, name, self._rate)):
-            self._on_refused()
-            raise RateLimited(
-                "密钥或令牌错误的次数太多，请稍后再试。", code="too_many_attempts", retry_after=ceil(wait)
-            )
         try:
             yield
         except Unauthorized as error:
-            if error.code in GUESSES:
-                self._known.pop(mark, None)
-                self._failures.count(Kind.SIGN_IN, name, self._rate)
+            if not secret or not host or error.code not in GUESSES:
+                raise
+            if wait := self._failures.count(Kind.SIGN_IN, network(host), self._rate):
+                self._on_refused()
+                raise RateLimited(_TOO_OFTEN, code="too_many_attempts", retry_after=ceil(wait)) from error
             raise
-        if mark not in self._known:
-            self._known[mark] = None
-            if len(self._known) > MAX_KNOWN:
-                self._known.popitem(last=False)

@@ -49,13 +49,6 @@ class Windows:
         window.count += 1
         return 0.0
 
-    def wait(self, kind: Kind, name: Hashable, rate: Rate) -> float:
-        """As `count`, counting nothing."""
-        if name not in self._kinds[kind]:
-            return 0.0
-        window, elapsed = self._window(kind, name, rate)
-        return _wait(window, rate, elapsed)
-
     def _window(self, kind: Kind, name: Hashable, rate: Rate) -> tuple[_Window, float]:
         """The name's counters at this moment, and which share of the window went by."""
         index, elapsed = divmod(self._clock() / rate.seconds, 1.0)

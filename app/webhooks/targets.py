@@ -44,7 +44,8 @@ def checked_url(url: str, *, allow_private: bool) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
         host = parsed.raw_host.decode("ascii").lower()
-        valid = bool(parsed.host) and (":" in host or _NAME.fullmatch(host)) and 0 < (parsed.port or 1) < 65536
+        named = bool(parsed.host) and (":" in host or _NAME.fullmatch(host) is not None)
+        valid = named and (parsed.port is None or 0 < parsed.port < 65536)
     except (httpx.InvalidURL, UnicodeError) as error:  # what is no name in Punycode is found out only when it is read
         raise _unsafe("不是合法的网址") from error
     if parsed.scheme not in ("https", "http"):
