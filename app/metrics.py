@@ -94,7 +94,7 @@ class Metrics:
         """Of addresses that failed too often; nobody knows yet for which tenant."""
 
     def sign_in_refused(self) -> None:
-        """A key or token was not looked at."""
+        """A wrong key or token of an address that failed too often."""
         self.sign_ins_refused += 1
 
     def __iter__(self) -> Iterator[tuple[str, TenantMetrics]]:

@@ -21,7 +21,7 @@ def exposition(metrics: Metrics, cache: Callable[[str], CacheStats], only: str |
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], cache))
     if only is None:
-        refused = Counter("yingda_sign_ins_refused", "Keys and tokens not looked at", registry=registry)
+        refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
         refused.inc(metrics.sign_ins_refused)
     return generate_latest(registry)
 

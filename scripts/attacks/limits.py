@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 from websockets.asyncio.client import connect
 
+from app.limits.types import MINUTE
 from scripts.attacks.base import Report, Target
 from scripts.attacks.flood import Flood, flooding
 
@@ -24,8 +25,12 @@ RATIO, SLACK_SECONDS = 3.0, 0.15
 URGENT = ("我不想活了，想从楼上跳下去", "充电宝起火了，我的手被烫伤")
 MOST_TRIED = 2500
 """Requests until a limit has to show."""
+FORGOTTEN_SECONDS = 2 * MINUTE
+"""After which no request counts any more, for whatever is tried next from this address."""
 PRESSING, TRIES = 12, 6
 """Connections that keep a limit reached while others are tried, and how often: now and then one is let through."""
+_NOTHING = {"message": ""}
+"""Counted as any message, and cheap."""
 _SOME = "/api/v1/conversations/nobody/handoff"
 
 
@@ -38,6 +43,7 @@ async def attack(target: Target) -> Report:
     await handoffs(target, report)
     await urgent(target, report)
     await sign_ins(target, report)
+    await asyncio.sleep(FORGOTTEN_SECONDS)
     return report
 
 
@@ -80,7 +86,7 @@ async def handoffs(target: Target, report: Report, tried: int = 200) -> int:
 
 async def urgent(target: Target, report: Report, tried: int = MOST_TRIED) -> None:
     """Beyond the limit of a session, and then of an address, urgent messages are answered all the same."""
-    async with target.http(target.client) as http:
+    async with target.http(target.other_client) as http:
         for own in ({"session_id": "urgent-session"}, {}):
             limited = await _until_limited(http, own, tried)
             report.case(limited is not None, f"{tried} 次请求没有碰到上限")
@@ -117,7 +123,7 @@ async def _median(http: httpx.AsyncClient, text: str, count: int) -> float:
 async def _until_limited(http: httpx.AsyncClient, own: dict[str, str], most: int) -> httpx.Response | None:
     """Messages until one is refused, at most so many; the refusal."""
     for _ in range(0, most, 50):
-        for answer in await asyncio.gather(*(http.post(CHAT, json={"message": "你好"} | own) for _ in range(50))):
+        for answer in await asyncio.gather(*(http.post(CHAT, json=_NOTHING | own) for _ in range(50))):
             if answer.status_code == 429:
                 return answer
     return None
@@ -129,7 +135,7 @@ async def _pressed(http: httpx.AsyncClient, own: dict[str, str]) -> AsyncIterato
 
     async def press() -> None:
         while True:
-            await http.post(CHAT, json={"message": "你好"} | own)
+            await http.post(CHAT, json=_NOTHING | own)
 
     tasks = [asyncio.create_task(press()) for _ in range(PRESSING)]
     try:
