@@ -73,7 +73,10 @@ class TicketAgent:
         draft = _with(_draft(proposal), reply.text)
         if reply.decision is Decision.SUPPLEMENT:
             return self._proposal(question, draft)
-        ticket, new = await self._tickets.open(_owner(question), draft)
+        opened = await self._tickets.open(_owner(question), draft)
+        if opened is None:  # it may be confirmed once more, later
+            return self._said(question, words.too_many, CREATE, dict(proposal.fields))
+        ticket, new = opened
         return self._said(question, replies.created(ticket) if new else replies.existing(ticket))
 
     async def _propose(self, question: Question, draft: NewTicket) -> Answer:

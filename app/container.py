@@ -25,6 +25,7 @@ from app.business import Business, open_business
 from app.care import Care
 from app.chat.after import KIND, after_turns
 from app.chat.answering import Answering, Team
+from app.chat.computing import Computing
 from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
@@ -54,6 +55,7 @@ from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
 from app.knowledge_ops.ingestion import IngestionService
 from app.knowledge_ops.search import CalibratedSearch, Searches
+from app.limits.assembly import open_attempts, open_limits
 from app.llm import LanguageModels
 from app.metrics import Metrics
 from app.outbox import OutboxWorker
@@ -110,16 +112,18 @@ class Container:
         self._tenants: dict[str, TenantParts] = {}
         self._opening = asyncio.Lock()
         self._filling = False
-        self.keys = KeyRing(KeyRepository(base.database), settings.api_key.get_secret_value())
+        self.metrics = Metrics()
+        self.limits, self.attempts = open_limits(settings, self.metrics), open_attempts(settings, self.metrics)
+        first_key = settings.api_key.get_secret_value()
+        self.keys = KeyRing(KeyRepository(base.database), first_key, attempts=self.attempts)
         self.profiles = ProfileRepository(base.database, default_profile(settings))
         self.transcripts = TranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
-        self.metrics = Metrics()
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
-            base.database, settings, conversations, self.profiles, self.tickets, self.outbox.wake
+            base.database, settings, conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
         durable = settings.turn_durability == "full"
         lifetime = timedelta(hours=settings.session_token_hours)
@@ -142,11 +146,12 @@ class Container:
             Sessions(conversations),
             self.hot_cache,
             History(conversations, models.rewriter(), settings.history_turns, rows_to_model=self.rows_to_model),
-            self._answering,
+            Computing(self._answering, self.limits.slots, self.limits.urgent, self.metrics),
             self.turn_log,
             self.metrics,
             self.desk.gate,
             self.access,
+            self.limits,
         )
 
     @property
@@ -222,7 +227,7 @@ class Container:
         generator = self._models.generator(self.base.analyzer, profile)
         business = self.business.parts(tenant) if self.business else None
         policy = knowledge_policy(self.settings, profile)
-        tickets = CustomerTickets(self.tickets, tenant)
+        tickets = CustomerTickets(self.tickets, tenant, self.limits)
         roster = Roster.of(
             AgentParts(
                 retriever,

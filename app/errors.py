@@ -8,9 +8,11 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── Unauthorized            401
 ├── RequestTimeout          408
 ├── PayloadTooLarge         413
+├── RateLimited             429
 ├── HeadTooLarge            431
 ├── BatchRejected           422
 ├── Overloaded              503
+│   └── QueueTimeout        503
 └── ShuttingDown            503
 """
 
@@ -76,8 +78,20 @@ class BatchRejected(AppError):
     code = "batch_rejected"
 
 
+class RateLimited(AppError):
+    """Too much within a time; `details["retry_after"]` are the seconds until it may be tried again."""
+
+    code = "rate_limit_exceeded"
+
+
 class Overloaded(AppError):
     code = "overloaded"
+
+
+class QueueTimeout(Overloaded):
+    """A turn waited too long for a place to be computed in."""
+
+    code = "queue_timeout"
 
 
 class ShuttingDown(AppError):
@@ -97,7 +111,9 @@ STATUS: dict[type[Exception], int] = {
     PayloadTooLarge: 413,
     HeadTooLarge: 431,
     BatchRejected: 422,
+    RateLimited: 429,
     Overloaded: 503,
+    QueueTimeout: 503,
     ShuttingDown: 503,
     agent_errors.AgentError: 500,
     agent_errors.GenerationError: 502,
@@ -145,7 +161,9 @@ _MESSAGES: dict[type[Exception], str] = {
 
 OPENAI_PREFIX = "/v1/"
 """Below it the interface is OpenAI's, errors included."""
-_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error"}
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+RETRY_SECONDS = 5
+"""Told with a 503 that does not know better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +174,15 @@ class Description:
     code: str
     message: str
     details: dict[str, Any]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What goes with the status."""
+        if self.status == 401:
+            return {"WWW-Authenticate": "Bearer"}
+        if self.status in (429, 503):
+            return {"Retry-After": str(self.details.get("retry_after", RETRY_SECONDS))}
+        return {}
 
     def body(self, request_id: str) -> dict[str, Any]:
         """The error body of every endpoint."""

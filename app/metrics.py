@@ -78,6 +78,8 @@ class TenantMetrics:
     scores: dict[str, list[int]] = field(default_factory=dict)
     """By intent: how many scores fell into each bucket of BUCKETS_SCORE, the last being what exceeds them all."""
     rejections: Counter[str] = field(default_factory=Counter)
+    limited: Counter[str] = field(default_factory=Counter)
+    """Requests that a limit turned away, by its kind."""
     verdicts: Counter[str] = field(default_factory=Counter)
     """Of replies that a model wrote; see `ReplyVerdict`."""
 
@@ -88,6 +90,12 @@ class Metrics:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._tenants: dict[str, TenantMetrics] = {}
+        self.sign_ins_refused = 0
+        """Of addresses that failed too often; nobody knows yet for which tenant."""
+
+    def sign_in_refused(self) -> None:
+        """A wrong key or token of an address that failed too often."""
+        self.sign_ins_refused += 1
 
     def __iter__(self) -> Iterator[tuple[str, TenantMetrics]]:
         return iter(list(self._tenants.items()))
@@ -125,6 +133,10 @@ class Metrics:
     def rejected(self, tenant: str, reason: str) -> None:
         """A message was not taken."""
         self.of(tenant).rejections[reason] += 1
+
+    def limited(self, tenant: str, kind: str) -> None:
+        """A limit turned something away."""
+        self.of(tenant).limited[kind] += 1
 
     def finished(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
         """A turn came to its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -20,6 +20,9 @@ def exposition(metrics: Metrics, cache: Callable[[str], CacheStats], only: str |
     """All metrics; only: of this tenant, None for every tenant's."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], cache))
+    if only is None:
+        refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
+        refused.inc(metrics.sign_ins_refused)
     return generate_latest(registry)
 
 
@@ -57,6 +60,7 @@ class _Families(Collector):
         routes = CounterMetricFamily("yingda_routes", "Routed messages", labels=["tenant", "intents", "tier", "band"])
         scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
         rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
+        limited = CounterMetricFamily("yingda_requests_limited", "Turned away by a limit", labels=["tenant", "kind"])
         verified = CounterMetricFamily("yingda_replies_verified", "Checked replies", labels=["tenant", "verdict"])
         for tenant, own in self._tenants:
             for labels, count in own.routes.items():
@@ -65,9 +69,11 @@ class _Families(Collector):
                 scores.add_metric([tenant, intent], _cumulative(BUCKETS_SCORE, buckets), None)
             for reason, count in own.rejections.items():
                 rejected.add_metric([tenant, reason], count)
+            for kind, count in own.limited.items():
+                limited.add_metric([tenant, kind], count)
             for verdict, count in own.verdicts.items():
                 verified.add_metric([tenant, verdict], count)
-        return iter((routes, scores, rejected, verified))
+        return iter((routes, scores, rejected, limited, verified))
 
     def _saved(self, tenant: str) -> int:
         stats = self._cache(tenant)

@@ -107,7 +107,7 @@ class BusinessAgent:
             if written.sql is None:
                 break
             try:
-                rows = await self._parts.database.query(written.sql, question.caller)
+                rows = await self._parts.database.query(written.sql, question.caller, facts_only=True)
             except StatementTooSlow:
                 logger.info("a generated statement took too long")
                 slow = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
@@ -13,13 +13,16 @@ from typing import Any
 from agents.business.dialects import DIALECTS
 from agents.business.engines.base import Engine, StatementFailed
 from agents.business.engines.registry import open_engine
-from agents.business.guard import SqlGuard
+from agents.business.guard import SqlGuard, UnsafeQuery
 from agents.business.ownership import search
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
+from knowledge.outside import outside
 
 MAX_TEXT_CHARS = 500
+MAX_NAME_CHARS = 16
+"""Of what a generated statement calls a column."""
 CHECKED = 512
 """Statements whose guarded form is kept: it names nobody, and writing it takes milliseconds."""
 
@@ -51,17 +54,24 @@ class BusinessDatabase:
         """As sqlglot calls it: a key of DIALECTS."""
         return self._engine.dialect
 
-    async def query(self, sql: str, caller: str, written_in: str = "") -> Rows:
-        """What a statement finds among the caller's own rows. written_in: its dialect, if not the database's own.
+    async def query(self, sql: str, caller: str, written_in: str = "", *, facts_only: bool = False) -> Rows:
+        """What a statement finds among the caller's own rows. written_in: its dialect, if not the database's own;
+        facts_only: without what the statement itself says, for those that nobody of the company wrote.
 
         Raises UnsafeQuery, when nothing of it was executed, StatementFailed, BusinessUnavailable.
         """
         guarded = self._checked(sql, written_in)
+        if facts_only and all(field.stated for field in guarded.fields):
+            raise UnsafeQuery("no column is selected: what the statement itself says is no fact")
         identity = self._identity(caller)
         bound = (identity,) if guarded.of_caller else ()
-        found = [] if identity is None else await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
+        found: list[tuple[Any, ...]] = []
+        if identity is not None:
+            async with outside():
+                found = await self._engine.fetch(guarded.sql, bound, self._max_rows + 1)
         values = tuple(tuple(_value(value) for value in row) for row in found[: self._max_rows])
-        return Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
+        rows = Rows(guarded.fields, values, guarded.tables, more=len(found) > self._max_rows)
+        return facts_of(rows) if facts_only else rows
 
     async def holds(
         self, caller: str, value: str, places: Mapping[str, tuple[str, ...]], *, at_end: bool = False
@@ -79,7 +89,8 @@ class BusinessDatabase:
             self._searches[key] = dialect.write(search(self.schema, places, dialect, at_end=at_end))
         wanted = f"%{value}" if at_end else value.upper()
         try:
-            counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
+            async with outside():
+                counts = await self._engine.fetch(self._searches[key], (identity, wanted), len(places))
         except StatementFailed as error:  # the statement is our own: whatever is wrong, it is not the question
             raise BusinessUnavailable(str(error)) from error
         return any(count for (count,) in counts)
@@ -93,6 +104,22 @@ class BusinessDatabase:
         if self.schema.identity == "text":
             return caller if caller and caller.isprintable() else None
         return int(caller) if caller.isascii() and caller.isdigit() and len(caller) <= 18 else None
+
+
+def facts_of(rows: Rows) -> Rows:
+    """The columns that were read, under names that say no more than what they are."""
+    places = [place for place, field in enumerate(rows.fields) if not field.stated]
+    fields = tuple(
+        replace(field, name=field.name if _plain(field.name) else field.column or f"column_{place + 1}")
+        for place in places
+        for field in (rows.fields[place],)
+    )
+    return replace(rows, fields=fields, values=tuple(tuple(row[place] for place in places) for row in rows.values))
+
+
+def _plain(name: str) -> bool:
+    """A word, and no sentence with a number in it."""
+    return len(name) <= MAX_NAME_CHARS and name.isidentifier() and not any(map(str.isdigit, name))
 
 
 def _value(value: Any) -> Value:

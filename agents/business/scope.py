@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from agents.business.ownership import quoted
 from agents.business.schema import Schema, Table
+from agents.business.stated import stated
 from agents.business.types import Field
 
 MAX_NAME_BYTES = 63
@@ -78,6 +79,7 @@ class Resolver:
         self._rows = rows
         self._listed = {name.lower(): table for name, table in schema.tables.items()}
         self.tables: list[str] = []
+        self._outputs: dict[int, tuple[Origin, ...]] = {}
 
     def select(self, tree: exp.Select, outer: Scope | None = None, *, shows: bool = True) -> tuple[Origin, ...]:
         """The output columns. shows: the rows are given out or read from, not compared with. Raises UnsafeQuery."""
@@ -97,11 +99,14 @@ class Resolver:
                 raise UnsafeQuery(f"{join.side} {join.kind} JOIN is not allowed")
             self._check(join.args.get("on"), scope)
         tree.set("expressions", list(_without_stars(tree.expressions, tables)))
+        if not tree.expressions:  # PostgreSQL would take it, and give rows of nothing
+            raise UnsafeQuery("a SELECT needs columns")
         outputs = tuple(self._output(tree, place, scope, shows=shows) for place in range(len(tree.expressions)))
         named = replace(scope, outputs={output.field.name: output for output in outputs})
         self._check(tree.args.get("where"), scope)
         for clause in ("group", "having", "order", "limit", "offset"):
             self._check(tree.args.get(clause), named)
+        self._outputs[id(tree)] = outputs
         return outputs
 
     def _relation(self, relation: exp.Expression, outer: Scope | None) -> tuple[str, Columns]:
@@ -136,7 +141,8 @@ class Resolver:
             origin = replace(origin, field=replace(origin.field, name=name or _name(value.this)))
         else:
             self._check(value, scope)
-            origin = Origin(self._computed(value, name or f"column_{place + 1}", scope))
+            computed = self._computed(value, name or f"column_{place + 1}", scope)
+            origin = Origin(replace(computed, stated=self._stated(value, scope)))
         tree.expressions[place].replace(exp.alias_(value.copy(), origin.field.name, quoted=True))
         return origin
 
@@ -152,6 +158,17 @@ class Resolver:
             return Field(name, function=function)
         below = _found(of, scope)[1].field
         return Field(name, below.table, below.column, function) if not below.function else Field(name)
+
+    def _stated(self, node: exp.Expression, scope: Scope) -> bool:
+        """Whether a value was, or may be, written by the statement instead of read. Its names were checked."""
+
+        def column(of: exp.Column) -> bool:
+            return _found(of, scope)[1].field.stated
+
+        def query(of: exp.Select) -> bool:
+            return any(origin.field.stated for origin in self._outputs[id(of)])
+
+        return stated(node, column, query)
 
     def _check(self, node: exp.Expression | None, scope: Scope) -> None:
         """Every name below a node that is no SELECT itself."""

@@ -73,7 +73,7 @@ class Chances:
             goes_on = self._goes_on[here]
             before, chance = here[goes_on], chance[goes_on]
             mask, emission = self._of(character)
-            expected = self._may_follow[before].any(axis=0)
+            expected: NDArray[np.bool_] = self._may_follow[before].any(axis=0)
             here = np.flatnonzero(mask & expected)
             if not len(here):
                 here = np.flatnonzero(expected) if expected.any() else np.arange(len(self.states))

@@ -34,13 +34,14 @@ class Field:
 
     `table` and `column` are where its values come from, empty when they come from several columns or none (count(*));
     `function` is the lower-case aggregate around it (sum, count, max ...), empty for a plain column; both are empty
-    for any other expression.
+    for any other expression. `stated`: the statement itself may have written the value, so that it is no fact.
     """
 
     name: str
     table: str = ""
     column: str = ""
     function: str = ""
+    stated: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

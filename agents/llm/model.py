@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.errors import GenerationRejected, GenerationUnavailable
 from agents.types import Usage
+from knowledge.outside import outside
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -65,6 +66,11 @@ class ChatModel:
         Raises GenerationUnavailable, GenerationRejected, after the first token too.
         """
         deadline = time.monotonic() + self._options.total
+        async with outside(), aclosing(self._tried(messages, deadline)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _tried(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[str | Usage | Cut]:
         for attempt in range(self._options.retries + 1):
             started = False
             try:
@@ -84,7 +90,7 @@ class ChatModel:
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """A short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
-        async with self._within(seconds):
+        async with self._within(seconds), outside():
             reply = await self._request(messages)
             return "" + (reply["choices"][0]["message"]["content"] or ""), Usage(calls=1) + _tokens(reply)
 

@@ -77,8 +77,10 @@ class Owner:
 class Tickets(Protocol):
     """The tickets of one tenant, as their customers reach them."""
 
-    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool]:
-        """The ticket, and whether it is new: one that is not done yet has each subject once a conversation."""
+    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
+        """The ticket, and whether it is new: one that is not done yet has each subject once a conversation. None for
+        one too many of this customer.
+        """
 
     async def mine(self, owner: Owner, number: str = "") -> Sequence[CustomerTicket]:
         """The owner's tickets, the latest first, or the one with the number; nobody else's, whatever the number."""

@@ -28,6 +28,7 @@ class Vocabulary:
     how_to_answer: str
     created: str
     existing: str
+    too_many: str
     listed: str
     more: str
     which: str
@@ -75,6 +76,7 @@ CHINESE = Vocabulary(
     created="工单已提交，编号 {ticket.number}（{ticket.subject}）。我们会尽快处理，目标是 {by} 前解决；"
     "想了解进展，可以随时问我“我的工单怎么样了”。",
     existing="这个问题已经登记过了，不用重复提交：\n{}\n如有新情况，可以说“补充工单：……”。",
+    too_many="短时间内登记的工单太多，这一张暂时没有提交。已登记的工单会继续处理；请过一会儿再回复“确认”，或补充到已有的工单里。",
     listed="您有 {} 个工单：",
     more="还有 {} 个较早的工单，告诉我编号就能查。",
     which="您有多个未办完的工单，请带上编号再说一次：",
@@ -120,6 +122,8 @@ ENGLISH = Vocabulary(
     "ask me “my ticket status” at any time.",
     existing="This was reported already, there is no need to do so again:\n{}\nIf there is news, write “add to my "
     "ticket: …”.",
+    too_many="There were too many new tickets in a short time, so this one was not submitted. We keep working on those "
+    "that are open; please reply “confirm” a little later, or add to one of them.",
     listed="You have {} tickets:",
     more="There are {} earlier tickets; tell me a number to look one up.",
     which="Several of your tickets are still open. Please say it again with the number:",

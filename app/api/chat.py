@@ -10,14 +10,15 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
-from app.api.deps import TenantId, current_container, proof_from
+from app.api.deps import TurnTenant, current_container, proof_from
 from app.api.direct import DirectRoute
 from app.api.error_handlers import log_error, request_id_of
+from app.api.streams import streamed
 from app.chat.session import Message
-from app.chat.stream import HEADERS, MEDIA_TYPE, server_sent
+from app.chat.stream import MEDIA_TYPE, frames, paced
 from app.chat.types import ChatEvent, TurnDone
 from app.desk.types import SessionKey
-from app.errors import describe
+from app.errors import Overloaded, RateLimited, describe
 from app.ids import new_id
 from knowledge.text import clean
 
@@ -26,10 +27,12 @@ router = APIRouter(prefix="/api/v1/chat", tags=["对话"], route_class=DirectRou
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"description": "SSE：meta、token、replace、ping，最后是 done 或 error", "content": {MEDIA_TYPE: {}}}
 }
+_REFUSALS = RateLimited, Overloaded
+"""Told by the status; whatever else goes wrong with a stream is told within it."""
 
 
 @router.post("", response_model=ChatResponse)
-async def chat(body: ChatRequest, request: Request, tenant: TenantId) -> Response:
+async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message."""
     done = await current_container(request).chat.answer(_message(body, request, tenant))
     request.state.outcome = done.answer.outcome.value
@@ -37,14 +40,13 @@ async def chat(body: ChatRequest, request: Request, tenant: TenantId) -> Respons
 
 
 @router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
-async def chat_stream(body: ChatRequest, request: Request, tenant: TenantId) -> StreamingResponse:
+async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message as it is written."""
     message, wiring = _message(body, request, tenant), current_container(request)
     key = SessionKey(tenant, message.session_id)  # before the response begins, whose status cannot change any more
     message = replace(message, claim=await wiring.access.claim(key, message.proof, new=message.new_session))
-    turn = _noted(wiring.chat.stream(message), request)
-    events = server_sent(turn, message.trace_id, wiring.draining)
-    return StreamingResponse(events, media_type=MEDIA_TYPE, headers=HEADERS)
+    items = paced(_noted(wiring.chat.stream(message), request), wiring.draining)
+    return await streamed(items, request, lambda items: frames(items, message.trace_id), _REFUSALS)
 
 
 async def _noted(events: AsyncIterator[ChatEvent], request: Request) -> AsyncIterator[ChatEvent]:
@@ -72,4 +74,5 @@ def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
         page=body.page.page() if body.page else None,
         new_session=body.session_id is None,
         proof=proof,
+        sender=request.state.sender,
     )

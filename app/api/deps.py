@@ -12,6 +12,7 @@ from fastapi.security.base import SecurityBase
 
 from app.auth.identity import proof_of, stays_inside
 from app.auth.principal import Principal, Role
+from app.auth.sender import sender_of
 from app.container import Container
 from app.conversations.types import Proof
 from app.desk.types import SessionKey
@@ -19,7 +20,7 @@ from app.errors import Forbidden
 
 
 class Allow(SecurityBase):
-    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden.
+    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden, RateLimited.
 
     One dependency and not one upon another: each costs a chat request 25 µs.
     """
@@ -27,16 +28,29 @@ class Allow(SecurityBase):
     model = HTTPBearer(description="密钥；也可以放在请求头 X-API-Key 里")
     scheme_name = "ApiKey"
 
-    def __init__(self, *roles: Role) -> None:
+    def __init__(self, *roles: Role, turns: bool = False) -> None:
+        """turns: the requests are messages of customers, of which urgent ones are answered beyond all limits."""
         self.roles = frozenset(roles)
+        self._turns = turns
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
         known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
-        principal: Principal = known or await _authenticated(request)
+        principal: Principal = known or await self._authenticated(request)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         return principal.tenant
+
+    async def _authenticated(self, request: Request) -> Principal:
+        """Who calls, and counted for the limits, once a request."""
+        host, container = request.client.host if request.client else None, current_container(request)
+        principal = await container.keys.authenticate(_key(request), host)
+        request.state.tenant = principal.tenant
+        count = container.limits.counted if self._turns else container.limits.take
+        session_id = request.path_params.get("session_id", "")
+        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
+        request.state.principal = principal
+        return principal
 
 
 class AllowHolder(Allow):
@@ -58,13 +72,16 @@ def proof_from(request: Request, *, user_token: str = "", user_id: str = "", ses
 
     Tokens come in the body, or as X-User-Token and X-Session-Token.
     """
-    return proof_of(
-        request.state.principal,
-        current_container(request).user_tokens,
-        user_token=user_token or request.headers.get("x-user-token", ""),
-        user_id=user_id,
-        session_token=session_token or request.headers.get("x-session-token", ""),
-    )
+    container = current_container(request)
+    user_token = user_token or request.headers.get("x-user-token", "")
+    with container.attempts.checking(request.state.sender.address or None, user_token or None):
+        return proof_of(
+            request.state.principal,
+            container.user_tokens,
+            user_token=user_token,
+            user_id=user_id,
+            session_token=session_token or request.headers.get("x-session-token", ""),
+        )
 
 
 async def anyone() -> None:
@@ -81,14 +98,6 @@ async def wiring(request: Request) -> Container:
     return current_container(request)
 
 
-async def _authenticated(request: Request) -> Principal:
-    host = request.client.host if request.client else None
-    principal = await current_container(request).keys.authenticate(_key(request), host)
-    request.state.tenant = principal.tenant
-    request.state.principal = principal
-    return principal
-
-
 def _key(request: Request) -> str | None:
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
@@ -100,6 +109,8 @@ TenantId = Annotated[str, Depends(Allow(*Role))]
 """The caller's tenant, whatever the caller's role."""
 HolderTenant = Annotated[str, Depends(AllowHolder(*Role))]
 """The same where the conversation of the path is the caller's, see `app.conversations.access`."""
+TurnTenant = Annotated[str, Depends(Allow(*Role, turns=True))]
+"""The same for messages of customers."""
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 PUBLIC = Depends(anyone)

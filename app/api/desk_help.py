@@ -48,7 +48,9 @@ async def knowledge_recommend(
     asked = await _asked(wiring, tenant, session_id, question)
     if not asked.text:
         raise InvalidRequest("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
-    return _advice(await knowledge_advice((await wiring.tenant(tenant)).team.roster, asked))
+    roster = (await wiring.tenant(tenant)).team.roster
+    async with wiring.limits.slots.slot(tenant):
+        return _advice(await knowledge_advice(roster, asked))
 
 
 @router.get("/sessions/{session_id}/business-assist")
@@ -57,7 +59,9 @@ async def business_assist(
 ) -> AdviceOut:
     """Rows of the business database that belong to the customer of this session."""
     asked = await _asked(wiring, tenant, session_id, question)
-    return _advice(await business_advice((await wiring.tenant(tenant)).team.roster, asked, session_id))
+    roster = (await wiring.tenant(tenant)).team.roster
+    async with wiring.limits.slots.slot(tenant):
+        return _advice(await business_advice(roster, asked, session_id))
 
 
 @router.post("/sessions/{session_id}/solution", status_code=201)

@@ -51,6 +51,7 @@ class _Member:
 
     def __init__(self, container: Container, line: Line, hello: Hello, agent_id: str) -> None:
         self._desk = container.desk
+        self._limits = container.limits
         self._line = line
         self._hello = hello
         self._tenant = hello.principal.tenant
@@ -127,6 +128,7 @@ class _Member:
     async def _handled(self, frame: Mapping[str, Any]) -> None:
         mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
         try:
+            await self._limits.take(self._tenant, self._hello.sender)
             await self._handle(frame, mark)
         except ValidationError:
             await self._line.fail(InvalidRequest("消息内容为空或过长。", code="invalid_frame"), **mark)

@@ -88,6 +88,5 @@ def _field(item: dict[str, Any]) -> dict[str, str]:
 
 
 def _response(request: Request, description: Description) -> JSONResponse:
-    headers = {"WWW-Authenticate": "Bearer"} if description.status == 401 else None
     body = description.body_for(request.url.path, request_id_of(request))
-    return JSONResponse(body, status_code=description.status, headers=headers)
+    return JSONResponse(body, status_code=description.status, headers=description.headers)

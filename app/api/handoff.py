@@ -54,7 +54,9 @@ async def ask_for_a_person(
     proof = proof_from(request, user_id=body.user_id, **tokens)
     claim = await wiring.access.claim(key, proof)
     about = {"user_id": proof.caller or body.user_id, "channel": body.channel[:32]}
-    session = await wiring.desk.service.request(key, skill=body.skill, claim=claim, **about)
+    session = await wiring.desk.service.request(
+        key, skill=body.skill, claim=claim, sender=request.state.sender, **about
+    )
     queue = await wiring.desk.queue.state(session)
     return HandoffStarted(**queue.body(), session_token=claim.issued)
 

@@ -21,9 +21,11 @@ from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.container import Container
 from app.conversations.types import Claim, Proof
 from app.db.desk_messages import PAGE
-from app.desk.types import Actor, DeskMessage, DeskSession, Sender, SessionKey
+from app.desk.types import Actor, DeskMessage, DeskSession, SessionKey
+from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
 from app.ids import new_id
+from app.limits.types import Sender
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
 
@@ -148,14 +150,18 @@ class _Customer:
                 await self._line.fail(error, **mark)
 
     async def _handle(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
-        service = self._desk.service
+        service, limits, sender = self._desk.service, self._container.limits, self._hello.sender
+        if frame.get("type") == "message":
+            sender = await limits.counted(self._key.tenant, sender)
+        else:
+            await limits.take(self._key.tenant, sender, self._key.session_id)
         match frame.get("type"):
             case "message":
-                await self._said(str(frame.get("content", "")), mark)
+                await self._said(str(frame.get("content", "")), mark, sender)
             case "handoff":
                 claim = await self.claim()
                 user_id = claim.caller or self._shown["user_id"]
-                await service.request(self._key, user_id=user_id, channel="ws", claim=claim)
+                await service.request(self._key, user_id=user_id, channel="ws", claim=claim, sender=sender)
                 if claim.issued:
                     await self._line.send("session", session_token=claim.issued)
                     self._identify({"session_token": claim.issued})
@@ -181,18 +187,19 @@ class _Customer:
 
     def _proof(self) -> Proof:
         """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
-        principal, tokens = self._hello.principal, self._container.user_tokens
-        return proof_of(principal, tokens, **self._shown)
+        container, hello = self._container, self._hello
+        with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
+            return proof_of(hello.principal, container.user_tokens, **self._shown)
 
     async def claim(self) -> Claim:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""
         return await self._access.claim(self._key, self._proof())
 
-    async def _said(self, content: str, mark: dict[str, str]) -> None:
+    async def _said(self, content: str, mark: dict[str, str], sender: Sender) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
         claim, proof = await self.claim(), self._proof()
         client_id = mark.get("id", "")
-        if client_id and (known := await self._desk.messages.known(self._key, Sender.CUSTOMER, client_id)):
+        if client_id and (known := await self._desk.messages.known(self._key, Side.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)
             return
         message = Message(
@@ -205,6 +212,7 @@ class _Customer:
             client_id=client_id,
             proof=proof,
             claim=claim,
+            sender=sender,
         )
         try:
             async with aclosing(self._container.chat.stream(message)) as events:  # type: ignore[type-var]

@@ -7,15 +7,15 @@ from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
 
-from app.api.deps import TenantId, Wiring, proof_from
+from app.api.deps import TenantId, TurnTenant, Wiring, proof_from
 from app.api.error_handlers import log_error, request_id_of
 from app.api.openai_format import MODEL, PING, ChunkWriter, completion, failure
 from app.api.openai_schemas import CompletionRequest
+from app.api.streams import streamed
 from app.chat.session import Message
-from app.chat.stream import HEADERS, MEDIA_TYPE, paced
-from app.chat.types import ChatEvent, TurnDone
+from app.chat.stream import MEDIA_TYPE, Items, paced
+from app.chat.types import TurnDone
 from app.errors import NotFound, describe
 from app.http.routes import GuardedRoute
 from app.ids import new_id
@@ -34,7 +34,7 @@ _COMPLETION: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/chat/completions", response_class=Response, responses=_COMPLETION)
-async def complete(body: CompletionRequest, request: Request, tenant: TenantId, wiring: Wiring) -> Response:
+async def complete(body: CompletionRequest, request: Request, tenant: TurnTenant, wiring: Wiring) -> Response:
     """The next reply of a conversation."""
     _require(body.model)
     message = _message(body, request, tenant)
@@ -42,12 +42,9 @@ async def complete(body: CompletionRequest, request: Request, tenant: TenantId, 
         done = await wiring.chat.answer(message)
         request.state.outcome = done.answer.outcome.value
         return Response(completion(done), media_type="application/json")
-    items = paced(wiring.chat.stream(message), wiring.draining)
-    first = await anext(items)
-    if isinstance(first, Exception):  # nothing was sent yet, so the status can tell
-        raise first
     writer = ChunkWriter(include_usage=body.stream_options is not None and body.stream_options.include_usage)
-    return StreamingResponse(_chunks(first, items, writer, request), media_type=MEDIA_TYPE, headers=HEADERS)
+    items = paced(wiring.chat.stream(message), wiring.draining)
+    return await streamed(items, request, lambda items: _chunks(items, writer, request))
 
 
 @router.get("/models")
@@ -63,15 +60,9 @@ async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
     return MODEL
 
 
-async def _chunks(
-    first: ChatEvent | None,
-    items: AsyncGenerator[ChatEvent | Exception | None, None],
-    writer: ChunkWriter,
-    request: Request,
-) -> AsyncGenerator[str, None]:
+async def _chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncGenerator[str, None]:
     """The frames of a turn; closing this cancels the work."""
     async with aclosing(items):
-        yield PING if first is None else writer.frames(first)
         async for item in items:
             if item is None:
                 yield PING
@@ -105,6 +96,7 @@ def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
         new_session=session_id is None,
         history=body.history() if session_id is None else (),
         proof=proof,
+        sender=request.state.sender,
     )
 
 

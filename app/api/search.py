@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from app.api.deps import StaffTenant, Wiring
@@ -105,7 +105,7 @@ class SearchResponse(BaseModel):
 
 
 @router.post("/search", response_model=SearchResponse)
-async def search(body: SearchRequest, tenant: StaffTenant, wiring: Wiring) -> SearchResponse:
+async def search(body: SearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring) -> SearchResponse:
     """Searches as the chat does."""
     query = clean(body.query).strip()
     if not query:
@@ -116,4 +116,6 @@ async def search(body: SearchRequest, tenant: StaffTenant, wiring: Wiring) -> Se
         tags=frozenset(body.filter.tags),
     )
     retriever = (await wiring.tenant(tenant)).retriever
-    return SearchResponse.of(await retriever.search(query, where=where, explain=body.explain), body.top_k)
+    async with wiring.limits.slots.slot(tenant, request.state.sender.key):
+        found = await retriever.search(query, where=where, explain=body.explain)
+    return SearchResponse.of(found, body.top_k)

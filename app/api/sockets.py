@@ -13,8 +13,10 @@ from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from app.auth.principal import Principal, Role
+from app.auth.sender import sender_of
 from app.container import Container
-from app.errors import AppError, Forbidden, InvalidRequest, Unauthorized, describe
+from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, Unauthorized, describe
+from app.limits.types import Sender
 from knowledge.text import clean
 
 EAGER_SECONDS = 1.0
@@ -24,6 +26,7 @@ PING_SECONDS = 20.0
 SEND_SECONDS = 10.0
 """A client that does not read for so long is cut; it goes on from its last number when it is back."""
 UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
+_CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN}
 _PROTOCOL, _KEY_PREFIX = "yingda", "key."
 
 
@@ -48,6 +51,7 @@ class Hello:
     """Who is there, by which key. `first` is the first frame, empty without one; `unhandled`: it was no greeting."""
 
     principal: Principal
+    sender: Sender
     first: dict[str, Any]
     key: str | None = field(default=None, repr=False)
     unhandled: bool = False
@@ -119,7 +123,7 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
         return line, hello
     except AppError as error:
         await line.fail(error)
-        await websocket.close(FORBIDDEN if isinstance(error, Forbidden) else UNAUTHORIZED)
+        await websocket.close(_CODES.get(type(error), UNAUTHORIZED))
     except WebSocketDisconnect:
         pass
     return None
@@ -151,7 +155,7 @@ async def turn_away(websocket: WebSocket, line: Line, reason: AppError) -> None:
     line.guard = None
     with suppress(SlowClient, RuntimeError, WebSocketDisconnect):
         await line.fail(reason)
-    await _close(websocket, FORBIDDEN if isinstance(reason, Forbidden) else UNAUTHORIZED, reason.code)
+    await _close(websocket, _CODES.get(type(reason), UNAUTHORIZED), reason.code)
 
 
 def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
@@ -181,7 +185,8 @@ async def _hello(websocket: WebSocket, line: Line, container: Container, roles: 
     principal = await container.keys.authenticate(key, host)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
-    return Hello(principal, frame, key, unhandled=bool(frame) and frame.get("type") != "hello")
+    sender = await container.limits.take(principal.tenant, sender_of(principal, host))
+    return Hello(principal, sender, frame, key, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
 async def _open_to(container: Container, host: str | None) -> bool:

@@ -12,10 +12,14 @@ from typing import Protocol
 
 from app.auth.principal import DEFAULT_TENANT, LOOPBACK, Principal, Role, is_loopback
 from app.db.keys import KeySnapshot, KeyStamp
-from app.errors import Unauthorized
+from app.errors import RateLimited, Unauthorized
+from app.limits.attempts import Attempts
+from app.limits.types import Rate
 
 PREFIX = "yd-"
 """Makes a leaked key easy to search for."""
+FIRST_KEY = "first"
+"""Id of the key that is not stored."""
 FRESH_SECONDS = 0.5
 """How long a revoked key may still work, and a new one may not work yet."""
 
@@ -43,9 +47,16 @@ class KeyRing:
     A request costs a hash and a dictionary look-up; an unknown key costs the same and leaves nothing behind.
     """
 
-    def __init__(self, stored: StoredKeys, first_key: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        stored: StoredKeys,
+        first_key: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        attempts: Attempts | None = None,
+    ) -> None:
         """first_key: an admin key of the default tenant that is not stored; empty for none. clock: in seconds."""
         self._stored = stored
+        self._attempts = attempts or Attempts(Rate(0))
         self._first = digest_of(first_key) if first_key else None
         self._clock = clock
         self._snapshot = KeySnapshot(None, {})
@@ -53,7 +64,7 @@ class KeyRing:
         self._loading = asyncio.Lock()
 
     async def authenticate(self, key: str | None, host: str | None) -> Principal:
-        """The caller who shows `key` and asks from `host`. Raises Unauthorized.
+        """The caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
 
         While no key is configured at all, whoever asks from this machine has every role; a key is ignored then, because
         some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
@@ -65,7 +76,12 @@ class KeyRing:
             return LOOPBACK
         if key is None:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
-        return self._owner(digest_of(key))
+        try:
+            with self._attempts.checking(host, key):
+                return self._owner(digest_of(key))
+        except RateLimited:
+            await self._attempts.pause()
+            raise
 
     async def keyless(self) -> bool:
         """Whether no key is configured at all, so that this machine alone is served."""
@@ -75,7 +91,7 @@ class KeyRing:
 
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):
-            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}))
+            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY)
         owner = self._snapshot.owners.get(digest)
         if owner is None:
             raise Unauthorized("密钥不正确或已停用")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
@@ -25,10 +25,11 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller; belongs to one tenant."""
+    """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none."""
 
     tenant: str
     roles: frozenset[Role]
+    key: str = field(default="", compare=False)
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

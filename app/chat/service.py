@@ -11,7 +11,8 @@ from agents.screening.types import Reason
 from agents.ticketing.decision import decided
 from agents.ticketing.wording import own_tickets
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Token, Usage
-from app.chat.answering import Answering
+from app.chat.computing import Computing
+from app.chat.flight import Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Served
@@ -27,6 +28,7 @@ from app.db.turn_log import TurnLog
 from app.desk.gate import Gate, Held
 from app.desk.types import Opening, QueueState, SessionKey
 from app.ids import new_id
+from app.limits.service import Limits
 from app.metrics import Metrics
 from app.privacy import personal_data
 from knowledge.text import clean
@@ -41,21 +43,23 @@ class ChatService:
         sessions: Sessions,
         hot_cache: HotCache,
         history: History,
-        answering: Answering,
+        computing: Computing,
         turn_log: TurnLog,
         metrics: Metrics,
         desk: Gate,
         access: Access,
+        limits: Limits,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
         self._hot_cache = hot_cache
         self._history = history
-        self._answering = answering
+        self._computing = computing
         self._turn_log = turn_log
         self._metrics = metrics
         self._desk = desk
         self._access = access
+        self._limits = limits
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
@@ -74,29 +78,31 @@ class ChatService:
         return self._turn(message, _Turn(message, self._metrics))
 
     async def _turn(self, message: Message, turn: _Turn) -> AsyncIterator[ChatEvent]:
-        with self._metrics.turn(message.tenant):
-            text = self._taken(message)
-            turn.laps.lap("guard")
-            if not text.text:
-                assert text.rejected is not None
-                async for notice in turn.rejected(text.rejected):
-                    yield notice
-                return
-            async with self._sessions.turn(message):
-                message = await self._admitted(message, turn)
-                again = False
-                while not turn.finished:  # once more when the session changed hands before the end
-                    held = await self._desk.before(message, text.text, again=again)
-                    if held is not None:
-                        events = self._forwarded(message, text.text, held, turn)
-                    elif text.rejected is not None:
-                        events = turn.rejected(text.rejected)
-                    else:
-                        events = self._answered(message, text.text, turn)
-                    again = True
-                    async with aclosing(events):
-                        async for event in events:
-                            yield event
+        session_id = "" if message.new_session else message.session_id
+        async with self._limits.turn(message.tenant, message.sender, session_id, message.text) as turn.within_limits:
+            with self._metrics.turn(message.tenant):
+                text = self._taken(message)
+                turn.laps.lap("guard")
+                if not text.text:
+                    assert text.rejected is not None
+                    async for notice in turn.rejected(text.rejected):
+                        yield notice
+                    return
+                async with self._sessions.turn(message):
+                    message = await self._admitted(message, turn)
+                    again = False
+                    while not turn.finished:  # once more when the session changed hands before the end
+                        held = await self._desk.before(message, text.text, again=again)
+                        if held is not None:
+                            events = self._forwarded(message, text.text, held, turn)
+                        elif text.rejected is not None:
+                            events = turn.rejected(text.rejected)
+                        else:
+                            events = self._answered(message, text.text, turn)
+                        again = True
+                        async with aclosing(events):
+                            async for event in events:
+                                yield event
 
     async def _admitted(self, message: Message, turn: _Turn) -> Message:
         """Looked at once no other turn of the session runs: of two that begin it, one does. Raises Forbidden."""
@@ -154,17 +160,22 @@ class ChatService:
             yield done
 
     async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, Served]:
-        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own."""
+        """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own. Beyond
+        the limits only what is urgent is answered, by rules.
+        """
+        if not turn.within_limits:
+            question = Question(text, caller=message.caller, session=message.session_id)
+            return question, Served(self._limits.urgent.run(question), cached=False)
         if await self._stands_alone(message, text):
             question = Question(text, page=message.page, caller=message.caller)
             served = await self._hot_cache.serve(
-                message.tenant, question, lambda: self._answering.run(message.tenant, question)
+                message.tenant, question, lambda: self._computing.run(message, question)
             )
             turn.laps.lap("cache")
             return question, served
         question = await self._history.question(message, text)
         turn.laps.lap("rewrite")
-        return question, Served(self._answering.run(message.tenant, question), cached=False)
+        return question, Served(Flight(self._computing.run(message, question)).follow(), cached=False)
 
     async def _stands_alone(self, message: Message, text: str) -> bool:
         """这个怎么用 leans on what was said, or on the page; 我的工单 on who says it, as does a yes to a proposal."""
@@ -236,6 +247,7 @@ class _Turn:
         self._message = message
         self._message_id = new_id()
         self._metrics = metrics
+        self.within_limits = True
         self.begun = False
         self.claim = Claim()
         self.spoken = False

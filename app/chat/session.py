@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from agents.types import Page, Turn
 from app.conversations.types import Claim, Proof
 from app.db.conversations import ConversationRepository
+from app.limits.types import NOBODY, Sender
 
 MAX_KNOWN = 10_000
 """Sessions of which this process remembers that they have turns: saves a read."""
@@ -24,7 +25,7 @@ class Message:
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
     a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
-    taken before.
+    taken before. `sender`: whom it is counted for.
     """
 
     tenant: str
@@ -37,6 +38,7 @@ class Message:
     new_session: bool = False
     history: tuple[Turn, ...] = ()
     client_id: str = ""
+    sender: Sender = NOBODY
     proof: Proof = NOTHING
     claim: Claim | None = None
 

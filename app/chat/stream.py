@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from typing import Any
 
@@ -20,20 +20,25 @@ MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 """Against proxies that collect a response before they pass it on."""
 
+Items = AsyncGenerator[ChatEvent | Exception | None, None]
 
-async def server_sent(
+
+def server_sent(
     events: AsyncIterator[ChatEvent],
     request_id: str,
     draining: asyncio.Event,
     ping_seconds: float = PING_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> AsyncIterator[str]:
+    """A turn as it is sent. See `paced` and `frames`."""
+    return frames(paced(events, draining, ping_seconds, drain_seconds), request_id)
+
+
+async def frames(items: Items, request_id: str) -> AsyncGenerator[str]:
     """`meta`, `token`*, `replace`?, `handoff`?, `ping`s in between, then `done` or `error`; the type stands inside the
     data too.
-
-    See `paced`.
     """
-    async with aclosing(paced(events, draining, ping_seconds, drain_seconds)) as items:
+    async with aclosing(items):
         async for item in items:
             if item is None:
                 yield encode("ping", {})
@@ -48,7 +53,7 @@ async def paced(
     draining: asyncio.Event,
     ping_seconds: float = PING_SECONDS,
     drain_seconds: float = DRAIN_SECONDS,
-) -> AsyncGenerator[ChatEvent | Exception | None, None]:
+) -> Items:
     """The events of a turn for whoever writes them to a connection; None after every `ping_seconds` of silence.
 
     An error before or within the turn becomes the last item. Closing this iterator (the client left) cancels the work.
@@ -76,9 +81,42 @@ async def paced(
         await asyncio.gather(work, limit, return_exceptions=True)
 
 
+async def begun(
+    items: Items, left: Coroutine[Any, Any, None], raised: tuple[type[Exception], ...] = (Exception,)
+) -> Items | None:
+    """The same items once the first is there; None when the client left before. Raises the first one if it is `raised`:
+    nothing was sent yet, so that the status can tell.
+
+    left: returns when the client leaves; until a response begins nobody else looks.
+    """
+    first, gone = asyncio.ensure_future(anext(items)), asyncio.ensure_future(left)
+    try:
+        await asyncio.wait({first, gone}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        gone.cancel()
+        if not first.done():
+            first.cancel()
+            await asyncio.gather(first, return_exceptions=True)
+            await items.aclose()
+    if first.cancelled():
+        return None
+    item = first.result()
+    if isinstance(item, raised):
+        await items.aclose()
+        raise item
+    return _from(item, items)
+
+
 def encode(kind: str, data: dict[str, Any]) -> str:
     """One event on the wire."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind} | data, ensure_ascii=False)}\n\n"
+
+
+async def _from(first: ChatEvent | Exception | None, items: Items) -> Items:
+    async with aclosing(items):
+        yield first
+        async for item in items:
+            yield item
 
 
 async def _pump(events: AsyncIterator[ChatEvent], queue: asyncio.Queue[ChatEvent | Exception | None]) -> None:

@@ -60,10 +60,10 @@ class KeyRepository:
             stamp = KeyStamp(*row) if row[0] else None
             if stamp == since:
                 return None
-            query = select(ApiKey.digest, ApiKey.tenant_id, ApiKey.role).where(ApiKey.revoked_at.is_(None))
+            query = select(ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id).where(ApiKey.revoked_at.is_(None))
             rows = await connection.execute(query)
             return KeySnapshot(
-                stamp, {row.digest: Principal(row.tenant_id, frozenset({Role(row.role)})) for row in rows}
+                stamp, {row.digest: Principal(row.tenant_id, frozenset({Role(row.role)}), row.id) for row in rows}
             )
 
     async def create(self, tenant: str, role: Role, name: str, digest: str) -> str:

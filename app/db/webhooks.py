@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from app.db import outbox
 from app.db.engine import Database, insert_into
@@ -41,10 +41,14 @@ class WebhookRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, tenant: str, subscription: Subscription) -> None:
-        """Adds a webhook."""
+    async def add(self, tenant: str, subscription: Subscription, most: int) -> bool:
+        """Adds a webhook; False where the tenant has `most` of them."""
+        there = select(func.count()).select_from(Webhook).where(Webhook.tenant_id == tenant)
         async with self._database.write() as connection:
+            if (await connection.execute(there)).scalar_one() >= most:
+                return False
             await connection.execute(insert(Webhook).values(tenant_id=tenant, **asdict(subscription)))
+        return True
 
     async def all(self, tenant: str) -> list[Subscription]:
         """All webhooks, the oldest first."""

@@ -20,6 +20,7 @@ from app.desk.openings import Openings, TicketDesk
 from app.desk.queue import Queue
 from app.desk.service import Desk
 from app.desk.watch import Watch
+from app.limits.service import Limits
 from app.settings import Settings
 
 
@@ -45,12 +46,13 @@ class HumanDesk:
         conversations: ConversationRepository,
         profiles: ProfileRepository,
         tickets: TicketDesk,
+        limits: Limits,
         on_commit: Callable[[], None] = lambda: None,
     ) -> Self:
         sessions, staff = DeskSessionRepository(database), StaffRepository(database)
         feed = Feed(sessions)
         queue = Queue(sessions, staff, profiles)
-        openings = Openings(queue, conversations, tickets)
+        openings = Openings(queue, conversations, tickets, limits)
         service = Desk(database, feed, openings, on_commit, timedelta(hours=settings.session_token_hours))
         shared = database.engine.dialect.name != "sqlite"
         watch = Watch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import ceil
 
 from agents.merging import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
@@ -16,8 +17,8 @@ from app.desk.service import Desk
 from app.desk.states import silent
 from app.desk.triggers import counts, heard, priority, repeated, requested
 from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, SessionKey
-from app.desk.waiting import held_notice, leaves, left_notice, queue_notice
-from app.errors import Conflict, NotFound
+from app.desk.waiting import held_notice, leaves, left_notice, limited_notice, queue_notice
+from app.errors import Conflict, NotFound, RateLimited
 
 AGENT = "desk"
 """Who acknowledges what a customer writes to a person."""
@@ -106,9 +107,15 @@ class Gate:
             added = BETWEEN + await self._notice(queue, question, key.tenant) if answer.handoff else ""
             answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
             return Decided(answer, added, queue)
-        opening, queue, notice = await self._openings.prepare(
-            key, request, question, answer, started=not message.new_session
-        )
+        started = not message.new_session
+        try:
+            opening, queue, notice = await self._openings.prepare(
+                key, request, question, answer, started=started, sender=message.sender
+            )
+        except RateLimited as error:
+            minutes = ceil(error.details["retry_after"] / 60)
+            added = BETWEEN + limited_notice(minutes, english=await self._queue.english(key.tenant, question))
+            return Decided(replace(answer, reply=answer.reply + added, handoff=None), added)
         added = BETWEEN + notice
         reply = answer.reply + added
         return Decided(replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from agents.ticketing.types import Priority
-from agents.types import Answer, HandoffRequest, Question
+from agents.types import Answer, HandoffReason, HandoffRequest, Question
 from app.db.conversations import ConversationRepository
 from app.db.tickets import Opener
 from app.desk.card import TRIED, card
@@ -13,10 +13,13 @@ from app.desk.queue import Queue
 from app.desk.triggers import priority
 from app.desk.types import Actor, DeskSession, Event, Opening, QueueState, SessionKey, State
 from app.desk.waiting import queue_notice
+from app.limits.service import Limits
+from app.limits.types import NOBODY, Sender
 
 SUBJECT = "人工客服跟进"
 """Of the ticket that is made while nobody is there; one a conversation."""
 _ENTERED = "已转人工，正在等待客服接入。"
+_URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
 
 
 class Numbered(Protocol):
@@ -43,7 +46,10 @@ class TicketDesk(Protocol):
 class Openings:
     """Reads only, but for the ticket; the request is written with the turn that made it."""
 
-    def __init__(self, queue: Queue, conversations: ConversationRepository, tickets: TicketDesk) -> None:
+    def __init__(
+        self, queue: Queue, conversations: ConversationRepository, tickets: TicketDesk, limits: Limits
+    ) -> None:
+        self._limits = limits
         self._queue = queue
         self._conversations = conversations
         self._tickets = tickets
@@ -58,11 +64,15 @@ class Openings:
         actor: Actor = Actor.BOT,
         skill: str = "",
         started: bool = True,
+        sender: Sender = NOBODY,
     ) -> tuple[Opening, QueueState, str]:
         """The request, where it puts the session, and the notice for the customer.
 
         answer: the one that asks, None where the customer asks without the bot; started: the session may have turns.
+        Raises RateLimited for one request too many of this customer.
         """
+        urgent = request.reason in _URGENT
+        await self._limits.handoff(key.tenant, sender, question.caller or key.session_id, urgent=urgent)
         before = await self._conversations.last(key.tenant, key.session_id, TRIED) if started else []
         urgency = priority(request)
         made = card(question, answer, request, before, urgency)

@@ -16,6 +16,8 @@ from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
+from app.limits.types import NOBODY as UNCOUNTED
+from app.limits.types import Sender
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"
@@ -44,11 +46,18 @@ class Desk:
         self._lifetime = lifetime
 
     async def request(
-        self, key: SessionKey, *, user_id: str = "", channel: str = "", skill: str = "", claim: Claim = NOBODY
+        self,
+        key: SessionKey,
+        *,
+        user_id: str = "",
+        channel: str = "",
+        skill: str = "",
+        claim: Claim = NOBODY,
+        sender: Sender = UNCOUNTED,
     ) -> DeskSession:
         """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so.
 
-        claim: on what ground. Raises Forbidden where it does not hold any more.
+        claim: on what ground. Raises RateLimited, and Forbidden where the claim does not hold any more.
         """
         session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
@@ -62,6 +71,7 @@ class Desk:
             None,
             actor=Actor.CUSTOMER,
             skill=skill,
+            sender=sender,
         )
         about = {"user_id": user_id, "channel": channel}
         return await self._done(lambda connection: desk.request(connection, key, opening, about, claim, self._lifetime))

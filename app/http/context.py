@@ -60,7 +60,8 @@ class RequestContextMiddleware:
                     logger.opt(exception=error).error("request failed")
                 if started_response:
                     raise
-                body = JSONResponse(description.body_for(scope["path"], request_id), status_code=description.status)
+                told = description.body_for(scope["path"], request_id)
+                body = JSONResponse(told, status_code=description.status, headers=description.headers)
                 await body(scope, receive, send_with_id)
             finally:
                 logger.bind(

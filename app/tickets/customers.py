@@ -7,18 +7,22 @@ from collections.abc import Awaitable
 from agents.ticketing.types import CustomerTicket, NewTicket, Owner
 from app.db.tickets import BOT, TicketRow
 from app.errors import Conflict
+from app.limits.service import Limits
 from app.tickets.service import TicketService
 
 
 class CustomerTickets:
     """See `agents.ticketing.types.Tickets`."""
 
-    def __init__(self, service: TicketService, tenant: str) -> None:
+    def __init__(self, service: TicketService, tenant: str, limits: Limits) -> None:
+        self._limits = limits
         self._service = service
         self._tenant = tenant
 
-    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool]:
+    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
         """See `Tickets.open`."""
+        if not await self._limits.ticket(self._tenant, owner.caller or owner.session):
+            return None
         row, new = await self._service.create(self._tenant, owner, ticket, BOT)
         return _shown(row), new
 

@@ -22,6 +22,6 @@ async def open_webhooks(settings: Settings, database: Database) -> AsyncIterator
         worker = WebhookWorker(deliveries, sender, settings.webhook_max_attempts, settings.webhook_timeout)
         worker.start()
         try:
-            yield WebhookService(WebhookRepository(database), deliveries, sender)
+            yield WebhookService(WebhookRepository(database), deliveries, sender, settings.webhooks_per_tenant)
         finally:
             await worker.close()

@@ -10,7 +10,7 @@ from typing import Any
 from app.db.deliveries import Delivery, DeliveryRepository, DeliveryRow, State
 from app.db.models import now
 from app.db.webhooks import Subscription, WebhookRepository
-from app.errors import NotFound
+from app.errors import Conflict, NotFound
 from app.webhooks.sender import Sender, Sent
 from app.webhooks.targets import checked_url
 
@@ -18,9 +18,10 @@ TEST_EVENT = "webhook.test"
 
 
 class WebhookService:
-    """The webhooks of all tenants."""
+    """The webhooks of all tenants, up to `most` of each."""
 
-    def __init__(self, webhooks: WebhookRepository, deliveries: DeliveryRepository, sender: Sender) -> None:
+    def __init__(self, webhooks: WebhookRepository, deliveries: DeliveryRepository, sender: Sender, most: int) -> None:
+        self._most = most
         self._webhooks = webhooks
         self._deliveries = deliveries
         self._sender = sender
@@ -28,12 +29,16 @@ class WebhookService:
     async def create(
         self, tenant: str, url: str, events: Sequence[str], description: str, secret: str = ""
     ) -> Subscription:
-        """Without a secret it gets one. Raises InvalidRequest for a URL that must not be called."""
+        """Without a secret it gets one. Raises InvalidRequest for a URL that must not be called, Conflict for one
+        webhook too many.
+        """
         self._check(url)
         secret = secret or f"whsec_{secrets.token_urlsafe(32)}"
         wanted = sorted(set(events))
         made = Subscription(secrets.token_hex(16), url, secret, wanted, description, enabled=True, created_at=now())
-        await self._webhooks.add(tenant, made)
+        if not await self._webhooks.add(tenant, made, self._most):
+            message = f"最多可以有 {self._most} 个 Webhook，请先删除不用的，或由管理员调高 WEBHOOKS_PER_TENANT。"
+            raise Conflict(message, code="too_many_webhooks", limit=self._most)
         return made
 
     async def all(self, tenant: str) -> list[Subscription]:

@@ -8,12 +8,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Literal, NewType, Protocol
 
 import numpy as np
 
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration
+from knowledge.outside import outside
 from knowledge.text import clean, simplify, without_expanding
 from knowledge.types import Matrix, Vector
 
@@ -68,6 +69,8 @@ class Embedder(ABC):
     name: str
     dimension: int
     batch_size = 1
+    elsewhere = False
+    """Whether another server does the work."""
     """Passages that one call of `_encode` gets."""
     query_threads = 2
     has_meaning = True
@@ -172,7 +175,8 @@ class Embedder(ABC):
 
     async def _run(self, pool: ThreadPoolExecutor, texts: list[Readable], kind: Kind) -> Matrix:
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)
+            async with outside() if self.elsewhere else nullcontext():
+                return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)
         except (InvalidConfiguration, EmbeddingUnavailable):  # the first is permanent: a package is missing
             raise
         except Exception as error:  # a provider may raise anything; the caller knows one reaction

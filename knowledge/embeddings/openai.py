@@ -30,6 +30,7 @@ class OpenAIEmbedder(Embedder):
 
     batch_size = 10  # the smallest limit among common services
     query_threads = 16
+    elsewhere = True
 
     def __init__(
         self, base_url: str, api_key: str, model: str, dimension: int, cache: EmbeddingCache | None = None

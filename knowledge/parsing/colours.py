@@ -77,6 +77,7 @@ def _function(kind: str, parts: list[str]) -> tuple[Colour | None, float]:
     try:
         alpha = _number(parts[3], 1.0) if len(parts) == 4 else 1.0
         if kind == "hsl":
+            shares: tuple[float, ...]
             hue, light = float(parts[0].rstrip("%")) / 360, _number(parts[2], 1.0)
             shares = hls_to_rgb(hue % 1, light, _number(parts[1], 1.0))
         else:

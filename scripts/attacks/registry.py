@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scripts.attacks import (
+    addresses,
     at_rest,
     bodies,
     connections,
@@ -11,6 +12,7 @@ from scripts.attacks import (
     erasure,
     invisible,
     lengthy,
+    limits,
     origins,
     outgoing,
     parsers,
@@ -20,6 +22,7 @@ from scripts.attacks import (
 from scripts.attacks.base import Attack
 
 ATTACKS: dict[str, Attack] = {
+    "addresses": addresses.attack,
     "at_rest": at_rest.attack,
     "bodies": bodies.attack,
     "connections": connections.attack,
@@ -27,6 +30,7 @@ ATTACKS: dict[str, Attack] = {
     "embedder": embedder.attack,
     "erasure": erasure.attack,
     "invisible text": invisible.attack,
+    "limits": limits.attack,
     "long_messages": lengthy.attack,
     "origins": origins.attack,
     "outgoing": outgoing.attack,

@@ -19,6 +19,7 @@ from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.db.models import Conversation, Feedback, Turn
 from app.db.transcripts import TranscriptRepository
+from tests.app.limits import limits
 
 PATH = "/api/v1/conversations"
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -41,6 +42,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app.include_router(router)
     app.state.container = SimpleNamespace(
         transcripts=TranscriptRepository(database),
+        limits=limits(),
         keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)

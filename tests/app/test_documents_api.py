@@ -19,6 +19,7 @@ from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
 from tests.app.knowledge_base import KnowledgeBase, knowledge_base
+from tests.app.limits import limits as no_limits
 
 PATH = "/api/v1/knowledge/documents"
 MAX_UPLOAD = 4096
@@ -58,6 +59,7 @@ async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
         ingestion=base.ingestion,
         documents=base.documents,
         settings=SimpleNamespace(max_upload_bytes=MAX_UPLOAD),
+        limits=no_limits(),
         keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)

@@ -17,6 +17,7 @@ from app.settings import Settings
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
 from app.tickets.sla import Clock, service_levels
+from tests.app.limits import limits
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -140,7 +141,7 @@ async def test_customers_reach_their_own_tickets_only(service: TicketService) ->
     mine = await service.open("t", "s", "m1", "空调", "")
     await service.comment("t", mine.number, "小王", "内部：客户难缠", public=False)
     await service.comment("t", mine.number, "小王", "师傅明天上门", public=True)
-    tickets = CustomerTickets(service, "t")
+    tickets = CustomerTickets(service, "t", limits())
     for owner in (Owner("s"), Owner("elsewhere", "m1")):
         (found,) = await tickets.mine(owner, mine.number)
         assert (found.number, found.note) == (mine.number, "师傅明天上门")
@@ -149,12 +150,14 @@ async def test_customers_reach_their_own_tickets_only(service: TicketService) ->
         assert await tickets.add(stranger, mine.number, "x") is None
         assert await tickets.urge(stranger, mine.number) is None
         assert await tickets.close(stranger, mine.number) is None
-    assert await CustomerTickets(service, "u").mine(Owner("s", "m1")) == []
+    assert await CustomerTickets(service, "u", limits()).mine(Owner("s", "m1")) == []
 
 
 async def test_what_a_closed_ticket_does_not_allow_shows_the_ticket_as_it_stands(service: TicketService) -> None:
-    tickets = CustomerTickets(service, "t")
-    opened, new = await tickets.open(Owner("s"), NewTicket("空调", "", Category.REPAIR))
+    tickets = CustomerTickets(service, "t", limits())
+    created = await tickets.open(Owner("s"), NewTicket("空调", "", Category.REPAIR))
+    assert created is not None
+    opened, new = created
     assert new
     closed = [await tickets.close(Owner("s"), opened.number) for _ in range(2)]
     assert [ticket.state for ticket in closed if ticket] == [TicketState.CLOSED] * 2
@@ -174,9 +177,11 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
 ) -> None:
     for tenant in ("t", "u"):
         await conversed(database, tenant)
-    customers = CustomerTickets(service, "t")
+    customers = CustomerTickets(service, "t", limits())
     secret = NewTicket("密码保险柜打不开", "此前提到：保险柜在床底", Category.REPAIR, Priority.HIGH)
-    opened, _ = await customers.open(Owner("s", "m1"), secret)
+    created = await customers.open(Owner("s", "m1"), secret)
+    assert created is not None
+    opened, _ = created
     for text in ("补充：备用钥匙在花盆里", "还没人来"):
         await customers.add(Owner("s"), opened.number, text)
     await service.comment("t", opened.number, "小王", "师傅周三上门", public=True)

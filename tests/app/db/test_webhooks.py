@@ -78,7 +78,7 @@ async def sender() -> AsyncIterator[Sender]:
 
 @pytest.fixture
 def service(database: Database, sender: Sender) -> WebhookService:
-    return WebhookService(WebhookRepository(database), DeliveryRepository(database), sender)
+    return WebhookService(WebhookRepository(database), DeliveryRepository(database), sender, most=50)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from app.retrieval import default_profile
 from app.settings import Settings
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
+from tests.app.limits import limits
 
 TENANT = "t"
 CLOSED_NOW = ("1-7 03:00-03:01",)
@@ -36,6 +37,7 @@ def desk_over(database: Database, tickets: TicketDesk | None = None, **settings:
         ConversationRepository(database),
         ProfileRepository(database, default_profile(given)),
         tickets or TicketService(TicketRepository(database), service_levels(given)),
+        limits(),
     )
 
 

@@ -13,6 +13,7 @@ from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
 from tests.app.desk.building import TENANT, key, queued
+from tests.app.limits import limits
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ async def test_who_was_served_has_no_ticket_left(desk: HumanDesk, tickets: Ticke
     assert ticket.state is TicketState.RESOLVED and ticket.resolved_at and ticket.responded_at
     last = history[-1]
     assert (last.kind, last.actor, last.state, last.public) == ("transition", SYSTEM, TicketState.RESOLVED, True)
-    (shown,) = await CustomerTickets(tickets, TENANT).mine(Owner("s"))
+    (shown,) = await CustomerTickets(tickets, TENANT, limits()).mine(Owner("s"))
     assert (shown.state, shown.note) == (TicketState.RESOLVED, last.text) and "人工客服" in shown.note
 
 

@@ -1,0 +1,48 @@
+"""Answers that no cache holds: one computation each, in a place of its own, for as long as anybody follows it."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from agents.types import Question
+from app.chat.answering import Answering
+from app.chat.flight import Events
+from app.chat.session import Message
+from app.errors import QueueTimeout
+from app.limits.slots import FairSlots
+from app.limits.types import Kind
+from app.limits.urgent import PATIENCE_SECONDS, UrgentReplies
+from app.metrics import Metrics
+
+
+class Computing:
+    """A message that waits for a place too long is told so, but for an urgent one, which rules answer."""
+
+    def __init__(self, answering: Answering, slots: FairSlots, urgent: UrgentReplies, metrics: Metrics) -> None:
+        self._answering = answering
+        self._slots = slots
+        self._urgent = urgent
+        self._metrics = metrics
+
+    async def run(self, message: Message, question: Question) -> Events:
+        """See `Agent.run`. Raises QueueTimeout besides."""
+        urgent = False
+
+        def patience() -> float:
+            nonlocal urgent
+            urgent = self._urgent.wanted(question.text)
+            return PATIENCE_SECONDS if urgent else self._slots.seconds
+
+        sender = message.sender.key, message.sender.address
+        try:
+            async with self._slots.slot(message.tenant, sender, patience):
+                async with aclosing(self._answering.run(message.tenant, question)) as events:
+                    async for event in events:
+                        yield event
+                return
+        except QueueTimeout:
+            if not urgent:
+                self._metrics.limited(message.tenant, Kind.QUEUE_TIMEOUT)
+                raise
+        async for event in self._urgent.run(question):
+            yield event

@@ -1,0 +1,134 @@
+"""Places at the processor: few, and given out in turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
+from math import ceil
+
+from app.errors import QueueTimeout
+from knowledge.outside import PLACE
+
+_Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
+
+
+class FairSlots:
+    """count: how many compute at once; seconds: how long a place is waited for.
+
+    A place that comes free goes to the next tenant of those that wait, and within a tenant to the next sender, so that
+    whoever sends much waits behind himself.
+    """
+
+    def __init__(self, count: int, seconds: float) -> None:
+        self.seconds = seconds
+        self._free = count
+        self._tenants: OrderedDict[str, _Line] = OrderedDict()
+
+    @asynccontextmanager
+    async def slot(
+        self, tenant: str, sender: Hashable = "", patience: Callable[[], float] | None = None
+    ) -> AsyncIterator[None]:
+        """While something is computed for a sender. Raises QueueTimeout.
+
+        patience: asked once it has to wait, the seconds for which it may.
+        """
+        await self.take(tenant, sender, patience)
+        place = _Place(self, tenant, sender)
+        PLACE.set(place)
+        try:
+            yield
+        finally:
+            PLACE.set(None)
+            place.end()
+
+    async def take(
+        self,
+        tenant: str,
+        sender: Hashable = "",
+        patience: Callable[[], float] | None = None,
+        *,
+        first: bool = False,
+    ) -> None:
+        """Returns with a place, to be given back. first: before all others of this sender, however long it takes."""
+        if self._free:
+            self._free -= 1
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        line = self._tenants.setdefault(tenant, OrderedDict()).setdefault(sender, deque())
+        line.appendleft(waiter) if first else line.append(waiter)
+        seconds = None if first else patience() if patience else self.seconds
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter
+        except BaseException as error:
+            if waiter.done() and not waiter.cancelled():  # it came at this very moment
+                self.give()
+            else:
+                self._forget(tenant, sender, waiter)
+            if isinstance(error, TimeoutError):
+                raise QueueTimeout("现在咨询的人太多，请稍后再试。", retry_after=ceil(self.seconds)) from error
+            raise
+
+    def give(self) -> None:
+        """A place back, which goes to who is next."""
+        if (waiter := self._next()) is not None:
+            waiter.set_result(None)
+        else:
+            self._free += 1
+
+    def _next(self) -> asyncio.Future[None] | None:
+        """Of the tenant whose turn it is, and of its sender whose turn it is; both go to the end."""
+        while self._tenants:
+            tenant, senders = self._tenants.popitem(last=False)
+            sender, line = senders.popitem(last=False)
+            waiter = line.popleft()
+            if line:
+                senders[sender] = line
+            if senders:
+                self._tenants[tenant] = senders
+            if not waiter.done():
+                return waiter
+        return None
+
+    def _forget(self, tenant: str, sender: Hashable, waiter: asyncio.Future[None]) -> None:
+        senders = self._tenants.get(tenant, OrderedDict())
+        line = senders.get(sender, deque())
+        if waiter in line:
+            line.remove(waiter)
+        if not line and sender in senders:
+            del senders[sender]
+        if not senders:
+            self._tenants.pop(tenant, None)
+
+
+class _Place:
+    """See `knowledge.outside.Place`: one place, left while any part of the work waits for somebody else's server."""
+
+    def __init__(self, slots: FairSlots, tenant: str, sender: Hashable) -> None:
+        self._slots, self._tenant, self._sender = slots, tenant, sender
+        self._away = 0
+        self._held, self._ended = True, False
+
+    def leave(self) -> None:
+        self._away += 1
+        if self._held:
+            self._held = False
+            self._slots.give()
+
+    async def back(self) -> None:
+        self._away -= 1
+        if self._away or self._ended:
+            return
+        await self._slots.take(self._tenant, self._sender, first=True)
+        if self._ended or self._held or self._away:  # meanwhile it ended, or went away again
+            self._slots.give()
+        else:
+            self._held = True
+
+    def end(self) -> None:
+        self._ended = True
+        if self._held:
+            self._held = False
+            self._slots.give()

@@ -1,0 +1,64 @@
+"""Whom requests are counted for, and how many of them are taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from app.errors import AppError
+
+MINUTE, HOUR = 60.0, 3600.0
+
+
+class Kind(StrEnum):
+    """What may be too much."""
+
+    KEY = "key"
+    TENANT = "tenant"
+    ADDRESS = "address"
+    SESSION = "session"
+    SIGN_IN = "sign_in"
+    HANDOFF = "handoff"
+    TICKET = "ticket"
+    QUEUE_FULL = "queue_full"
+    QUEUE_TIMEOUT = "queue_timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`count` in any `seconds`; a count of 0 is no limit."""
+
+    count: int
+    seconds: float = MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sent a request, as far as it is counted.
+
+    key: the id of the key, empty where nobody needs one: then nothing is counted. address: only of those who come with
+    a public key; one of a company's servers speaks for all of its customers. refusal: it was one too many, which is
+    told unless the message needs a reply all the same.
+    """
+
+    key: str = ""
+    address: str = ""
+    server: bool = False
+    staff: bool = False
+    refusal: AppError | None = None
+
+
+NOBODY = Sender()
+
+
+def network(host: str) -> str:
+    """The address as it is counted: one customer has a whole /64 of IPv6."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address):
+        inner = address.ipv4_mapped
+        return str(inner or ip_network((address, 64), strict=False).network_address)
+    return host

@@ -1,0 +1,36 @@
+"""Messages that no limit silences: read by rules alone, answered in the care agent's words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from agents.care import CareAgent, CarePolicy, cause_of
+from agents.emotion import emotion
+from agents.offers import Cause
+from agents.types import AnswerEvent, Question
+from knowledge.text import clean
+
+READ_CHARS = 300
+"""From either end of a message: whoever is in danger says so first or last, and a flood of long texts stays cheap."""
+PATIENCE_SECONDS = 2.0
+"""How long such a message waits for a place where it is answered in full."""
+
+
+class UrgentReplies:
+    """threshold: of emotion, from which a message is urgent."""
+
+    def __init__(self, threshold: float) -> None:
+        self._threshold = threshold
+        self._care = CareAgent(CarePolicy(threshold))
+
+    def wanted(self, text: str) -> bool:
+        """Whether somebody speaks of ending their life, of an injury or of danger, or is beside themselves."""
+        text = clean(text)
+        if len(text) > 2 * READ_CHARS:
+            text = f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
+        feeling = emotion(text)
+        return feeling.crisis or feeling.score >= self._threshold or cause_of(text) is Cause.SAFETY
+
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """As an agent's: the reply, and the request for a person. No model and no database is asked."""
+        return self._care.run(question)

@@ -1,0 +1,39 @@
+"""Work that waits for somebody else's server gives up its place here meanwhile: it needs no processor."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+
+class Place(Protocol):
+    """What a piece of work occupies while it computes."""
+
+    def leave(self) -> None:
+        """Others may have it."""
+
+    async def back(self) -> None:
+        """Returns once it is there again."""
+
+
+PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
+"""Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too."""
+
+
+@asynccontextmanager
+async def outside() -> AsyncIterator[None]:
+    """While a model, a database or an embedder elsewhere is waited for."""
+    place = PLACE.get()
+    if place is None:
+        yield
+        return
+    place.leave()
+    try:
+        yield
+    except Exception:
+        await place.back()
+        raise
+    else:  # work that is cancelled needs no place any more
+        await place.back()

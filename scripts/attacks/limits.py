@@ -1,0 +1,215 @@
+"""Too much of everything: what one sender floods, the others do not feel, and it is told so honestly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import httpx
+from websockets.asyncio.client import connect
+
+from app.limits.types import MINUTE
+from scripts.attacks.base import Report, Target
+from scripts.attacks.flood import Flood, flooding
+
+CHAT, COMPLETIONS = "/api/v1/chat", "/v1/chat/completions"
+REFUSED = frozenset({429, 503})
+CONNECTIONS, SECONDS, ASKED = 150, 10.0, 40
+RATIO, SLACK_SECONDS = 3.0, 0.15
+"""Of another tenant's median beside the flood and alone; the slack is for machines that have other work as well."""
+URGENT = ("我不想活了，想从楼上跳下去", "充电宝起火了，我的手被烫伤")
+MOST_TRIED = 2500
+"""Requests until a limit has to show."""
+FORGOTTEN_SECONDS = 2 * MINUTE
+"""After which no request counts any more, for whatever is tried next from this address."""
+PRESSING, TRIES = 12, 6
+"""Connections that keep a limit reached while others are tried, and how often: now and then one is let through."""
+_NOTHING = {"message": ""}
+"""Counted as any message, and cheap."""
+_SOME = "/api/v1/conversations/nobody/handoff"
+
+
+async def attack(target: Target) -> Report:
+    """Everything, as heavy as the product's default limits take."""
+    report = Report()
+    if not target.client or not target.other_client:
+        return report
+    await other_tenants(target, report)
+    await handoffs(target, report)
+    await urgent(target, report)
+    await sign_ins(target, report)
+    await asyncio.sleep(FORGOTTEN_SECONDS)
+    return report
+
+
+async def other_tenants(
+    target: Target, report: Report, connections: int = CONNECTIONS, seconds: float = SECONDS, asked: int = ASKED
+) -> tuple[float, float]:
+    """One key floods. The other tenant's median in seconds, alone and meanwhile."""
+    async with target.http(target.other_client) as http:
+        await _median(http, "先问", asked // 2)
+        alone = await _median(http, "单独问", asked)
+        async with flooding(Flood(target.address, target.client, connections, seconds)) as counts:
+            await asyncio.sleep(0.5)
+            beside = await _median(http, "同时问", asked)
+    report.case(beside <= RATIO * alone + SLACK_SECONDS, f"另一租户的中位数从 {alone:.3f} 秒升到 {beside:.3f} 秒")
+    report.case(counts["429"] + counts["503"] > 0, f"{connections} 个连接没有一次被拒：{dict(counts)}")
+    report.case(counts["200"] > 0, "一条也没有回答")
+    report.case(counts["untold"] == 0, f"{counts['untold']} 次拒绝没有 Retry-After")
+    report.case(set(counts) <= {"200", "429", "503", "untold"}, f"别的状态：{dict(counts)}")
+    return alone, beside
+
+
+async def handoffs(target: Target, report: Report, tried: int = 200) -> int:
+    """Requests for a person from ever new sessions; how many got through."""
+    async with target.http(target.client) as http:
+
+        async def ask(number: int) -> httpx.Response:
+            return await http.post(f"/api/v1/conversations/flood-{number}/handoff", json={})
+
+        answers = await asyncio.gather(*map(ask, range(tried)))
+        through = sum(answer.status_code == 200 for answer in answers)
+        report.case(through < tried, f"{tried} 次请求人工都进了队列")
+        report.case(all(_told(answer) for answer in answers if answer.status_code != 200), "拒绝没有说多久后再试")
+        spoken = await http.post(CHAT, json={"message": "转人工", "session_id": "flood-said"})
+        if spoken.status_code == 200:
+            report.case("handoff" not in spoken.json()["data"], "说出来的请求没有被计数")
+        else:
+            report.case(_told(spoken), "说出来的请求被拒，但没有说多久后再试")
+    return through
+
+
+async def urgent(target: Target, report: Report, tried: int = MOST_TRIED) -> None:
+    """Beyond the limit of a session, and then of an address, urgent messages are answered all the same."""
+    async with target.http(target.other_client) as http:
+        for own in ({"session_id": "urgent-session"}, {}):
+            limited = await _until_limited(http, own, tried)
+            report.case(limited is not None, f"{tried} 次请求没有碰到上限")
+            if limited is not None:
+                report.case(_told(limited), "429 没有 Retry-After 或 details.retry_after")
+                async with _pressed(http, own):
+                    await _refused(http, own, report)
+                    await _answered(http, own, report)
+
+
+async def sign_ins(target: Target, report: Report, tried: int = 80) -> None:
+    """Guesses from one address are not looked at any more, and right keys go on working."""
+    async with target.http(target.client) as known, target.http() as http:
+        wrong = [await http.get(_SOME, headers={"X-API-Key": f"yd-wrong-{number}"}) for number in range(tried)]
+        statuses = [answer.status_code for answer in wrong]
+        report.case(set(statuses) == {401, 429}, f"{tried} 个错误密钥：{sorted(set(statuses))}")
+        report.case(statuses[-1] == 429, "错误的密钥不再缓答")
+        report.case(all(_told(answer) for answer in wrong if answer.status_code == 429), "429 没有 Retry-After")
+        right = await known.get(_SOME)
+        report.case(right.status_code == 200, f"正确的密钥也被拒了：{right.status_code}")
+        report.case(await _greeted(target, "yd-wrong-socket") == "too_many_attempts", "WebSocket 上还能再试")
+
+
+async def _median(http: httpx.AsyncClient, text: str, count: int) -> float:
+    taken = []
+    for number in range(count):
+        started = perf_counter()
+        answer = await http.post(CHAT, json={"message": f"{text}，第 {number} 个：退货运费谁出"})
+        answer.raise_for_status()
+        taken.append(perf_counter() - started)
+    return median(taken)
+
+
+async def _until_limited(http: httpx.AsyncClient, own: dict[str, str], most: int) -> httpx.Response | None:
+    """Messages until one is refused, at most so many; the refusal."""
+    for _ in range(0, most, 50):
+        for answer in await asyncio.gather(*(http.post(CHAT, json=_NOTHING | own) for _ in range(50))):
+            if answer.status_code == 429:
+                return answer
+    return None
+
+
+@asynccontextmanager
+async def _pressed(http: httpx.AsyncClient, own: dict[str, str]) -> AsyncIterator[None]:
+    """While a limit is kept reached."""
+
+    async def press() -> None:
+        while True:
+            await http.post(CHAT, json=_NOTHING | own)
+
+    tasks = [asyncio.create_task(press()) for _ in range(PRESSING)]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _seen(
+    http: httpx.AsyncClient, path: str, body: dict[str, Any], held: Callable[[httpx.Response], bool]
+) -> tuple[bool, str]:
+    """Whether a request beyond the limit is answered as it should be, and how it was."""
+    for _ in range(TRIES):
+        answer = await http.post(path, json=body)
+        if held(answer):
+            return True, ""
+    return False, f"{path} {answer.status_code} {answer.text[:200]}"
+
+
+async def _refused(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
+    """An ordinary message, in the words of every way in."""
+    report.case(*await _seen(http, f"{CHAT}/stream", {"message": "你好"} | own, _told))
+    for stream in (False, True):
+        report.case(*await _seen(http, COMPLETIONS, _openai("你好", stream=stream) | own, _told_openai))
+
+
+async def _answered(http: httpx.AsyncClient, own: dict[str, str], report: Report) -> None:
+    """Urgent messages; what follows in their session is read by a person."""
+    for text in URGENT:
+        report.case(*await _seen(http, CHAT, {"message": text} | own, _cared))
+        if own:
+            return
+        report.case(*await _seen(http, f"{CHAT}/stream", {"message": text}, _streamed))
+        report.case(*await _seen(http, COMPLETIONS, _openai(text), _cared))
+
+
+def _openai(text: str, *, stream: bool = False) -> dict[str, Any]:
+    return {"model": "yingda", "messages": [{"role": "user", "content": text}], "stream": stream}
+
+
+def _told(answer: httpx.Response) -> bool:
+    """Whether a refusal says when to try again, in its header and in its body."""
+    if answer.status_code not in REFUSED:
+        return False
+    seconds = answer.json()["error"]["details"].get("retry_after", 0)
+    return bool(seconds >= 1) and answer.headers.get("retry-after") == str(seconds)
+
+
+def _told_openai(answer: httpx.Response) -> bool:
+    if answer.status_code != 429:
+        return False
+    return answer.json()["error"]["type"] == "rate_limit_error" and int(answer.headers["retry-after"]) >= 1
+
+
+def _cared(answer: httpx.Response) -> bool:
+    """Whether it has the care agent's words and the way to a person."""
+    if answer.status_code != 200:
+        return False
+    body = answer.json()
+    outcome = body.get("outcome") or body["yingda"]["outcome"]
+    reply = body.get("reply") or body["choices"][0]["message"]["content"]
+    return bool(outcome == "high_stakes" and ("12356" in reply or "人工" in reply))
+
+
+def _streamed(answer: httpx.Response) -> bool:
+    return answer.status_code == 200 and '"outcome":"high_stakes"' in answer.text
+
+
+async def _greeted(target: Target, key: str) -> str:
+    """What a socket says to a key."""
+    address = target.address.replace("http", "ws", 1) + "/api/v1/conversations/flood-socket/ws"
+    async with connect(address, additional_headers={"X-API-Key": key}, proxy=None) as socket:
+        await socket.send(json.dumps({"type": "hello"}))
+        frame = json.loads(await socket.recv())
+        return str(frame.get("error", {}).get("code", ""))

@@ -1,0 +1,65 @@
+"""One sender's flood, and everybody else; and where webhooks may lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scripts.attacks import addresses, limits
+from scripts.attacks.base import Report, Target
+from scripts.attacks.process import process
+
+SMALL = {
+    "RATE_PER_SESSION": "20",
+    "RATE_PER_ADDRESS": "400",
+    "TURNS_PER_KEY": "24",
+    "HANDOFFS_PER_ADDRESS": "12",
+    "SIGN_IN_FAILURES": "10",
+    "WEBHOOKS_PER_TENANT": "5",
+    "LOG_LEVEL": "WARNING",
+}
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    with process(Path(tmp_path_factory.mktemp("limits")), **SMALL) as target:
+        yield target
+
+
+async def test_wrong_keys_are_not_looked_at_for_long_and_right_ones_work(target: Target) -> None:
+    report = Report()
+    await limits.sign_ins(target, report, tried=13)
+    assert report.broken == []
+
+
+async def test_handoffs_are_counted_by_address(target: Target) -> None:
+    report = Report()
+    assert await limits.handoffs(target, report, tried=30) == 12
+    assert report.broken == []
+
+
+async def test_no_webhook_leads_inside_and_webhooks_are_counted(target: Target) -> None:
+    report = await addresses.attack(target)
+    assert report.broken == []
+    assert report.cases > 60
+
+
+async def test_another_tenant_does_not_feel_a_flood_which_is_refused_honestly(target: Target) -> None:
+    report = Report()
+    await limits.other_tenants(target, report, connections=48, seconds=2.5, asked=20)
+    assert report.broken == []
+
+
+async def test_no_limit_silences_who_is_in_danger(target: Target) -> None:
+    report = Report()
+    await limits.urgent(target, report, tried=600)
+    assert report.broken == []
+    async with target.http(target.admin) as http:
+        lines = (await http.get("/metrics")).text.splitlines()
+    counted = [line for line in lines if line.startswith("yingda_requests_limited_total{")]
+    for kind, tenant in (("session", "other"), ("address", "other"), ("handoff", "default")):
+        assert any(f'kind="{kind}"' in line and f'tenant="{tenant}"' in line for line in counted)
+    (refused,) = [line for line in lines if line.startswith("yingda_sign_ins_refused_total ")]
+    assert float(refused.split()[1]) >= 3
