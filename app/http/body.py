@@ -13,6 +13,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import InvalidRequest, PayloadTooLarge, RequestTimeout
 
+RECEIVED = "received"
+"""The server sets it in the state of a request that is here as a whole: to wait for it needs no timeout, which costs
+8 µs.
+"""
 BYTES_PER_SECOND = 4096
 """Whoever sends slower than this, after the first seconds, is cut."""
 
@@ -23,9 +27,13 @@ class BodyMiddleware:
     def __init__(self, app: ASGIApp, most: int, larger: Mapping[str, int], seconds: float) -> None:
         """most: bytes of a body; larger: the same for single paths; seconds: time for a body, beside its length."""
         self._app = app
-        self.most = most
-        self.larger = larger
+        self._most = most
+        self._larger = larger
         self.seconds = seconds
+
+    def most_of(self, scope: Scope) -> int:
+        """Bytes that a request may bring."""
+        return self._larger.get(scope["path"], self._most)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -44,11 +52,15 @@ class _Body:
         self._receive = receive
         self._finished = False
         self._deadline = 0.0
+        self._received = 0
 
     async def receive(self) -> Message:
         """The next piece. Raises PayloadTooLarge, RequestTimeout, InvalidRequest where the client is gone."""
         if self._finished:
             return await self._receive()
+        if RECEIVED in self._scope.get("state", ()) and not self._deadline:
+            self._most = self._rules.most_of(self._scope)
+            return self._measured(await self._receive())
         if not self._deadline:
             self._begin()
         try:
@@ -56,6 +68,9 @@ class _Body:
                 message = await self._receive()
         except TimeoutError as error:
             raise RequestTimeout("请求内容没有在规定时间内发完。") from error
+        return self._measured(message)
+
+    def _measured(self, message: Message) -> Message:
         if message["type"] != "http.request":
             self._finished = True
             raise InvalidRequest("请求没有发完，连接就断开了。")
@@ -67,8 +82,7 @@ class _Body:
 
     def _begin(self) -> None:
         self._deadline = asyncio.get_running_loop().time() + self._rules.seconds
-        self._received = 0
-        self._most = self._rules.larger.get(self._scope["path"], self._rules.most)
+        self._most = self._rules.most_of(self._scope)
         declared = next((value for name, value in self._scope["headers"] if name == b"content-length"), b"0")
         if declared.isdigit() and int(declared) > self._most:
             raise _too_large(self._most)

@@ -14,6 +14,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app.errors import AppError, HeadTooLarge, InvalidRequest, Overloaded, RequestTimeout, describe
+from app.http.body import RECEIVED
 from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS, Door
 
 MAX_HEAD_BYTES = 32 * 1024
@@ -78,6 +79,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._unproductive = 0
+        self.scope["state"][RECEIVED] = True
         if self._lingering:  # all of it came after all: the connection can be used again
             self._lingering = False
             self.idle = True

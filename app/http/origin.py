@@ -7,6 +7,7 @@ While no key is configured, whoever reaches loopback has every role. So do pages
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,6 +18,7 @@ from app.errors import AppError, Forbidden
 _FORWARDING = frozenset(
     (b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cf-connecting-ip")
 )
+_TELLING = _FORWARDING | {b"origin", b"sec-fetch-site"}
 _OWN_SITE = frozenset((b"same-origin", b"none"))
 """`none`: the user typed the address."""
 
@@ -33,6 +35,7 @@ class OriginMiddleware:
         self._hosts = frozenset(host.lower() for host in hosts if not host.startswith("*"))
         self._suffixes = tuple(host[1:].lower() for host in hosts if host.startswith("*"))
         self._any_host = not hosts
+        self._known = lru_cache(maxsize=256)(self._is_known)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises Forbidden; the handshake of a socket is answered here, since nothing catches errors around it."""
@@ -41,7 +44,9 @@ class OriginMiddleware:
             return
         error: AppError | None = None
         if await scope["app"].state.container.keys.keyless():
-            error = self._foreign_name(scope) or _foreign_page(scope) or _forwarded(scope)
+            error = self._foreign_name(scope)
+            if error is None and _is_telling(scope):
+                error = _foreign_page(scope) or _forwarded(scope)
         elif not self._any_host:
             error = self._foreign_name(scope)
         if error is None:
@@ -53,10 +58,21 @@ class OriginMiddleware:
 
     def _foreign_name(self, scope: Scope) -> AppError | None:
         given = [value for name, value in scope["headers"] if name == b"host"]
-        host = _name(given[0]) if len(given) == 1 else ""
-        if host and (is_loopback(host) or host in self._hosts or host.endswith(self._suffixes)):
+        if len(given) == 1 and self._known(given[0]):
             return None
         return Forbidden("不接受以这个主机名发来的请求；确实要用它时，请把它加入 ALLOWED_HOSTS", code="foreign_host")
+
+    def _is_known(self, given: bytes) -> bool:
+        host = _name(given)
+        return bool(host) and (is_loopback(host) or host in self._hosts or host.endswith(self._suffixes))
+
+
+def _is_telling(scope: Scope) -> bool:
+    """Whether anything is to be looked at beyond the name; in most requests nothing is."""
+    for name, _ in scope["headers"]:
+        if name in _TELLING or name.startswith(b"x-forwarded"):
+            return True
+    return bool(scope["http_version"] == "1.0")
 
 
 def _foreign_page(scope: Scope) -> AppError | None:
