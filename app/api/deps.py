@@ -59,10 +59,12 @@ class AllowHolder(Allow):
     async def __call__(self, request: Request) -> str:
         """The proof comes as X-Session-Token or X-User-Token. Raises Unauthorized, Forbidden."""
         tenant = await super().__call__(request)
-        if stays_inside(request.state.principal) and "x-user-token" not in request.headers:
+        state = request.scope["state"]
+        if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
             return tenant
         key = SessionKey(tenant, request.path_params["session_id"])
         await current_container(request).access.require(key, proof_from(request))
+        state["holds"] = True  # the route asks once more when it has read the body
         return tenant
 
 
