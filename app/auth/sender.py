@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from app.auth.principal import Principal, Role
 from app.limits.types import NOBODY, Sender, network
 
 
 def sender_of(principal: Principal, host: str | None) -> Sender:
     """The sender of a request that was authenticated. host: its address."""
-    if not principal.key:
-        return NOBODY
-    staff = not principal.roles.isdisjoint((Role.ADMIN, Role.AGENT))
-    server = not staff and Role.SERVER in principal.roles
-    return Sender(principal.key, "" if staff or server else network(host or ""), server, staff)
+    return _sender(principal.key, principal.roles, host or "") if principal.key else NOBODY
+
+
+@lru_cache(maxsize=4096)
+def _sender(key: str, roles: frozenset[Role], host: str) -> Sender:
+    staff = not roles.isdisjoint((Role.ADMIN, Role.AGENT))
+    server = not staff and Role.SERVER in roles
+    return Sender(key, "" if staff or server else network(host), server, staff)

@@ -7,7 +7,7 @@ import os
 from app.limits.attempts import Attempts
 from app.limits.service import LimitOptions, Limits
 from app.limits.slots import FairSlots
-from app.limits.types import Rate
+from app.limits.types import HOUR, Rate
 from app.limits.urgent import UrgentReplies
 from app.metrics import Metrics
 from app.settings import Settings
@@ -19,15 +19,15 @@ LEAST_SLOTS = 2
 def open_limits(settings: Settings, metrics: Metrics) -> Limits:
     """Rates, and as many places as there are processors unless told."""
     options = LimitOptions(
-        key=settings.rate_per_key,
-        server_key=settings.rate_per_server_key,
-        tenant=settings.rate_per_tenant,
-        address=settings.rate_per_address,
-        session=settings.rate_per_session,
-        handoffs=settings.handoffs_per_customer,
-        handoffs_per_address=settings.handoffs_per_address,
-        tickets=settings.tickets_per_customer,
-        tickets_per_address=settings.tickets_per_address,
+        key=Rate(settings.rate_per_key),
+        server_key=Rate(settings.rate_per_server_key),
+        tenant=Rate(settings.rate_per_tenant),
+        address=Rate(settings.rate_per_address),
+        session=Rate(settings.rate_per_session),
+        handoffs=Rate(settings.handoffs_per_customer, HOUR),
+        handoffs_per_address=Rate(settings.handoffs_per_address, HOUR),
+        tickets=Rate(settings.tickets_per_customer, HOUR),
+        tickets_per_address=Rate(settings.tickets_per_address, HOUR),
         turns_per_key=settings.turns_per_key,
         turns_per_tenant=settings.turns_per_tenant,
     )

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable
+from collections import defaultdict
+from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from app.errors import AppError, Overloaded, RateLimited
 from app.limits.pause import Pause
 from app.limits.slots import FairSlots
-from app.limits.types import HOUR, MINUTE, NOBODY, Kind, Rate, Sender
+from app.limits.types import NOBODY, Kind, Rate, Sender
 from app.limits.urgent import UrgentReplies
-from app.limits.windows import Counters, MemoryCounters
+from app.limits.windows import Counters, MemoryCounters, Wanted
 from app.metrics import Metrics
 
 FULL_SECONDS = 5
 """After which it is worth trying again where too many turns are under way."""
 _TOO_MANY = "请求太频繁，请稍后再试。"
+_FULL = "现在咨询的人太多，请稍后再试。"
 _SENDER: ContextVar[Sender] = ContextVar("sender", default=NOBODY)
 """Of the turn that runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """Rates by what is counted, 0 for no limit; `turns_*`: at once, those that wait included."""
+    """By what is counted; a count of 0 is no limit. `turns_*`: at once, those that wait included."""
 
-    key: int = 0
-    server_key: int = 0
-    tenant: int = 0
-    address: int = 0
-    session: int = 0
-    handoffs: int = 0
-    handoffs_per_address: int = 0
-    tickets: int = 0
-    tickets_per_address: int = 0
-    turns_per_key: int = 0
-    turns_per_tenant: int = 0
+    key: Rate
+    server_key: Rate
+    tenant: Rate
+    address: Rate
+    session: Rate
+    handoffs: Rate
+    handoffs_per_address: Rate
+    tickets: Rate
+    tickets_per_address: Rate
+    turns_per_key: int
+    turns_per_tenant: int
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """Turns of a tenant, and of each of its keys."""
+
+    turns: int = 0
+    keys: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
 class Limits:
@@ -57,19 +66,20 @@ class Limits:
         self._options = options
         self._metrics = metrics
         self._counters = counters or MemoryCounters()
-        self._under_way: Counter[Hashable] = Counter()
+        self._under_way: defaultdict[str, _UnderWay] = defaultdict(_UnderWay)
 
     async def counted(self, tenant: str, sender: Sender, session_id: str = "") -> Sender:
         """Counts a request; the sender with the refusal where it is one too many."""
         if not sender.key:
             return sender
         options = self._options
-        refusal = (
-            await self._hit(Kind.ADDRESS, tenant, sender.address, options.address)
-            or await self._session(tenant, sender, session_id)
-            or await self._hit(Kind.KEY, tenant, sender.key, options.server_key if sender.server else options.key)
-            or await self._hit(Kind.TENANT, tenant, tenant, options.tenant)
-        )
+        own = options.server_key if sender.server else options.key
+        wanted: list[Wanted] = [(Kind.KEY, sender.key, own), (Kind.TENANT, tenant, options.tenant)]
+        if session_id and not sender.staff:
+            wanted.insert(0, (Kind.SESSION, (tenant, session_id), options.session))
+        if sender.address:  # what is narrowest goes first: a flood is not to use up what others need too
+            wanted.insert(0, (Kind.ADDRESS, (tenant, sender.address), options.address))
+        refusal = await self._hit(tenant, wanted)
         return replace(sender, refusal=refusal) if refusal else sender
 
     async def take(self, tenant: str, sender: Sender, session_id: str = "") -> Sender:
@@ -90,65 +100,63 @@ class Limits:
         Urgent ones are counted by themselves: whoever is in danger is not to wait for what others used up.
         """
         rates = self._options.handoffs, self._options.handoffs_per_address
-        if refusal := await self._hourly(Kind.HANDOFF, tenant, sender, (customer, urgent), rates):
+        if refusal := await self._of_customer(Kind.HANDOFF, tenant, sender, (customer, urgent), rates):
             raise refusal
 
     async def ticket(self, tenant: str, customer: str) -> bool:
         """Counts a ticket that a customer opens within a turn; False where it is one too many."""
         rates = self._options.tickets, self._options.tickets_per_address
-        return await self._hourly(Kind.TICKET, tenant, _SENDER.get(), (customer, False), rates) is None
+        return await self._of_customer(Kind.TICKET, tenant, _SENDER.get(), (customer, False), rates) is None
 
     async def refusal(self, tenant: str, sender: Sender, session_id: str) -> AppError | None:
         """Why a turn is not taken."""
+        if sender.refusal is not None:
+            return sender.refusal
         options = self._options
-        if refusal := sender.refusal or await self._session(tenant, sender, session_id):
-            return refusal
-        full = options.turns_per_tenant and self._under_way[tenant] >= options.turns_per_tenant
-        if sender.key and not full:
-            full = options.turns_per_key and self._under_way[tenant, sender.key] >= options.turns_per_key
-        if not full:
-            return None
-        self._metrics.limited(tenant, Kind.QUEUE_FULL)
-        return Overloaded("现在咨询的人太多，请稍后再试。", code="too_many_turns", retry_after=FULL_SECONDS)
+        if session_id and sender.key and not sender.staff:
+            session: Wanted = (Kind.SESSION, (tenant, session_id), options.session)
+            if refusal := await self._hit(tenant, [session]):
+                return refusal
+        under_way = self._under_way[tenant]
+        full = 0 < options.turns_per_tenant <= under_way.turns
+        if full or (sender.key and 0 < options.turns_per_key <= under_way.keys[sender.key]):
+            self._metrics.limited(tenant, Kind.QUEUE_FULL)
+            return Overloaded(_FULL, code="too_many_turns", retry_after=FULL_SECONDS)
+        return None
+
+    def under_way(self, tenant: str) -> int:
+        """Turns of a tenant that are under way."""
+        return self._under_way[tenant].turns
 
     def begin(self, tenant: str, sender: Sender) -> None:
         """A turn is under way, until `done`."""
         _SENDER.set(sender)
-        self._under_way[tenant] += 1
-        self._under_way[tenant, sender.key] += 1
+        under_way = self._under_way[tenant]
+        under_way.turns += 1
+        under_way.keys[sender.key] += 1
 
     def done(self, tenant: str, sender: Sender) -> None:
         """A turn is over."""
-        for place in (tenant, (tenant, sender.key)):
-            self._under_way[place] -= 1
-            if not self._under_way[place]:
-                del self._under_way[place]
+        under_way = self._under_way[tenant]
+        under_way.turns -= 1
+        under_way.keys[sender.key] -= 1
 
-    async def _session(self, tenant: str, sender: Sender, session_id: str) -> AppError | None:
-        """Staff look at many sessions."""
-        if not sender.key or sender.staff:
-            return None
-        return await self._hit(Kind.SESSION, tenant, session_id, self._options.session)
-
-    async def _hourly(
-        self, kind: Kind, tenant: str, sender: Sender, who: tuple[str, bool], rates: tuple[int, int]
+    async def _of_customer(
+        self, kind: Kind, tenant: str, sender: Sender, who: tuple[str, bool], rates: tuple[Rate, Rate]
     ) -> AppError | None:
         """who: the customer, and whether it is urgent; rates: of a customer and of an address."""
         if not sender.key:
             return None
-        refusal = await self._hit(kind, tenant, ("customer", *who), rates[0], HOUR)
-        if refusal is None and sender.address:
-            refusal = await self._hit(kind, tenant, ("address", sender.address, who[1]), rates[1], HOUR)
-        return refusal
+        wanted: list[Wanted] = [(kind, (tenant, "customer", *who), rates[0])]
+        if sender.address:
+            wanted.append((kind, (tenant, "address", sender.address, who[1]), rates[1]))
+        return await self._hit(tenant, wanted)
 
-    async def _hit(
-        self, kind: Kind, tenant: str, name: Hashable, count: int, seconds: float = MINUTE
-    ) -> AppError | None:
-        if not count or not name:
+    async def _hit(self, tenant: str, wanted: Sequence[Wanted]) -> AppError | None:
+        refused = await self._counters.hit(wanted)
+        if refused is None:
             return None
-        wait = await self._counters.hit(kind, (tenant, name), Rate(count, seconds))
-        if not wait:
-            return None
+        kind, wait = refused
         self._metrics.limited(tenant, kind)
         return RateLimited(_TOO_MANY, limit=kind.value, retry_after=ceil(wait))
 
@@ -165,11 +173,12 @@ class Admission:
 
     async def __aenter__(self) -> bool:
         """Raises RateLimited, Overloaded."""
-        refusal = await self._limits.refusal(self._tenant, self._sender, self._session_id)
-        if refusal is not None and not self._limits.urgent.wanted(self._text):
-            await self._limits.pause()
+        limits = self._limits
+        refusal = await limits.refusal(self._tenant, self._sender, self._session_id)
+        if refusal is not None and not limits.urgent.wanted(self._text):
+            await limits.pause()
             raise refusal
-        self._limits.begin(self._tenant, self._sender)
+        limits.begin(self._tenant, self._sender)
         return refusal is None
 
     async def __aexit__(self, *_: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from app.errors import AppError
@@ -52,6 +53,7 @@ class Sender:
 NOBODY = Sender()
 
 
+@lru_cache(maxsize=4096)
 def network(host: str) -> str:
     """The address as it is counted: one customer has a whole /64 of IPv6."""
     try:

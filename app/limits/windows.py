@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol
 
 from app.limits.types import Kind, Rate
@@ -19,18 +18,17 @@ MAX_NAMES = 20_000
 """Of each kind; beyond them those are forgotten that were not heard of for the longest time. Some 5 MB."""
 
 
+Wanted = tuple[Kind, Hashable, Rate]
+"""One more of a kind, of a name, within a rate."""
+
+
 class Counters(Protocol):
     """Where requests are counted; shared by all processes of a fleet, or of this one."""
 
-    async def hit(self, kind: Kind, name: Hashable, rate: Rate) -> float:
-        """Counts one more and returns 0.0, or the seconds until one more would be taken; then it is not counted."""
-
-
-@dataclass(slots=True)
-class _Window:
-    index: int
-    count: int = 0
-    before: int = 0
+    async def hit(self, wanted: Sequence[Wanted]) -> tuple[Kind, float] | None:
+        """Counts one more of each. At the first that is too much it stops: the kind, and the seconds until one more
+        would be taken.
+        """
 
 
 class Windows:
@@ -39,49 +37,51 @@ class Windows:
     def __init__(self, clock: Callable[[], float] = time.monotonic, size: int = MAX_NAMES) -> None:
         self._clock = clock
         self._size = size
-        self._kinds: dict[Kind, OrderedDict[Hashable, _Window]] = {kind: OrderedDict() for kind in Kind}
+        self._kinds: dict[Kind, OrderedDict[Hashable, list[float]]] = {kind: OrderedDict() for kind in Kind}
 
     def count(self, kind: Kind, name: Hashable, rate: Rate) -> float:
-        """See `Counters.hit`."""
-        window, elapsed = self._window(kind, name, rate)
-        if wait := _wait(window, rate, elapsed):
-            return wait
-        window.count += 1
-        return 0.0
-
-    def _window(self, kind: Kind, name: Hashable, rate: Rate) -> tuple[_Window, float]:
-        """The name's counters at this moment, and which share of the window went by."""
-        index, elapsed = divmod(self._clock() / rate.seconds, 1.0)
+        """Counts one more and returns 0.0, or the seconds until one more would be taken; then it is not counted."""
+        if not rate.count:
+            return 0.0
+        at = self._clock() / rate.seconds
+        index = at // 1
         windows = self._kinds[kind]
         window = windows.get(name)
         if window is None:
-            window = windows[name] = _Window(int(index))
+            windows[name] = [index, 1, 0]
             if len(windows) > self._size:
                 windows.popitem(last=False)
-            return window, elapsed
+            return 0.0
         windows.move_to_end(name)
-        if passed := int(index) - window.index:
-            window.before = window.count if passed == 1 else 0
-            window.index, window.count = int(index), 0
-        return window, elapsed
+        began, count, before = window
+        if began != index:
+            before = count if index - began == 1 else 0
+            count = 0
+            window[:] = index, count, before
+        left = 1 - at + index
+        if before * left + count + 1 <= rate.count:
+            window[1] += 1
+            return 0.0
+        return _wait(count, before, left, rate)
 
 
 class MemoryCounters:
     """See `Counters`: of this process alone."""
 
     def __init__(self, windows: Windows | None = None) -> None:
-        self._windows = windows or Windows()
+        self._count = (windows or Windows()).count
 
-    async def hit(self, kind: Kind, name: Hashable, rate: Rate) -> float:
+    async def hit(self, wanted: Sequence[Wanted]) -> tuple[Kind, float] | None:
         """See `Counters.hit`."""
-        return self._windows.count(kind, name, rate)
+        for kind, name, rate in wanted:
+            if wait := self._count(kind, name, rate):
+                return kind, wait
+        return None
 
 
-def _wait(window: _Window, rate: Rate, elapsed: float) -> float:
-    """Seconds until one more fits; elapsed: share of the window that went by."""
-    if not rate.count or window.before * (1 - elapsed) + window.count + 1 <= rate.count:
-        return 0.0
-    room = rate.count - window.count - 1
+def _wait(count: float, before: float, left: float, rate: Rate) -> float:
+    """Seconds until one more fits. count, before: in this window and the one before; left: share of it to come."""
+    room = rate.count - count - 1
     if room >= 0:  # once enough of the window before is out of sight
-        return max((1 - room / window.before - elapsed) * rate.seconds, 0.001)
-    return (1 - elapsed + 1 - (rate.count - 1) / window.count) * rate.seconds
+        return max((left - room / before) * rate.seconds, 0.001)
+    return (left + 1 - (rate.count - 1) / count) * rate.seconds

@@ -227,7 +227,7 @@ async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
     assert await counted.refusal("t", theirs, "") is None
     for _ in range(2):
         counted.done("t", mine)
-    assert not counted._under_way
+    assert not counted.under_way("t")
 
 
 @pytest.fixture
@@ -301,10 +301,10 @@ async def test_a_client_that_leaves_leaves_its_place(server: Served) -> None:
         assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
     counted = server.container.limits
     for _ in range(600):
-        if not counted._under_way and counted.slots._free:
+        if not counted.under_way("default") and counted.slots._free:
             break
         await asyncio.sleep(0.05)
-    assert not counted._under_way and counted.slots._free == 1
+    assert not counted.under_way("default") and counted.slots._free == 1
 
 
 async def test_without_keys_nothing_is_counted(server: Served) -> None:
