@@ -107,7 +107,7 @@ class ChatService:
     async def _admitted(self, message: Message, turn: _Turn) -> Message:
         """Looked at once no other turn of the session runs: of two that begin it, one does. Raises Forbidden."""
         claim = message.claim
-        if claim is None or claim.first:
+        if claim is None or claim.first or claim.issued:
             key = SessionKey(message.tenant, message.session_id)
             claim = await self._access.claim(key, message.proof, new=message.new_session)
         turn.claim = claim

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -14,6 +13,8 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from app.main import create_app
+from app.settings import load_settings
 from scripts.attacks.base import Report, Target
 
 CHAT, STREAM, COMPLETIONS = "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/completions"
@@ -31,12 +32,12 @@ class Call:
     path: str
     body: dict[str, Any] | None = None
 
-    async def send(self, http: httpx.AsyncClient, session_id: str, **headers: str) -> httpx.Response:
+    async def send(self, http: httpx.AsyncClient, victim: Begun, headers: Mapping[str, str]) -> httpx.Response:
         """The response to it."""
-        path = re.sub(r"\{(?!session_id)\w+\}", "x", self.path).replace(_SESSION, session_id)
-        body = (
-            None if self.body is None else {**self.body} | ({} if _SESSION in self.path else {"session_id": session_id})
-        )
+        path = self.path.replace(_SESSION, victim.session_id).replace("{message_id}", victim.message_id)
+        body = self.body
+        if body is not None and _SESSION not in self.path:
+            body = body | {"session_id": victim.session_id}
         return await http.request(self.method, path, json=body, headers=headers)
 
 
@@ -46,12 +47,13 @@ class Begun:
 
     session_id: str
     token: str
+    message_id: str
 
 
 def calls(schema: dict[str, Any]) -> list[Call]:
     """Every operation of an OpenAPI document that takes a session id in its path or its body."""
     return [
-        Call(method.upper(), path, _body(schema, operation, path))
+        Call(method.upper(), path, _body(schema, operation))
         for path, operations in schema["paths"].items()
         for method, operation in operations.items()
         if _SESSION in path or "session_id" in _properties(schema, operation)
@@ -62,7 +64,7 @@ async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) ->
     """A new conversation with a `client` key."""
     response = await http.post(CHAT, json={"message": text, "session_id": f"s-{uuid4().hex}", **fields})
     body = response.json()
-    return Begun(body["session_id"], body.get("session_token", ""))
+    return Begun(body["session_id"], body.get("session_token", ""), body["message_id"])
 
 
 async def attack(target: Target, racers: int = 8) -> Report:
@@ -71,33 +73,45 @@ async def attack(target: Target, racers: int = 8) -> Report:
     async with target.http(target.client) as http, target.http(target.other_client) as other:
         victim, stranger = await begin(http, SECRET_WORDS), await begin(http)
         report.case(bool(victim.token), "no secret was issued with the first turn")
-        schema = (await http.get("/openapi.json")).json()
+        schema = create_app(load_settings()).openapi()  # the server need not show its own
         async with target.http(target.admin) as staff:
             await staff.post(f"/api/v1/conversations/{victim.session_id}/handoff", json={})
-        for call in calls(schema):
-            name = f"{call.method} {call.path}"
-            for how, headers in _proofs(stranger):
-                status = (await call.send(http, victim.session_id, **headers)).status_code
-                report.case(status in REFUSED, f"{name} with {how}: {status}")
-            foreign = await call.send(other, victim.session_id, **{_HEADER: victim.token})
-            report.case(SECRET_WORDS not in foreign.text, f"{name} by another tenant")
         for how, headers in _proofs(stranger):
-            code = await socket_code(target, victim.session_id, headers)
-            report.case(code == 4403, f"socket with {how}: {code}")
+            await probe(target, http, schema, victim, how, headers, report)
+        for call in calls(schema):
+            foreign = await call.send(other, victim, {_HEADER: victim.token})
+            report.case(SECRET_WORDS not in foreign.text, f"{call.method} {call.path} by another tenant")
         await _race(http, report, racers)
         opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
         report.case(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
     return report
 
 
-async def socket_code(target: Target, session_id: str, headers: dict[str, str], frame: str = "ping") -> int:
+async def probe(
+    target: Target,
+    http: httpx.AsyncClient,
+    schema: dict[str, Any],
+    victim: Begun,
+    how: str,
+    headers: Mapping[str, str],
+    report: Report,
+) -> None:
+    """Every route and the socket, for a conversation that these headers are no right to."""
+    for call in calls(schema):
+        status = (await call.send(http, victim, headers)).status_code
+        report.case(status in REFUSED, f"{call.method} {call.path} with {how}: {status}")
+    code = await socket_code(target, victim.session_id, headers)
+    report.case(code in (4401, 4403), f"socket with {how}: {code}")
+
+
+async def socket_code(target: Target, session_id: str, headers: Mapping[str, str]) -> int:
     """With what code the customer's socket is closed; 0 where it stays open."""
     shown = {"Authorization": f"Bearer {target.client}", **headers}
     address = target.address.replace("http", "ws", 1) + f"/api/v1/conversations/{session_id}/ws?after=0"
     async with connect(address, additional_headers=shown, proxy=None) as socket:
         try:
             async with asyncio.timeout(5):
-                await socket.send(json.dumps({"type": frame}))
+                await socket.send(json.dumps({"type": "ping"}))
                 while json.loads(await socket.recv())["type"] == "error":
                     pass
         except ConnectionClosed as closed:
@@ -130,7 +144,7 @@ def _properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, 
     return properties
 
 
-def _body(schema: dict[str, Any], operation: dict[str, Any], path: str) -> dict[str, Any] | None:
+def _body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] | None:
     """A body that is as it should be, so that only the proof is at fault."""
     if "requestBody" not in operation:
         return None

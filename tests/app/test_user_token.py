@@ -78,7 +78,7 @@ def test_without_a_secret_no_token_is_accepted() -> None:
 
 def test_issuer_audience_and_lifetime_are_checked_where_they_are_set() -> None:
     tokens = UserTokens(SECRET, issuer="shop", audience="yingda", longest=timedelta(hours=1))
-    good = {"iss": "shop", "aud": ["yingda", "else"]}
+    good: dict[str, Any] = {"iss": "shop", "aud": ["yingda", "else"]}
     assert tokens.caller(token(**good, exp=3500), TENANT) == "M0001"
     for claims, message in (
         ({"iss": "shop"}, "缺少 aud"),

@@ -25,15 +25,18 @@ from app.auth.principal import Role
 from app.auth.user_token import signed
 from app.db.engine import Database
 from app.db.keys import KeyRepository
+from app.main import create_app
+from app.settings import load_settings
 from scripts.attacks import sessions
-from scripts.attacks.base import Target
+from scripts.attacks.base import Report, Target
 from scripts.attacks.process import process
-from scripts.attacks.sessions import CHAT, COMPLETIONS, STREAM, Begun, begin, socket_code
+from scripts.attacks.sessions import CHAT, COMPLETIONS, STREAM, begin, socket_code
 from tests.app.desk_client import talking
 
 SECRET, OTHERS = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
 ISSUER, AUDIENCE = "shop.example", "yingda"
 MEMBER, STRANGER = "M0001", "M0003"
+PAST = "UPDATE conversations SET token_expires = '2020-01-01 00:00:00.000000' WHERE session_id = ?"
 CONVERSATIONS, DESK = "/api/v1/conversations", "/api/v1/agent/sessions"
 
 
@@ -93,7 +96,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     order = next(row["id"] for row in rows["orders"] if row["member_id"] == MEMBER)
     prompts: list[str] = []
     with listening(prompts) as model:
-        settings = {
+        settings: dict[str, Any] = {
             "BUSINESS_DATABASE_URL": url,
             "USER_TOKEN_SECRET": SECRET,
             "USER_TOKEN_SECRETS": json.dumps({"other": OTHERS}),
@@ -143,6 +146,19 @@ async def test_an_id_opens_nothing_over_any_route_or_socket(door: Door) -> None:
     assert (report.broken, report.cases > 80) == ([], True)
 
 
+async def test_nor_does_another_member_or_a_proof_that_ran_out(door: Door, browser: httpx.AsyncClient) -> None:
+    members, anonymous = await begin(browser, user_token=token(MEMBER)), await begin(browser)
+    door.sql(PAST, anonymous.session_id)
+    schema, report = create_app(load_settings()).openapi(), Report()
+    for victim, how, headers in (
+        (members, "another member's token", {"X-User-Token": token(STRANGER)}),
+        (members, "a token that ran out", {"X-User-Token": token(MEMBER, -60)}),
+        (anonymous, "a secret that ran out", {"X-Session-Token": anonymous.token}),
+    ):
+        await sessions.probe(door.target, browser, schema, victim, how, headers, report)
+    assert (report.broken, report.cases > 60) == ([], True)
+
+
 async def test_a_stream_and_the_openai_body_carry_the_secret_both_ways(browser: httpx.AsyncClient) -> None:
     told = (await browser.post(STREAM, json={"message": "你好", "session_id": "stream-1"})).text
     events = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: ")]
@@ -163,8 +179,7 @@ async def test_the_secret_is_stored_as_a_digest_and_runs_out(door: Door, browser
     for path in door.file.parent.glob("yingda.sqlite3*"):
         assert begun.token.encode() not in path.read_bytes()
     assert (await say(browser, begun.session_id, session_token=begun.token)).status_code == 200
-    past = "UPDATE conversations SET token_expires = '2020-01-01 00:00:00.000000' WHERE session_id = ?"
-    door.sql(past, begun.session_id)
+    door.sql(PAST, begun.session_id)
     refused = await say(browser, begun.session_id, session_token=begun.token)
     assert code(refused) == (403, "session_token_expired")
     assert await socket_code(door.target, begun.session_id, {"X-Session-Token": begun.token}) == 4403
@@ -287,8 +302,8 @@ async def test_a_socket_on_an_id_of_the_future_hears_nothing_of_whoever_takes_it
 ) -> None:
     headers = {"Authorization": f"Bearer {door.target.client}"}
     async with talking(door.target.address, f"{CONVERSATIONS}/future-1/ws?after=0", additional_headers=headers) as eve:
-        begun = Begun("future-1", (await say(browser, "future-1")).json()["session_token"])
-        shown = {"X-Session-Token": begun.token}
+        secret = (await say(browser, "future-1")).json()["session_token"]
+        shown = {"X-Session-Token": secret}
         await browser.post(f"{CONVERSATIONS}/future-1/handoff", json={}, headers=shown)
         await staff.post(f"{DESK}/future-1/accept", json={"agent_id": "amy"})
         await staff.post(f"{DESK}/future-1/messages", json={"content": "只说给顾客听"})
@@ -296,7 +311,7 @@ async def test_a_socket_on_an_id_of_the_future_hears_nothing_of_whoever_takes_it
         refused = await eve.until(lambda frame: frame["type"] == "error")
         assert refused["error"]["code"] == "session_token_required"
         assert "只说给顾客听" not in json.dumps(eve.frames, ensure_ascii=False) and not eve.of("handoff")
-        await eve.send("hello", session_token=begun.token)
+        await eve.send("hello", session_token=secret)
         await eve.until(lambda frame: frame.get("content") == "只说给顾客听")
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ class Process:
         return claim.issued
 
     @staticmethod
-    def turn(number: int, **fields: object) -> NewTurn:
+    def turn(number: int, **fields: Any) -> NewTurn:
         return turn(number, **({"response": b'{"data":{}}'} | fields))
 
 
@@ -145,6 +146,24 @@ async def test_what_was_deleted_meanwhile_is_not_begun_by_an_old_secret(
         await connection.exec_driver_sql("DELETE FROM conversations")
     with pytest.raises(Forbidden):
         await process.log.append(Process.turn(2, claim=claim))
+
+
+async def test_a_new_session_costs_no_look_up_and_an_existing_one_costs_one(two: tuple[Process, Process]) -> None:
+    process, _ = two
+    token = await process.said(1, Proof())
+    looked, find = [], process.holders.find
+
+    async def counted(key: SessionKey) -> Holder | None:
+        looked.append(key)
+        return await find(key)
+
+    process.holders.find = counted  # type: ignore[method-assign]
+    assert (await process.access.claim(SessionKey("t", "made-here"), Proof(), new=True)).settled
+    assert (await process.access.claim(KEY, Proof(trusted=True))).settled
+    await process.access.require(KEY, Proof(trusted=True))
+    assert looked == []
+    await process.access.claim(KEY, Proof(token=token))
+    assert looked == [KEY]
 
 
 async def test_what_staff_file_keeps_its_id(two: tuple[Process, Process]) -> None:
