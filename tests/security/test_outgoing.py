@@ -40,9 +40,17 @@ def model() -> Iterator[ScriptedLLM]:
 def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iterator[Target]:
     """Everything is answered, by quotes of documents while the model is out of order."""
     folder = tmp_path_factory.mktemp("outgoing")
-    off = dict.fromkeys(("VERIFY_ENABLED", "REWRITE_ENABLED"), "false") | {"LLM_RETRIES": "0"}
-    gate = dict.fromkeys(("SIMILARITY_THRESHOLD", "CLARIFY_THRESHOLD", "CONFIDENT_THRESHOLD"), "0")
-    with process(folder / "data", LLM_BASE_URL=model.base_url, LLM_API_KEY="key", **gate, **off) as target:
+    with process(
+        folder / "data",
+        LLM_BASE_URL=model.base_url,
+        LLM_API_KEY="key",
+        LLM_RETRIES="0",
+        VERIFY_ENABLED="false",
+        REWRITE_ENABLED="false",
+        SIMILARITY_THRESHOLD="0",
+        CLARIFY_THRESHOLD="0",
+        CONFIDENT_THRESHOLD="0",
+    ) as target:
         yield target
 
 
