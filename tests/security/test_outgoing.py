@@ -12,7 +12,7 @@ import pytest
 from markdown import markdown  # type: ignore[import-untyped]
 
 from scripts.attacks.base import Target
-from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, said, stored
+from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, stored, streamed
 from scripts.attacks.process import process
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 
@@ -109,7 +109,7 @@ async def test_nothing_of_a_model_is_more_than_text(target: Target, model: Scrip
 
 async def _wrong(customer: httpx.AsyncClient, text: str) -> list[str]:
     """What is active of what is shown, by the attack's own reading and by a Markdown renderer."""
-    texts = [text for shown in (await said(customer, text)).values() for text in shown]
+    texts = await streamed(customer, text)
     wrong = [piece for text in texts for piece in active(text)]
     for tag, rest in _RENDERED.findall(markdown(texts[0])):
         if tag not in _PLAIN_TAGS or re.search(r"href=\"(?!https?:|/)|\son\w+=", rest):
