@@ -56,7 +56,7 @@ class Chances:
             for other, chance in following.items():
                 self._steps[place[state], place[other]] = chance
                 self._may_follow[place[state], place[other]] = True
-        self._goes_on = self._may_follow.any(axis=1)
+        self._goes_on: NDArray[np.bool_] = np.any(self._may_follow, axis=1)
         self._states_of, self._place = states_of, place
         self._emitted, self._never = emitted, never
         self._of = lru_cache(CHARACTERS)(self._looked_up)
@@ -73,7 +73,7 @@ class Chances:
             goes_on = self._goes_on[here]
             before, chance = here[goes_on], chance[goes_on]
             mask, emission = self._of(character)
-            expected: NDArray[np.bool_] = self._may_follow[before].any(axis=0)
+            expected: NDArray[np.bool_] = np.any(self._may_follow[before], axis=0)
             here = np.flatnonzero(mask & expected)
             if not len(here):
                 here = np.flatnonzero(expected) if expected.any() else np.arange(len(self.states))

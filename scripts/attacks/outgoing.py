@@ -165,26 +165,31 @@ async def stored(admin: AsyncClient, documents: list[str]) -> None:
 
 
 async def said(customer: AsyncClient, text: str) -> dict[str, list[str]]:
-    """The ways in which a question is answered -> all texts that are shown. Raises ValueError for a torn stream."""
+    """The ways in which a question is answered -> all texts that are shown. See `streamed`."""
     one = (await customer.post("/api/v1/chat", json={"message": text})).json()
     again = (await customer.post("/api/v1/chat", json={"message": text})).json()
-    stream = [event async for event in _events(customer, text + "呢")]
-    tokens, done = "", stream[-1]
-    for event in stream:
-        if event["type"] == "token":
-            tokens += event["text"]
-        elif event["type"] == "replace":
-            tokens = event["text"]
-    if tokens != done["reply"]:
-        raise ValueError(f"流与最终回复不同：{tokens!r} {done['reply']!r}")
     body = {"model": "yingda", "messages": [{"role": "user", "content": text}]}
     openai = (await customer.post("/v1/chat/completions", json=body)).json()
     return {
         "json": list(_shown(one)),
         "cached": list(_shown(again)),
-        "stream": [tokens, *_shown(done)],
+        "stream": await streamed(customer, text + "呢"),
         "openai": [openai["choices"][0]["message"]["content"], *_sources(openai["yingda"])],
     }
+
+
+async def streamed(customer: AsyncClient, text: str) -> list[str]:
+    """The tokens joined, and all that the final event shows. Raises ValueError where these do not agree."""
+    tokens, done = "", dict[str, Any]()
+    async for event in _events(customer, text):
+        if event["type"] == "token":
+            tokens += event["text"]
+        elif event["type"] == "replace":
+            tokens = event["text"]
+        done = event
+    if tokens != done["reply"]:
+        raise ValueError(f"流与最终回复不同：{tokens!r} {done['reply']!r}")
+    return [tokens, *_shown(done)]
 
 
 async def _events(customer: AsyncClient, text: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from markdown import markdown  # type: ignore[import-untyped]
 
 from scripts.attacks.base import Target
-from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, said, stored
+from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, stored, streamed
 from scripts.attacks.process import process
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 
@@ -40,9 +40,17 @@ def model() -> Iterator[ScriptedLLM]:
 def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iterator[Target]:
     """Everything is answered, by quotes of documents while the model is out of order."""
     folder = tmp_path_factory.mktemp("outgoing")
-    off = dict.fromkeys(("VERIFY_ENABLED", "REWRITE_ENABLED"), "false") | {"LLM_RETRIES": "0"}
-    gate = dict.fromkeys(("SIMILARITY_THRESHOLD", "CLARIFY_THRESHOLD", "CONFIDENT_THRESHOLD"), "0")
-    with process(folder / "data", LLM_BASE_URL=model.base_url, LLM_API_KEY="key", **gate, **off) as target:
+    with process(
+        folder / "data",
+        LLM_BASE_URL=model.base_url,
+        LLM_API_KEY="key",
+        LLM_RETRIES="0",
+        VERIFY_ENABLED="false",
+        REWRITE_ENABLED="false",
+        SIMILARITY_THRESHOLD="0",
+        CLARIFY_THRESHOLD="0",
+        CONFIDENT_THRESHOLD="0",
+    ) as target:
         yield target
 
 
@@ -101,7 +109,7 @@ async def test_nothing_of_a_model_is_more_than_text(target: Target, model: Scrip
 
 async def _wrong(customer: httpx.AsyncClient, text: str) -> list[str]:
     """What is active of what is shown, by the attack's own reading and by a Markdown renderer."""
-    texts = [text for shown in (await said(customer, text)).values() for text in shown]
+    texts = await streamed(customer, text)
     wrong = [piece for text in texts for piece in active(text)]
     for tag, rest in _RENDERED.findall(markdown(texts[0])):
         if tag not in _PLAIN_TAGS or re.search(r"href=\"(?!https?:|/)|\son\w+=", rest):
