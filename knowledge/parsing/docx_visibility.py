@@ -97,7 +97,7 @@ class Visibility:
     def _bases(self, identifier: str | None) -> Iterator[Any]:
         """A style and those that it is based on."""
         for _ in range(_DEEPEST_STYLE):
-            style = self._styles.get(identifier)
+            style = self._styles.get(identifier or "")
             if style is None:
                 return
             yield style.element
