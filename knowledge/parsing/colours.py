@@ -81,7 +81,8 @@ def _function(kind: str, parts: list[str]) -> tuple[Colour | None, float]:
             hue, light = float(parts[0].rstrip("%")) / 360, _number(parts[2], 1.0)
             shares = hls_to_rgb(hue % 1, light, _number(parts[1], 1.0))
         else:
-            shares = tuple(_number(part, 255.0) / 255 for part in parts[:3])
+            first, second, third = (_number(part, 255.0) / 255 for part in parts[:3])
+            shares = first, second, third
     except ValueError:
         return None, 1.0
     red, green, blue = (min(255, max(0, round(share * 255))) for share in shares)

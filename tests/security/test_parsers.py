@@ -28,8 +28,8 @@ NAMES = (
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    settings = {"PARSE_MAX_SECONDS": "1", "PARSE_MAX_MEMORY_MB": str(MEMORY_MB)}
-    with process(tmp_path_factory.mktemp("data"), **settings) as target:
+    data_dir = tmp_path_factory.mktemp("data")
+    with process(data_dir, PARSE_MAX_SECONDS="1", PARSE_MAX_MEMORY_MB=str(MEMORY_MB)) as target:
         yield target
 
 
