@@ -43,7 +43,7 @@ async def settle(database: Database) -> None:
 async def subscribe(database: Database, tenant: str = "t") -> None:
     events = ["gap.detected", "handoff.queued", "ticket.created"]
     hook = Subscription("h", "https://example.com", "s" * 16, events, "", enabled=True, created_at=MOMENT)
-    await WebhookRepository(database).add(tenant, hook)
+    await WebhookRepository(database).add(tenant, hook, most=10)
 
 
 async def counts(database: Database) -> dict[str, int]:
