@@ -51,8 +51,8 @@ async def base(tmp_path: Path, index: SlowIndex) -> AsyncIterator[KnowledgeBase]
 
 @pytest.fixture
 async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    limits = {"most": 1024, "larger": {PATH: max_bytes(MAX_UPLOAD)}, "seconds": 20.0}
-    app = FastAPI(middleware=[Middleware(BodyMiddleware, **limits)])
+    uploads = {PATH: max_bytes(MAX_UPLOAD)}
+    app = FastAPI(middleware=[Middleware(BodyMiddleware, most=1024, larger=uploads, seconds=20.0)])
     app.include_router(router)
     app.state.container = SimpleNamespace(
         ingestion=base.ingestion,
