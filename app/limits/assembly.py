@@ -12,12 +12,9 @@ from app.limits.urgent import UrgentReplies
 from app.metrics import Metrics
 from app.settings import Settings
 
-LEAST_SLOTS = 2
-"""While one turn is at a step that only waits for the disk, another computes."""
-
 
 def open_limits(settings: Settings, metrics: Metrics) -> Limits:
-    """Rates, and as many places as there are processors unless told."""
+    """Rates, and as many places as there are processors, unless told, with one more for another tenant."""
     options = LimitOptions(
         key=Rate(settings.rate_per_key),
         server_key=Rate(settings.rate_per_server_key),
@@ -31,8 +28,8 @@ def open_limits(settings: Settings, metrics: Metrics) -> Limits:
         turns_per_key=settings.turns_per_key,
         turns_per_tenant=settings.turns_per_tenant,
     )
-    slots = settings.turn_slots or max(os.cpu_count() or 1, LEAST_SLOTS)
-    return Limits(options, FairSlots(slots, settings.turn_wait), UrgentReplies(settings.emotion_threshold), metrics)
+    slots = FairSlots((settings.turn_slots or os.cpu_count() or 1) + 1, settings.turn_wait)
+    return Limits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
 
 
 def open_attempts(settings: Settings, metrics: Metrics) -> Attempts:

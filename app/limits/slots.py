@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from math import ceil
@@ -17,14 +17,17 @@ _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 class FairSlots:
     """count: how many compute at once; seconds: how long a place is waited for.
 
-    A place that comes free goes to the next tenant of those that wait, and within a tenant to the next sender, so that
-    whoever sends much waits behind himself.
+    One place is never a tenant's that has all others, so that the next tenant need not wait for work that cannot be
+    interrupted. A place that comes free goes to the next tenant of those that wait, and within a tenant to the next
+    sender: whoever sends much waits behind himself.
     """
 
     def __init__(self, count: int, seconds: float) -> None:
         self.seconds = seconds
-        self._free = count
-        self._tenants: OrderedDict[str, _Line] = OrderedDict()
+        self.free = count
+        self._most = max(count - 1, 1)
+        self._held: Counter[str] = Counter()
+        self._waiting: OrderedDict[str, _Line] = OrderedDict()
 
     @asynccontextmanager
     async def slot(
@@ -52,11 +55,12 @@ class FairSlots:
         first: bool = False,
     ) -> None:
         """Returns with a place, to be given back. first: before all others of this sender, however long it takes."""
-        if self._free:
-            self._free -= 1
+        if self.free and self._held[tenant] < self._most:
+            self.free -= 1
+            self._held[tenant] += 1
             return
         waiter = asyncio.get_running_loop().create_future()
-        line = self._tenants.setdefault(tenant, OrderedDict()).setdefault(sender, deque())
+        line = self._waiting.setdefault(tenant, OrderedDict()).setdefault(sender, deque())
         line.appendleft(waiter) if first else line.append(waiter)
         seconds = None if first else patience() if patience else self.seconds
         try:
@@ -64,43 +68,50 @@ class FairSlots:
                 await waiter
         except BaseException as error:
             if waiter.done() and not waiter.cancelled():  # it came at this very moment
-                self.give()
+                self.give(tenant)
             else:
                 self._forget(tenant, sender, waiter)
             if isinstance(error, TimeoutError):
                 raise QueueTimeout("现在咨询的人太多，请稍后再试。", retry_after=ceil(self.seconds)) from error
             raise
 
-    def give(self) -> None:
-        """A place back, which goes to who is next."""
-        if (waiter := self._next()) is not None:
-            waiter.set_result(None)
-        else:
-            self._free += 1
+    def give(self, tenant: str) -> None:
+        """A tenant's place back, which goes to who is next."""
+        self.free += 1
+        self._held[tenant] -= 1
+        if not self._held[tenant]:
+            del self._held[tenant]
+        if (following := self._next()) is not None:
+            self.free -= 1
+            self._held[following] += 1
 
-    def _next(self) -> asyncio.Future[None] | None:
-        """Of the tenant whose turn it is, and of its sender whose turn it is; both go to the end."""
-        while self._tenants:
-            tenant, senders = self._tenants.popitem(last=False)
-            sender, line = senders.popitem(last=False)
-            waiter = line.popleft()
-            if line:
-                senders[sender] = line
-            if senders:
-                self._tenants[tenant] = senders
-            if not waiter.done():
-                return waiter
-        return None
+    def _next(self) -> str | None:
+        """Wakes the next sender of the next tenant that may have a place; both go to the end of their lines."""
+        tenant = next((tenant for tenant in self._waiting if self._held[tenant] < self._most), None)
+        if tenant is None:
+            return None
+        senders = self._waiting[tenant]
+        sender, line = senders.popitem(last=False)
+        waiter = line.popleft()
+        if line:
+            senders[sender] = line
+        self._waiting.move_to_end(tenant)
+        if not senders:
+            del self._waiting[tenant]
+        if waiter.done():  # it was given up a moment ago
+            return self._next()
+        waiter.set_result(None)
+        return tenant
 
     def _forget(self, tenant: str, sender: Hashable, waiter: asyncio.Future[None]) -> None:
-        senders = self._tenants.get(tenant, OrderedDict())
+        senders = self._waiting.get(tenant, OrderedDict())
         line = senders.get(sender, deque())
         if waiter in line:
             line.remove(waiter)
         if not line and sender in senders:
             del senders[sender]
         if not senders:
-            self._tenants.pop(tenant, None)
+            self._waiting.pop(tenant, None)
 
 
 class _Place:
@@ -115,7 +126,7 @@ class _Place:
         self._away += 1
         if self._held:
             self._held = False
-            self._slots.give()
+            self._slots.give(self._tenant)
 
     async def back(self) -> None:
         self._away -= 1
@@ -123,7 +134,7 @@ class _Place:
             return
         await self._slots.take(self._tenant, self._sender, first=True)
         if self._ended or self._held or self._away:  # meanwhile it ended, or went away again
-            self._slots.give()
+            self._slots.give(self._tenant)
         else:
             self._held = True
 
@@ -131,4 +142,4 @@ class _Place:
         self._ended = True
         if self._held:
             self._held = False
-            self._slots.give()
+            self._slots.give(self._tenant)

@@ -113,9 +113,26 @@ async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> No
         for name, tenant, sender in (("a-else", "A", "other"), ("b", "B", ""), ("c", "C", "")):
             group.create_task(work(name, tenant, sender))
         await asyncio.sleep(0)
-        slots.give()
+        slots.give("first")
     assert order == ["a0", "b", "c", "a-else", "a1", "a2", "a3"]
-    assert slots._free == 1 and not slots._tenants
+    assert slots.free == 1 and not slots._waiting
+
+
+async def test_the_last_place_is_for_another_tenant() -> None:
+    slots = FairSlots(3, 0.01)
+    for _ in range(2):
+        await slots.take("flooder")
+    with pytest.raises(QueueTimeout):
+        await slots.take("flooder")
+    waiting = asyncio.create_task(slots.take("flooder", patience=lambda: 60))
+    await slots.take("other")
+    assert not slots.free
+    slots.give("other")
+    await asyncio.sleep(0)
+    assert slots.free == 1 and not waiting.done()
+    slots.give("flooder")
+    await waiting
+    assert slots.free == 1
 
 
 async def test_who_waits_too_long_is_told_and_who_leaves_waits_no_more() -> None:
@@ -128,13 +145,13 @@ async def test_who_waits_too_long_is_told_and_who_leaves_waits_no_more() -> None
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    assert not slots._tenants
+    assert not slots._waiting
     late = asyncio.create_task(slots.take("b", patience=lambda: 60))
     await asyncio.sleep(0)
-    slots.give()
+    slots.give("a")
     late.cancel()  # the place came at this very moment
     await asyncio.gather(late, return_exceptions=True)
-    assert slots._free == 1
+    assert slots.free == 1
 
 
 async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None:
@@ -144,7 +161,7 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
         async with slots.slot("a"):
             async with outside():
                 await answered.wait()
-            assert not slots._free
+            assert not slots.free
             return "a"
 
     first = asyncio.create_task(asks())
@@ -153,13 +170,13 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
         answered.set()
         await asyncio.sleep(0.01)
         assert not first.done()
-    assert await first == "a" and slots._free == 1
+    assert await first == "a" and slots.free == 1
     answered.clear()
     left = asyncio.create_task(asks())
     await asyncio.sleep(0)
     left.cancel()
     await asyncio.gather(left, return_exceptions=True)
-    assert slots._free == 1
+    assert slots.free == 1
 
 
 async def test_an_error_outside_comes_back_to_its_place() -> None:
@@ -170,8 +187,8 @@ async def test_an_error_outside_comes_back_to_its_place() -> None:
                 async with outside():
                     raise ValueError("down")
             finally:
-                assert not slots._free
-    assert slots._free == 1
+                assert not slots.free
+    assert slots.free == 1
 
 
 def test_wrong_secrets_are_counted_by_address_and_expired_tokens_are_none() -> None:
@@ -301,10 +318,10 @@ async def test_a_client_that_leaves_leaves_its_place(server: Served) -> None:
         assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
     counted = server.container.limits
     for _ in range(600):
-        if not counted.under_way("default") and counted.slots._free:
+        if not counted.under_way("default") and counted.slots.free == 2:
             break
         await asyncio.sleep(0.05)
-    assert not counted.under_way("default") and counted.slots._free == 1
+    assert not counted.under_way("default") and counted.slots.free == 2
 
 
 async def test_without_keys_nothing_is_counted(server: Served) -> None:
