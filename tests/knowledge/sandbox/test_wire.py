@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import io
 import json
 from typing import Any
@@ -49,13 +50,22 @@ def test_the_good_reply_is_good() -> None:
 @pytest.mark.parametrize(
     "payload",
     [
-        b"", b"[]", b"\xff", b"{}", b"[" * 100_000, b'{"retires": false, "error": "KnowledgeError", "reason": ""}',
+        b"", b"[]", b"\xff", b"{}", b'{"retires": false, "error": "KnowledgeError", "reason": ""}',
         b'{"retires": false, "error": "Exception", "reason": ""}', b'{"retires": false, "error": "EmptyDocument"}',
     ],
 )  # fmt: skip
 def test_rubbish_is_recognised(payload: bytes) -> None:
     with pytest.raises(Garbled):
         decode(payload, "a")
+
+
+def test_brackets_without_end_are_recognised() -> None:
+    gc.disable()  # what other libraries hang into the collector cannot run at such a depth
+    try:
+        with pytest.raises(Garbled):
+            decode(b"[" * 100_000, "a")
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
