@@ -17,7 +17,7 @@ from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.shop import CALLER, SHOP, TODAY, Twins, twins
 
-SLOW = "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, points e, points f, points g, points h, points i"
+SLOW = "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, points e, points f, points g, points h"
 NUMBERED = """
 identity: integer
 tables:
