@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.care import CareAgent, CarePolicy, Cause, cause_of
+from agents.care import CareAgent, CarePolicy, cause_of
 from agents.emotion import emotion
+from agents.offers import Cause
 from agents.types import AnswerEvent, Question
 from knowledge.text import clean
 

@@ -126,7 +126,6 @@ async def test_the_last_place_is_for_another_tenant() -> None:
         await slots.take("flooder")
     waiting = asyncio.create_task(slots.take("flooder", patience=lambda: 60))
     await slots.take("other")
-    assert not slots.free
     slots.give("other")
     await asyncio.sleep(0)
     assert slots.free == 1 and not waiting.done()

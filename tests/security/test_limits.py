@@ -24,7 +24,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with process(Path(tmp_path_factory.mktemp("limits")), **SMALL) as target:
+    with process(Path(tmp_path_factory.mktemp("limits")), keys=True, **SMALL) as target:
         yield target
 
 
