@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 IDENTIFIER = re.compile(
-    r"[A-Za-z]+(?:-[A-Za-z]+)?[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
-    r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+",
+    r"(?<![A-Za-z])(?:[A-Za-z]+(?:-[A-Za-z]+)?[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
+    r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+)",
     re.IGNORECASE,
 )
 """Model names, codes and order ids."""

@@ -43,8 +43,10 @@ _NOT = r"(?:不|没有?|别|未|并非|毫无|无|勿|不会|不必|不用|没�
 _NEGATED = re.compile(rf"{_NOT}(?:很|太|怎么|特别|那么|这么|要|想|是|觉得|感到|再|有|来|去|过|去?打|去?找| )*$")
 _RHETORIC = re.compile(r"(?:能|可以|怎么能|岂能|怎能)不$|(?:不是|难道不是?)$")
 """能不生气吗 is angry, and so is 你们不是骗子是什么."""
+MAX_BEFORE = 40
+"""Characters before a cue in which its negation may stand."""
 _MARKS = re.compile(r"[!！]{2,}|[?？]{2,}|[?？][!！]|[!！][?？]|(?:[!！].*){3,}")
-_TWICE = re.compile(r"(.{2,6}?)[,，!！\s]*\1[,，!！\s]*\1")
+_TWICE = re.compile(r"(.{2,6}?)[,，!！\s]{0,8}\1[,，!！\s]{0,8}\1")
 _SHOUTS = re.compile(r"\b[A-Z]{3,}\b(?:\W+\b[A-Z]{2,}\b){2,}")
 
 
@@ -58,7 +60,7 @@ def emotion(text: str, before: Sequence[str] = ()) -> Emotion:
     for weight in _weights(words, lexicon):
         calm *= 1 - weight
     if calm == 1.0:
-        return Emotion(0.0, denied=any(_denied(words[: cue.start()]) for cue in lexicon.all_cues.finditer(words)))
+        return Emotion(0.0, denied=any(_denied(words, cue.start()) for cue in lexicon.all_cues.finditer(words)))
     louder = 0.15 * min(len(lexicon.stronger.findall(words)), 2)
     louder += 0.2 * sum(bool(found) for found in (_MARKS.search(words), _SHOUTS.search(text)))
     louder += 0.5 * bool(_TWICE.search(words)) + 0.2 * min(sum(fold(earlier) == words for earlier in before), 2)
@@ -95,20 +97,21 @@ def _any(patterns: Sequence[str]) -> re.Pattern[str]:
 
 def _weights(words: str, lexicon: _Lexicon) -> Iterator[float]:
     """Of what is said; the same stretch of text counts once, for the heaviest cue."""
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(words))
     asking = lexicon.asking.search(words) is not None
     for weight, pattern in lexicon.cues:
         for found in pattern.finditer(words):
             start, end = found.span()
-            if not any(start < other_end and other_start < end for other_start, other_end in taken):
-                taken.append((start, end))
-                if not _denied(words[:start]) and not (asking and weight <= THREATENED):
+            if not any(taken[start:end]):
+                taken[start:end] = bytes([1]) * (end - start)
+                if not _denied(words, start) and not (asking and weight <= THREATENED):
                     yield weight
     threats = lexicon.threats.finditer(words)
-    if not asking and any(not _denied(words[: found.start()]) for found in threats):
+    if not asking and any(not _denied(words, found.start()) for found in threats):
         yield ANNOUNCED if lexicon.announced.search(words) else THREATENED
 
 
-def _denied(before: str) -> bool:
-    before = before.rstrip()
+def _denied(words: str, start: int) -> bool:
+    """Whether what stands before a cue takes it back."""
+    before = words[max(start - MAX_BEFORE, 0) : start].rstrip()
     return bool(_NEGATED.search(before)) and not _RHETORIC.search(before)

@@ -41,11 +41,22 @@ class EmotionHead:
 
 async def fit_emotion_head(embedder: Embedder, head: Head) -> EmotionHead:
     """head: the router's, whose examples, but those of high stakes, are calm. Raises EmbeddingUnavailable."""
-    examples = yaml.safe_load((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
-    texts = [*examples["furious"], *examples["discontent"], *examples["calm"]]
-    vectors = await embedder.queries(texts)
+    furious, others = _examples()
+    vectors = await embedder.queries([*furious, *others])
     neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
-    return await asyncio.to_thread(_fitted, np.vstack([vectors, neutral]), len(examples["furious"]))
+    return await asyncio.to_thread(_fitted, np.vstack([vectors, neutral]), len(furious))
+
+
+def emotion_examples() -> list[str]:
+    """All that is embedded to fit the head."""
+    furious, others = _examples()
+    return [*furious, *others]
+
+
+def _examples() -> tuple[list[str], list[str]]:
+    """The furious ones, and those that are not."""
+    examples = yaml.safe_load((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
+    return examples["furious"], [*examples["discontent"], *examples["calm"]]
 
 
 def _fitted(vectors: Matrix, angry: int) -> EmotionHead:

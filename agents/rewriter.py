@@ -7,6 +7,7 @@ or a negation of the customer's words is discarded, and the original question is
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -26,7 +27,7 @@ _ORDINAL_ONLY = re.compile(
     r"(?:那|就|选|要|是|看|说|讲|我?(?:想|要)(?:问|看|了解)|请问)*第\s*[一二三四五六七八九1-9]\s*(?:个|项|条|种|点)?(?:呢|吧|的|是什么|怎么样|怎么说|怎么办|怎么弄|说说)*"
 )
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
-_ENDING = re.compile(r"(?:又?呢|怎么样|如何)?[？?！!。.\s]*$")
+_ENDING = re.compile(r"(?:又?呢|怎么样|如何)?(?<![？?！!。.\s])[？?！!。.\s]*$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NEGATION = re.compile(r"不|没|无|未|非|别|勿|否|莫|拒")
 _MARKER = re.compile(r"\[\d+\]")
@@ -89,10 +90,9 @@ def with_subject(text: str, subject: str) -> str | None:
 def keeps_facts(original: str, rewritten: str) -> bool:
     """Whether every number, identifier and negation of the original is in the rewrite, unchanged."""
     before, after = fold(original), fold(rewritten)
-    numbers, kept = _NUMBER.findall(before), _NUMBER.findall(after)
     return (
-        all(kept.count(number) >= numbers.count(number) for number in numbers)
-        and all(name in after for name in IDENTIFIER.findall(before))
+        Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
+        and all(name in after for name in set(IDENTIFIER.findall(before)))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 

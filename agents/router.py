@@ -23,6 +23,8 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Vector
 
+MAX_RESOLVED = 16
+"""Entities of one message that are looked up in the business database."""
 PERSON_GATE = "person"
 """The gate that forces human_request: whoever writes 人工客服 is offered one, whatever else is asked."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -157,7 +159,7 @@ class Router:
         if resolver is None or not asked:
             return mentions.certain, False, ()
         try:
-            known = set(await resolver.resolve(asked, caller))
+            known = set(await resolver.resolve(asked[:MAX_RESOLVED], caller))
         except BusinessUnavailable:
             return mentions.certain, False, ("business",)
         confirmed = tuple(entity for entity in mentions.candidates if entity in known)

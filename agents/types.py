@@ -41,7 +41,8 @@ GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One earlier exchange of the session. `standalone` is the question as it was understood, `proposed` the action of
-    what the reply proposed, empty for nothing.
+    what the reply proposed, empty for nothing. `rows`: the reply held rows of the business database, and is left out;
+    models are not shown the turn at all.
     """
 
     question: str
@@ -49,6 +50,7 @@ class Turn:
     reply: str
     suggestions: tuple[str, ...] = ()
     proposed: str = ""
+    rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,11 @@ from app.auth.principal import require_safe_binding
 from app.chat.stream import DRAIN_SECONDS
 from app.container import Container
 from app.db.keys import has_valid_key
+from app.http.docs import documented
+from app.http.server import server_config
 from app.logging import configure_logging
 from app.main import create_app
+from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
 
@@ -56,7 +59,8 @@ class Server(uvicorn.Server):
         _spare_the_collector()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}，接口文档 {address}/docs）")
+        docs = f"，接口文档 {address}/docs" if await documented(self._container) else ""
+        print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}{docs}）")
         key = " -H 'Authorization: Bearer 您的密钥'" if self._has_key else ""
         example = f"""curl -s {address}/api/v1/chat{key} -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
         print(f"试一试：{example}", flush=True)
@@ -78,16 +82,14 @@ def main() -> int:
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
-    configure_logging(settings.log_level)
+    try:
+        configure_logging(settings.log_level, file=settings.log)
+    except OSError as error:
+        print(f"LOG_FILE={settings.log_file} 不能写：{error.strerror}，请换一个路径", file=sys.stderr)
+        return 2
+    keep_private(settings.data_dir)
     app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
+    config = server_config(app, settings, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
     server = Server(config, app, has_key=has_key)
     with suppress(KeyboardInterrupt):
         server.run()

@@ -14,7 +14,7 @@ from agents.business.generation import SqlWriter
 from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
-from agents.business.strangers import load_names
+from agents.business.tagging import load_names
 from agents.llm.model import ChatModel
 from agents.router import Sure
 from app.settings import Settings

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from loguru import logger
 
@@ -30,6 +31,8 @@ from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
 from app.chat.service import ChatService
 from app.chat.session import Sessions
+from app.conversations.access import Access
+from app.db.conversation_holders import HolderRepository
 from app.db.conversations import ConversationRepository
 from app.db.documents import DocumentRepository
 from app.db.gaps import GapRepository, note
@@ -45,6 +48,7 @@ from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
 from app.desk.assembly import HumanDesk
 from app.errors import Overloaded
+from app.http.strangers import Strangers
 from app.intents import Heads
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
@@ -55,6 +59,7 @@ from app.limits.assembly import open_attempts, open_limits
 from app.llm import LanguageModels
 from app.metrics import Metrics
 from app.outbox import OutboxWorker
+from app.retention.service import Retention
 from app.retrieval import configuration, default_profile, knowledge_policy
 from app.samples import ingest_samples
 from app.settings import Settings
@@ -96,7 +101,8 @@ class Container:
         self.settings = settings
         self.business = business
         self._care = Care(settings, business)
-        self.user_tokens = UserTokens(settings.user_token_secret.get_secret_value())
+        self.strangers = Strangers()
+        self.user_tokens = UserTokens.of(settings)
         self.base = base
         self.webhooks = webhooks
         self.ready = asyncio.Event()
@@ -120,7 +126,14 @@ class Container:
         self.desk = HumanDesk.over(
             base.database, settings, conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
-        self.turn_log = TurnLog(base.database, after_turns, self.outbox.wake, self.desk.feed.note)
+        durable = settings.turn_durability == "full"
+        lifetime = timedelta(hours=settings.session_token_hours)
+        self.holders = HolderRepository(base.database)
+        self.access = Access(self.holders, lifetime)
+        self.turn_log = TurnLog(
+            base.database, after_turns, self.outbox.wake, self.desk.feed.note, durable=durable, lifetime=lifetime
+        )
+        self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.heads = Heads(base.embedder)
         self._emotions: EmotionHead | None = None
@@ -133,11 +146,12 @@ class Container:
             guard,
             Sessions(conversations),
             self.hot_cache,
-            History(conversations, models.rewriter(), settings.history_turns),
+            History(conversations, models.rewriter(), settings.history_turns, rows_to_model=self.rows_to_model),
             Computing(self._answering, self.limits.slots, self.limits.urgent, self.metrics),
             self.turn_log,
             self.metrics,
             self.desk.gate,
+            self.access,
             self.limits,
         )
 
@@ -253,7 +267,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         searches = Searches(settings, labelled)
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
         stack.push_async_callback(searches.close)
-        stack.callback(start_jobs(searches).shutdown, wait=False)
+        retention = Retention(base.database, settings.retention_days, base.embeddings)
+        stack.callback(start_jobs(searches, retention).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))

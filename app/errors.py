@@ -6,8 +6,10 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── InvalidRequest          400
 ├── Forbidden               403
 ├── Unauthorized            401
+├── RequestTimeout          408
 ├── PayloadTooLarge         413
 ├── RateLimited             429
+├── HeadTooLarge            431
 ├── BatchRejected           422
 ├── Overloaded              503
 │   └── QueueTimeout        503
@@ -60,6 +62,16 @@ class PayloadTooLarge(AppError):
     code = "payload_too_large"
 
 
+class RequestTimeout(AppError):
+    """The request did not come in time."""
+
+    code = "request_timeout"
+
+
+class HeadTooLarge(AppError):
+    code = "head_too_large"
+
+
 class BatchRejected(AppError):
     """No file of an upload of several was taken; `details["files"]` says why, one by one."""
 
@@ -95,7 +107,9 @@ STATUS: dict[type[Exception], int] = {
     Forbidden: 403,
     NotFound: 404,
     Conflict: 409,
+    RequestTimeout: 408,
     PayloadTooLarge: 413,
+    HeadTooLarge: 431,
     BatchRejected: 422,
     RateLimited: 429,
     Overloaded: 503,
@@ -115,6 +129,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.WrongEncoding: 422,
     knowledge_errors.HostileDocument: 400,
     knowledge_errors.DocumentTooLarge: 413,
+    knowledge_errors.CostlyDocument: 422,
     knowledge_errors.IndexMismatch: 409,
     knowledge_errors.InvalidConfiguration: 500,
     knowledge_errors.MissingDependency: 501,
@@ -123,6 +138,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.EmbeddingUnavailable: 503,
     knowledge_errors.IndexUnavailable: 503,
     knowledge_errors.RerankUnavailable: 503,
+    knowledge_errors.ParsingUnavailable: 503,
 }
 """One row per error class; a test fails on a class that is missing here."""
 
@@ -135,6 +151,7 @@ _MESSAGES: dict[type[Exception], str] = {
     knowledge_errors.MissingDependency: "服务缺少所需的组件，请管理员查看日志。",
     knowledge_errors.NotCalibrated: "知识库正在准备，请稍后再试。",
     knowledge_errors.Unavailable: "检索" + _TRY_AGAIN,
+    knowledge_errors.ParsingUnavailable: "文件解析" + _TRY_AGAIN,
     agent_errors.GenerationError: "生成回答时出了问题，请稍后再试。",
     agent_errors.GenerationUnavailable: "生成" + _TRY_AGAIN,
     agent_errors.BusinessUnavailable: "业务查询" + _TRY_AGAIN,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from app.knowledge_ops.search import Searches
+from app.retention.service import Retention
 
 CALIBRATION_MINUTES = 5
+RETENTION_HOURS = 24
+RETENTION_FIRST_MINUTES = 10
+"""After the start, so that a server which is restarted every day deletes too."""
 
 
-def start_jobs(searches: Searches) -> AsyncIOScheduler:
+def start_jobs(searches: Searches, retention: Retention) -> AsyncIOScheduler:
     """Starts all schedules on the running event loop; `shutdown` of the result stops them."""
     scheduler = AsyncIOScheduler(job_defaults={"coalesce": True, "max_instances": 1})
     scheduler.add_job(searches.catch_up, "interval", minutes=CALIBRATION_MINUTES, id="calibration")
+    soon = datetime.now(UTC) + timedelta(minutes=RETENTION_FIRST_MINUTES)
+    scheduler.add_job(retention.run, "interval", hours=RETENTION_HOURS, next_run_time=soon, id="retention")
     scheduler.start()
     return scheduler

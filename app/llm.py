@@ -41,6 +41,11 @@ class LanguageModels:
         self.main = self._model(settings.llm_base_url, key, settings.llm_model, retries) if key else None
         self.small = self._model(small_url, small_key, small_name, 0) if small_key else None
 
+    @property
+    def present(self) -> bool:
+        """Whether anything is sent to a model at all."""
+        return self.main is not None or self.small is not None
+
     def generator(self, analyzer: Analyzer, profile: TenantProfile) -> Generator:
         """Models in order of preference, quotes from the knowledge base in the end."""
         quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile))

@@ -1,4 +1,4 @@
-"""Logs without personal data: JSON lines on stderr, or readable lines on a terminal.
+"""Logs without personal data: JSON lines on stderr or in a file, or readable lines on a terminal.
 
 A line carries only the fields of `FIELDS`, an event's constant message and the place of an error. What customers wrote
 never goes into a message; as a second net phone numbers, addresses and long numbers are masked in every line.
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import orjson
 from loguru import logger
 
+from app.log_file import LogFile
+
 if TYPE_CHECKING:
     from loguru import Message, Record
 
@@ -29,8 +31,10 @@ _MASKS = (
 _QUIET = ("uvicorn.access", "httpx", "chromadb", "alembic", "aiosqlite", "asyncio", "jieba", "apscheduler")
 
 
-def configure_logging(level: str, stream: TextIO | None = None) -> None:
-    """Sends all logs of the process, those of libraries included, to `stream` (stderr when None)."""
+def configure_logging(level: str, stream: TextIO | None = None, file: LogFile | None = None) -> None:
+    """Sends all logs of the process, those of libraries included, to `file`, or to `stream` (stderr when None). Raises
+    OSError for a file that cannot be written.
+    """
     target = stream or sys.stderr
     render = _readable if target.isatty() else _json
 
@@ -39,8 +43,10 @@ def configure_logging(level: str, stream: TextIO | None = None) -> None:
         target.flush()
 
     logger.remove()
-    # `write` renders the record itself; loguru's own rendering would cost as much again.
-    logger.add(write, level=level, format=lambda _: "", backtrace=False, diagnose=False)
+    if file is not None:
+        logger.add(**file.options(), level=level, format=_line, backtrace=False, diagnose=False)
+    else:  # `write` renders the record itself; loguru's own rendering would cost as much again
+        logger.add(write, level=level, format=lambda _: "", backtrace=False, diagnose=False)
     logging.basicConfig(handlers=[_ToLoguru()], level=logging.INFO, force=True)
     for name in logging.root.manager.loggerDict:
         logging.getLogger(name).handlers.clear()
@@ -91,6 +97,12 @@ def _error(error: BaseException | None) -> dict[str, Any]:
 def _json(record: Record) -> str:
     line = {"time": record["time"].isoformat(), "level": record["level"].name, "event": record["message"]}
     return orjson.dumps(_masked(line | _fields(record)), default=str).decode()
+
+
+def _line(record: Record) -> str:
+    """The template of a line, which loguru compiles once: the line itself stands in the record."""
+    record["extra"]["_line"] = _json(record)
+    return "{extra[_line]}\n"
 
 
 def _readable(record: Record) -> str:

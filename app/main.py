@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from app.api import (
     chat,
@@ -29,9 +30,12 @@ from app.api import (
 )
 from app.api.direct import include_directly
 from app.api.error_handlers import install_error_handlers
-from app.api.middleware import RequestContextMiddleware
 from app.container import open_container
-from app.settings import Settings
+from app.http import docs
+from app.http.body import BodyMiddleware
+from app.http.context import RequestContextMiddleware
+from app.http.origin import OriginMiddleware
+from app.settings import Settings, split_list
 
 TITLE = "应答 Yingda"
 
@@ -52,12 +56,21 @@ def create_app(settings: Settings) -> FastAPI:
                     with suppress(asyncio.CancelledError):
                         await task
 
-    app = FastAPI(title=TITLE, lifespan=lifespan)
-    app.add_middleware(RequestContextMiddleware)
+    app = FastAPI(title=TITLE, lifespan=lifespan, openapi_url=None, middleware=_middleware(settings))
     install_error_handlers(app)
     include_directly(app, chat.router)
     staff = documents, gaps, performance, profile, tickets, webhooks
     people = desk, desk_help, desk_socket, handoff, handoff_socket
-    for resource in (openai, conversations, search, *people, *staff, health, prometheus):
+    for resource in (openai, conversations, search, *people, *staff, health, prometheus, docs):
         app.include_router(resource.router)
     return app
+
+
+def _middleware(settings: Settings) -> list[Middleware]:
+    """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
+    uploads = {documents.router.prefix: documents.max_bytes(settings.max_upload_bytes)}
+    return [
+        Middleware(RequestContextMiddleware),
+        Middleware(OriginMiddleware, hosts=split_list(settings.allowed_hosts)),
+        Middleware(BodyMiddleware, most=settings.max_body_bytes, larger=uploads, seconds=settings.body_timeout),
+    ]

@@ -16,6 +16,7 @@ from knowledge.embeddings.registry import EmbedderOptions
 from knowledge.gate import Gate
 from knowledge.rerankers.registry import RerankerOptions
 from knowledge.retriever import RetrievalOptions
+from knowledge.sandbox.pool import SandboxOptions
 from knowledge.text import Analyzer
 
 
@@ -51,6 +52,11 @@ def reranker_options(settings: Settings) -> RerankerOptions:
 def chunk_options(settings: Settings) -> ChunkOptions:
     """Bounds of chunks."""
     return ChunkOptions(settings.chunk_min_tokens, settings.chunk_max_tokens, settings.chunk_overlap_tokens)
+
+
+def sandbox_options(settings: Settings) -> SandboxOptions:
+    """What reading one file may take."""
+    return SandboxOptions(settings.parse_workers, settings.parse_max_memory_mb, settings.parse_max_seconds)
 
 
 def generator_options(

@@ -7,18 +7,23 @@ naming variable and fix.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.log_file import LogFile
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
+Days = Annotated[int, Field(ge=0, le=36500)]
 _KEY = re.compile(r"[\x21-\x7e]+")
+MIN_KEY_CHARS = 16
+_HOST = re.compile(r"(\*\.)?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]")
 MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
@@ -40,13 +45,55 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=0, le=65535, description="监听端口")
     data_dir: Path = Field(Path("data"), description="全部状态所在目录：数据库、索引、向量缓存")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="日志级别")
+    log_file: Path | None = Field(None, description="日志文件的路径；留空则写到标准错误")
+    log_rotation_mb: int = Field(100, ge=1, le=10_000, description="日志文件到这么大（MB）或过了一天就另起一个")
+    log_retention_days: Days = Field(30, description="旧日志文件保留的天数；0 为不删")
     samples_enabled: bool = Field(True, description="首次启动时是否导入示例知识库")
     api_key: SecretStr = Field(
         SecretStr(""), description="首个管理员密钥；留空则只允许监听本机，且本机请求拥有全部角色"
     )
 
+    allowed_hosts: str = Field(
+        "",
+        description="除本机的名字外，还接受哪些主机名的请求，逗号分隔，端口不限，*.example.com 表示其下各级；"
+        "留空时：有密钥则不限主机名，没有密钥则只认本机的名字",
+    )
+    trusted_proxies: str = Field(
+        "", description="反向代理的地址或网段，逗号分隔：只采信它们的 X-Forwarded-For；留空则谁的都不信"
+    )
+    api_docs_enabled: Literal["auto", "true", "false"] = Field(
+        "auto", description="是否开放 /docs、/redoc 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
+    )
+    max_body_bytes: int = Field(
+        512 * 1024, ge=16 * 1024, le=10_000_000, description="请求体的字节上限；上传文档按 MAX_UPLOAD_BYTES 另算"
+    )
+    max_connections: int = Field(
+        4000, ge=16, le=60_000, description="同时的连接数上限；满了先断开没有在处理请求的，再满则返回 503，健康检查除外"
+    )
+    head_timeout: float = Field(10.0, gt=0, le=300, description="等请求头收全、等 WebSocket 带密钥的第一帧的秒数")
+    body_timeout: float = Field(
+        20.0, gt=0, le=300, description="等一个请求体收全的秒数，另按每秒 4 KB 给较大的请求体加时"
+    )
+    keep_alive_timeout: float = Field(15.0, gt=0, le=300, description="空闲的长连接保留的秒数")
+
     # Database
     database_url: str = Field("", description="SQLAlchemy 异步地址；留空则使用 DATA_DIR 下的 SQLite")
+    turn_durability: Literal["fast", "full"] = Field(
+        "fast", description="SQLite 上一轮对话怎样落盘：fast 不等磁盘，断电可能丢最后几轮；full 每次提交都等磁盘"
+    )
+
+    # Retention: days, 0 keeps for ever; a tenant may have its own
+    retention_conversations_days: Days = Field(
+        0, description="会话最后一次活动多少天后删除，连同由它产生的数据；0 为不删"
+    )
+    retention_tickets_days: Days = Field(0, description="已解决或关闭的工单多少天没有变化后删除；0 为不删")
+    retention_solutions_days: Days = Field(0, description="审核过的人工方案多少天没有变化后删除；0 为不删")
+    retention_gaps_days: Days = Field(0, description="知识缺口多少天没有人再问后删除；0 为不删")
+    retention_usage_days: Days = Field(0, description="每日用量计数保留的天数；0 为不删")
+    retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
+    retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
+    retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
+    retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 
     # Embedding and stores
     embedder: Literal["e5", "use", "bge", "openai", "hash", "auto"] = Field(
@@ -91,6 +138,15 @@ class Settings(BaseSettings):
     chunk_max_tokens: int = Field(300, ge=20, description="片段最多 token 数")
     chunk_overlap_tokens: int = Field(50, ge=0, description="相邻片段重叠的 token 数")
     max_upload_bytes: int = Field(20 * 1024 * 1024, ge=1024, description="单个文件的字节上限")
+    parse_workers: int = Field(
+        4, ge=1, le=32, description="最多几个进程同时解析文件；一个租户最多占用其中一半（至少一个）"
+    )
+    parse_max_memory_mb: int = Field(
+        1024, ge=64, le=16384, description="解析一个文件最多占用的内存（MB，Linux 上有效），超过即停止并拒绝该文件"
+    )
+    parse_max_seconds: int = Field(
+        60, ge=1, le=3600, description="解析一个文件最多占用的处理器秒数，超过即停止并拒绝该文件；总时长不超过它的三倍"
+    )
 
     # Answer
     max_source_count: int = Field(3, ge=1, le=10, description="引用来源的条数上限")
@@ -146,8 +202,23 @@ class Settings(BaseSettings):
     business_tenant: str = Field("default", min_length=1, description="业务库属于哪个租户")
     business_timeout: float = Field(3.0, gt=0, le=60, description="一条业务查询的秒数上限")
     business_max_rows: int = Field(50, ge=1, le=1000, description="一条业务查询最多返回几行")
+    business_rows_to_model: bool = Field(
+        False, description="同一会员之后的提问里，大模型能否读到此前含业务数据的对话；关闭时模型读不到这些轮次"
+    )
     user_token_secret: SecretStr = Field(
         SecretStr(""), description="签发 user_token 的密钥（HS256），至少 32 个字符；留空则不接受 user_token"
+    )
+    user_token_secrets: dict[str, SecretStr] = Field(
+        {},
+        description="各租户自己的 user_token 密钥，写成 JSON；列出的租户只认自己的，其余用 USER_TOKEN_SECRET",
+    )
+    user_token_issuer: str = Field("", description="user_token 的 iss 须等于它；留空则不检查")
+    user_token_audience: str = Field("", description="user_token 的 aud 须含有它；留空则不检查")
+    user_token_max_hours: float = Field(
+        0.0, ge=0, description="user_token 从 iat 到 exp 最长几小时，设置后 iat 必填；0 为不限"
+    )
+    session_token_hours: float = Field(
+        168.0, gt=0, le=87_600, description="会话凭据 session_token 最后一次使用之后多少小时内有效"
     )
 
     # Checking what a model wrote
@@ -190,7 +261,8 @@ class Settings(BaseSettings):
         0,
         ge=0,
         le=1024,
-        description="一个租户同时计算几轮回答，其余排队，另有一个位子留给别的租户；等大模型的不占位；0 为处理器的核数，但不多于能同时算的向量",
+        description="一个租户同时计算几轮回答，另有一个位子留给别的租户，其余排队；等大模型的不占位；"
+        "0 为处理器的核数，但不多于能同时算的向量",
     )
     turn_wait: float = Field(15.0, gt=0, le=120, description="一轮回答最多排队几秒，超过则 503")
     turns_per_key: int = Field(192, ge=0, description="一个密钥同时进行的轮数上限，排队的也算，超出则 503；0 为不限")
@@ -204,6 +276,28 @@ class Settings(BaseSettings):
             raise ValueError("API_KEY 只能用英文字母、数字和半角符号，不能有空格，否则放不进请求头")
         if key.lower() in _PLACEHOLDERS:
             raise ValueError("API_KEY 是示例值，谁都猜得到，请换成随机生成的密钥")
+        if key and len(key) < MIN_KEY_CHARS:
+            raise ValueError(
+                f"API_KEY 太短，会被猜出来：至少 {MIN_KEY_CHARS} 个字符，"
+                '可用 python -c "import secrets; print(secrets.token_urlsafe(32))" 生成'
+            )
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _host_names(cls, value: str) -> str:
+        if wrong := next((host for host in split_list(value) if not _HOST.fullmatch(host)), None):
+            raise ValueError(f"ALLOWED_HOSTS 里的 {wrong} 不是主机名：不带协议、端口与路径，例如 kefu.example.com")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: str) -> str:
+        for network in split_list(value):
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"TRUSTED_PROXIES 里的 {network} 不是地址或网段，例如 10.0.0.5,10.1.0.0/16") from error
         return value
 
     @field_validator("user_token_secret")
@@ -211,6 +305,14 @@ class Settings(BaseSettings):
     def _hard_to_guess(cls, value: SecretStr) -> SecretStr:
         if value and len(value.get_secret_value()) < MIN_SECRET_CHARS:
             raise ValueError(f"USER_TOKEN_SECRET 太短，会被猜出来：至少 {MIN_SECRET_CHARS} 个字符，请随机生成")
+        return value
+
+    @field_validator("user_token_secrets")
+    @classmethod
+    def _each_hard_to_guess(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for tenant, secret in value.items():
+            if len(secret.get_secret_value()) < MIN_SECRET_CHARS:
+                raise ValueError(f"USER_TOKEN_SECRETS 中 {tenant} 的密钥太短：至少 {MIN_SECRET_CHARS} 个字符")
         return value
 
     @model_validator(mode="after")
@@ -226,12 +328,33 @@ class Settings(BaseSettings):
             raise ValueError("EMBEDDER=openai 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
+        secrets = [self.user_token_secret, *self.user_token_secrets.values()]
+        if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
+            raise ValueError("USER_TOKEN_SECRETS 中的密钥与别的租户或 USER_TOKEN_SECRET 相同，请为每个租户随机生成一个")
         return self
+
+    @property
+    def log(self) -> LogFile | None:
+        """The log file, if any."""
+        if self.log_file is None:
+            return None
+        return LogFile(self.log_file, self.log_rotation_mb * 1_000_000, self.log_retention_days)
+
+    @property
+    def retention_days(self) -> dict[str, int]:
+        """Kind of data -> how many days it is kept."""
+        pattern = re.compile(r"retention_(\w+)_days")
+        return {found[1]: getattr(self, name) for name in type(self).model_fields if (found := pattern.fullmatch(name))}
 
     @property
     def sql_url(self) -> str:
         """The database address in force."""
         return self.database_url or f"sqlite+aiosqlite:///{(self.data_dir / 'yingda.sqlite3').as_posix()}"
+
+
+def split_list(value: str) -> tuple[str, ...]:
+    """The items of a setting that holds several, separated by commas."""
+    return tuple(item for part in value.split(",") if (item := part.strip()))
 
 
 def load_settings() -> Settings:
@@ -253,4 +376,5 @@ def load_settings() -> Settings:
 def _given(item: ErrorDetails) -> str:
     """What was set, unless it is a secret."""
     field = Settings.model_fields.get(str(item["loc"][0]))
-    return "" if field is None or field.annotation is SecretStr else f"（现为 {item.get('input')!r}）"
+    secret = field is None or "SecretStr" in str(field.annotation)
+    return "" if secret else f"（现为 {item.get('input')!r}）"

@@ -32,7 +32,7 @@ def count_tokens(text: str) -> int:
 
 
 def _symbols(text: str) -> int:
-    return sum(1 for _ in _SYMBOL.finditer(text))
+    return _SYMBOL.subn("", text)[1]  # a loop in Python took three times as long
 
 
 def _most_symbols(tokens: int) -> int:
@@ -164,14 +164,18 @@ def _pack(blocks: Sequence[Block], options: ChunkOptions) -> Iterator[tuple[str,
     """Texts of at most `max_tokens` with the page each begins on. Only an over-long block is divided."""
     longest, overlap = _most_symbols(options.max_tokens), _most_symbols(options.overlap_tokens)
     chunk: list[_Unit] = []
+    size = 0
     for block in blocks:
         units = list(_units(block, longest))
         groups = [units] if _size(units) <= longest else [[unit] for unit in units]
         for group in groups:
-            if chunk and _size(chunk) + _size(group) > longest:
+            added = _size(group)
+            if chunk and size + added > longest:
                 yield _text(chunk), chunk[0].page
-                chunk = _overlap(chunk, group[0], min(overlap, longest - _size(group)))
+                chunk = _overlap(chunk, group[0], min(overlap, longest - added))
+                size = _size(chunk)
             chunk.extend(group)
+            size += added
     if chunk:
         yield _text(chunk), chunk[0].page
 

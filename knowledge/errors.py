@@ -8,7 +8,8 @@ KnowledgeError
 │   ├── BrokenDocument         cannot be parsed, or is not what its name says
 │   ├── WrongEncoding          text that is not in any encoding we can tell
 │   ├── HostileDocument        zip bomb, NUL bytes, hostile file name
-│   └── DocumentTooLarge       over a limit on bytes, pages or characters
+│   ├── DocumentTooLarge       over a limit on bytes, pages or characters
+│   └── CostlyDocument         takes more time or memory to read than one file may
 ├── IndexMismatch              permanent until re-indexed: built by another embedder or dimension
 ├── InvalidConfiguration       permanent: a value that cannot work
 │   └── MissingDependency      an optional package is not installed; the message names it
@@ -16,7 +17,8 @@ KnowledgeError
 └── Unavailable                retryable: a model or store is out of reach now
     ├── EmbeddingUnavailable
     ├── IndexUnavailable
-    └── RerankUnavailable
+    ├── RerankUnavailable
+    └── ParsingUnavailable
 """
 
 from __future__ import annotations
@@ -65,6 +67,10 @@ class DocumentTooLarge(InvalidDocument):
     code = "document_too_large"
 
 
+class CostlyDocument(InvalidDocument):
+    code = "costly_document"
+
+
 class IndexMismatch(KnowledgeError):
     """The stored index was built by another embedder or dimension."""
 
@@ -95,3 +101,7 @@ class IndexUnavailable(Unavailable):
 
 class RerankUnavailable(Unavailable):
     """The reranker failed."""
+
+
+class ParsingUnavailable(Unavailable):
+    """No process that reads files could be started."""

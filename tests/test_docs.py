@@ -101,7 +101,7 @@ def run(command: list[str], server: Server, folder: Path | None = None) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=500,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -17,6 +17,7 @@ from agents.business.scope import UnsafeQuery
 from agents.business.sources import row_sources
 from agents.business.types import PLAN_DIALECT, OfflineQueries, Plan, Replies, Rows
 from agents.errors import BusinessUnavailable
+from agents.excerpt import excerpt, is_whole
 from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
@@ -64,19 +65,23 @@ class BusinessAgent:
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
-        answer = await self._answer(question)
+        whole = is_whole(question.standalone)
+        rewrite = question.rewrite and excerpt(question.rewrite)
+        question = replace(question, text=excerpt(question.text), rewrite=rewrite)
+        answer = await self._answer(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
         degraded = tuple(dict.fromkeys(question.degraded + answer.degraded))
         answer = replace(answer, degraded=degraded, usage=question.usage + answer.usage, timings_ms=timings)
         yield Token(answer.reply)
         yield Done(answer)
 
-    async def _answer(self, question: Question) -> Answer:
+    async def _answer(self, question: Question, whole: bool) -> Answer:
+        """whole: nothing of the question was left out, so that a plan by rules may say that it understood all."""
         if not question.caller:
             return self._said(SIGN_IN_ENGLISH if in_english(question, self._profile) else SIGN_IN, Outcome.CLARIFY)
         if refusal := await self._identity.refusal(question):
             return self._said(refusal, Outcome.CANNOT_ANSWER)
-        plan = self._parts.queries.plan(question.standalone, self._parts.today())
+        plan = self._parts.queries.plan(question.standalone, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
             return await self._planned(question, plan)
         return await self._written(question, plan, self._parts.writer)

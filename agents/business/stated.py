@@ -64,9 +64,9 @@ def stated(
         case exp.If():
             return any_of([node.args.get("true"), node.args.get("false")])
         case exp.Mul() | exp.Div():
-            return any_of([node.left, node.right], _UNITS)
+            return any_of([node.args["this"], node.args["expression"]], _UNITS)
         case exp.Add() | exp.Sub() | exp.DPipe():
-            return any_of([node.left, node.right], _NONE)
+            return any_of([node.args["this"], node.args["expression"]], _NONE)
         case _ if isinstance(node, _FIRST_PART):
             return any_of([node.this])
     return True

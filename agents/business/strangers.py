@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import yaml
 
+from agents.business.tagging import tag_of, tagged
 from agents.routing.entities import shipped_extractor
 from knowledge.text import fold
 
 _LIST = re.compile(r"\{([a-z]+)\}")
-_EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
 _LETTERS = re.compile(r"([A-Za-z]{1,4}[-_]?)(\d{2,})")
 _MAX_NAME = 4
 _NOT_IN_NAMES = re.compile(r"[我你您他她它的了么吗呢吧查下单]")
@@ -82,16 +82,6 @@ def mentions(text: str, caller: str) -> frozenset[Mention]:
     )
 
 
-def load_names() -> None:
-    """Reads the dictionary that tells names from words: a second, once a process."""
-    _tagger().lcut("张三")
-
-
-def tagged(text: str) -> list[tuple[str, str]]:
-    """The words of a text, which they make up again, with jieba's tags of parts of speech."""
-    return [(pair.word, pair.flag) for pair in _tagger().cut(text)]
-
-
 def _members(text: str, caller: str) -> Iterator[str]:
     folded = fold(text)
     for pattern in _phrases().members:
@@ -106,7 +96,7 @@ def _names(text: str) -> Iterator[str]:
     """Names of people, without what cannot be one: 谢谢, 余额够, 何时发."""
     phrases = _phrases()
     for name in _named(text):
-        first = _tagger().word_tag_tab.get(name[:2], "") if len(name) == 3 else ""
+        first = (tag_of(name[:2]) or "") if len(name) == 3 else ""
         odd = name in phrases.brands or name[0] == name[1] or (first and first[0] in _GRAMMAR)
         if not (odd or _NOT_IN_NAMES.search(name[1:]) or phrases.data.search(name)):
             yield name
@@ -115,7 +105,7 @@ def _names(text: str) -> Iterator[str]:
 def _named(text: str) -> Iterator[str]:
     """What the dictionary tags as a name, and unknown words after a surname where somebody is named."""
     phrases = _phrases()
-    for word, tag in _tagger().lcut(text):
+    for word, tag in tagged(text):
         if tag.startswith("nr") and 2 <= len(word) <= _MAX_NAME and phrases.surname.match(word):
             yield word
     extractor = shipped_extractor()
@@ -131,15 +121,8 @@ def _named(text: str) -> Iterator[str]:
 
 def _is_word(text: str) -> bool:
     """Whether the dictionary knows it as anything but a name, whole or as the beginning of what follows."""
-    tag = _tagger().word_tag_tab.get(text)
+    tag = tag_of(text)
     return tag is not None and not tag.startswith("nr")
-
-
-@cache
-def _tagger() -> Any:
-    from jieba import posseg
-
-    return posseg.POSTokenizer()
 
 
 @cache

@@ -101,5 +101,7 @@ def prompt_text(text: str, max_chars: int) -> str:
 
 def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
     for turn in turns:
+        if turn.rows:
+            continue
         yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
         yield {"role": "assistant", "content": without_marks(turn.reply)[:MAX_HISTORY_CHARS] or "（无）"}

@@ -41,6 +41,8 @@ class ModelRewriter:
         if not follows_up(text, history):
             return Rewrite(None)
         ruled = rewritten_by_rules(text, history)
+        if history[-1].rows:  # what it leans on is not for a model
+            return Rewrite(ruled)
         shown = _shown(history)
         prompt = fill("follow_up", tag=secrets.token_hex(8), history=shown, page=subject_of(page), text=one_line(text))
         messages = [{"role": "system", "content": template("rewrite")}, {"role": "user", "content": prompt}]
@@ -68,5 +70,6 @@ def _shown(history: Sequence[Turn]) -> str:
     turns = (
         f"顾客：{one_line(turn.question)}\n客服：{one_line(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
         for turn in history[-MAX_TURNS:]
+        if not turn.rows
     )
     return "\n".join(turns)

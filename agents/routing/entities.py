@@ -62,13 +62,20 @@ class EntityExtractor:
     def extract(self, text: str) -> Mentions:
         """Entities of a text; spans do not overlap, earlier kinds and longer spans go first."""
         folded = fold(text)
-        taken: dict[tuple[int, int], Entity] = {}
-        for kind in self.kinds.values():
-            taken.update(_free(_found(kind, kind.patterns, folded), taken))
-        weak: dict[tuple[int, int], Entity] = {}
-        for kind in self.kinds.values():
-            weak.update(_free(_found(kind, kind.candidates, folded), taken | weak))
-        rest = "".join(" " if _covered(place, taken) else character for place, character in enumerate(folded))
+        covered = bytearray(len(folded))
+        taken = {
+            span: entity
+            for kind in self.kinds.values()
+            for span, entity in _found(kind, kind.patterns, folded)
+            if _take(span, covered)
+        }
+        rest = "".join(" " if place else character for place, character in zip(covered, folded, strict=True))
+        weak = {
+            span: entity
+            for kind in self.kinds.values()
+            for span, entity in _found(kind, kind.candidates, folded)
+            if _take(span, covered)
+        }
         alone = bool(taken) and not _WORD.search(_FILLER.sub("", rest))
         return Mentions(_in_order(taken), _in_order(weak), alone)
 
@@ -108,18 +115,13 @@ def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> It
             yield (start, end), Entity(kind.name, text, _VALUES[kind.value](text))
 
 
-def _free(
-    found: Iterator[tuple[tuple[int, int], Entity]], taken: Mapping[tuple[int, int], Entity]
-) -> dict[tuple[int, int], Entity]:
-    kept: dict[tuple[int, int], Entity] = {}
-    for (start, end), entity in found:
-        if all(end <= other[0] or other[1] <= start for other in (*taken, *kept)):
-            kept[start, end] = entity
-    return kept
-
-
-def _covered(place: int, spans: Mapping[tuple[int, int], Entity]) -> bool:
-    return any(start <= place < end for start, end in spans)
+def _take(span: tuple[int, int], covered: bytearray) -> bool:
+    """Whether a place in the text is free; from now on it is not."""
+    start, end = span
+    if any(covered[start:end]):
+        return False
+    covered[start:end] = bytes([1]) * (end - start)
+    return True
 
 
 def _in_order(spans: Mapping[tuple[int, int], Entity]) -> tuple[Entity, ...]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.chat_schemas import ChatRequest, ChatResponse
-from app.api.deps import TurnTenant, caller_from, current_container
+from app.api.deps import TurnTenant, current_container, proof_from
 from app.api.direct import DirectRoute
 from app.api.error_handlers import log_error, request_id_of
 from app.api.streams import streamed
 from app.chat.session import Message
 from app.chat.stream import MEDIA_TYPE, frames, paced
 from app.chat.types import ChatEvent, TurnDone
+from app.desk.types import SessionKey
 from app.errors import Overloaded, RateLimited, describe
 from app.ids import new_id
 from knowledge.text import clean
@@ -34,14 +36,15 @@ async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Respo
     """Answers one message."""
     done = await current_container(request).chat.answer(_message(body, request, tenant))
     request.state.outcome = done.answer.outcome.value
-    return Response(done.body, media_type="application/json")
+    return Response(done.sent, media_type="application/json")
 
 
 @router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
 async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message as it is written."""
-    message = _message(body, request, tenant)
-    wiring = current_container(request)
+    message, wiring = _message(body, request, tenant), current_container(request)
+    key = SessionKey(tenant, message.session_id)  # before the response begins, whose status cannot change any more
+    message = replace(message, claim=await wiring.access.claim(key, message.proof, new=message.new_session))
     items = paced(_noted(wiring.chat.stream(message), request), wiring.draining)
     return await streamed(items, request, lambda items: frames(items, message.trace_id), _REFUSALS)
 
@@ -60,16 +63,16 @@ async def _noted(events: AsyncIterator[ChatEvent], request: Request) -> AsyncIte
 
 def _message(body: ChatRequest, request: Request, tenant: str) -> Message:
     user_id = clean(body.user_id)
-    caller = caller_from(request, body.user_token, user_id)
+    proof = proof_from(request, user_token=body.user_token, user_id=user_id, session_token=body.session_token)
     return Message(
         tenant=tenant,
         session_id=body.session_id or new_id(),
         text=body.message,
-        user_id=user_id or caller,
+        user_id=proof.caller or user_id,
         channel=clean(body.channel),
         trace_id=request_id_of(request),
         page=body.page.page() if body.page else None,
         new_session=body.session_id is None,
-        caller=caller,
+        proof=proof,
         sender=request.state.sender,
     )

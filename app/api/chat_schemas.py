@@ -14,6 +14,7 @@ MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
 
 
+MAX_TOKEN_CHARS = 256
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 
 
@@ -24,6 +25,9 @@ class ChatRequest(BaseModel):
     session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
     user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
     user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
+    session_token: str = Field(
+        "", max_length=MAX_TOKEN_CHARS, description="会话凭据，首次响应中返回；也可放在 X-Session-Token"
+    )
     channel: str = Field("", max_length=32, description="来源渠道")
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
 
@@ -102,3 +106,6 @@ class ChatResponse(BaseModel):
     reply: str
     outcome: str
     data: ChatData
+    session_token: str | None = Field(
+        None, description="会话凭据，只在签发它的那次响应里出现；client 密钥之后凭它使用这个会话"
+    )

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
-from app.api.deps import StaffTenant, TenantId, Wiring
+from app.api.deps import HolderTenant, StaffTenant, Wiring
 from app.db.transcripts import Rating
 from app.errors import NotFound
+from app.http.routes import GuardedRoute
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
+router = APIRouter(prefix="/api/v1/conversations", tags=["会话"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=128)]
 
@@ -24,6 +25,7 @@ class ConversationOut(BaseModel):
 
     session_id: str
     user_id: str
+    verified: bool = Field(description="user_id 是否已证明")
     channel: str
     turns: int
     created_at: datetime
@@ -112,7 +114,7 @@ async def delete_conversation(session_id: SessionId, tenant: StaffTenant, wiring
 
 @router.put("/{session_id}/messages/{message_id}/feedback", status_code=204)
 async def rate_message(
-    session_id: SessionId, message_id: SessionId, body: FeedbackIn, tenant: TenantId, wiring: Wiring
+    session_id: SessionId, message_id: SessionId, body: FeedbackIn, tenant: HolderTenant, wiring: Wiring
 ) -> Response:
     """Keeps the customer's vote on one reply."""
     if not await wiring.transcripts.rate(tenant, session_id, message_id, body.rating, clean(body.reason)):

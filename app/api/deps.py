@@ -1,4 +1,6 @@
-"""What routes depend on. Every route says who may call it, by `TenantId`, `StaffTenant`, `AdminTenant` or `PUBLIC`."""
+"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`, `AdminTenant`
+or `PUBLIC`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,12 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.auth.identity import caller_of
-from app.auth.principal import Role
+from app.auth.identity import proof_of, stays_inside
+from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.container import Container
+from app.conversations.types import Proof
+from app.desk.types import SessionKey
 from app.errors import Forbidden
 
 
@@ -31,28 +35,55 @@ class Allow(SecurityBase):
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
-        host = request.client.host if request.client else None
-        container = current_container(request)
-        principal = await container.keys.authenticate(_key(request), host)
-        request.state.tenant = principal.tenant
-        request.state.principal = principal
-        count = container.limits.counted if self._turns else container.limits.take
-        session_id = request.path_params.get("session_id", "")
-        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
+        known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
+        principal: Principal = known or await self._authenticated(request)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
         return principal.tenant
 
+    async def _authenticated(self, request: Request) -> Principal:
+        """Who calls, and counted for the limits, once a request."""
+        host, container = request.client.host if request.client else None, current_container(request)
+        principal = await container.keys.authenticate(_key(request), host)
+        request.state.tenant = principal.tenant
+        count = container.limits.counted if self._turns else container.limits.take
+        session_id = request.path_params.get("session_id", "")
+        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
+        request.state.principal = principal
+        return principal
 
-def caller_from(request: Request, user_token: str, user_id: str) -> str:
-    """The member who asks, for requests that `Allow` let through. Raises Unauthorized for a token that does not hold.
 
-    The token comes in the body or as X-User-Token.
+class AllowHolder(Allow):
+    """As `Allow`, for routes that take a session's id in their path: a session id opens nothing by itself."""
+
+    async def __call__(self, request: Request) -> str:
+        """The proof comes as X-Session-Token or X-User-Token. Raises Unauthorized, Forbidden."""
+        tenant = await super().__call__(request)
+        state = request.scope["state"]
+        if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
+            return tenant
+        key = SessionKey(tenant, request.path_params["session_id"])
+        await current_container(request).access.require(key, proof_from(request))
+        state["holds"] = True  # the route asks once more when it has read the body
+        return tenant
+
+
+def proof_from(request: Request, *, user_token: str = "", user_id: str = "", session_token: str = "") -> Proof:
+    """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
+    does not hold.
+
+    Tokens come in the body, or as X-User-Token and X-Session-Token.
     """
-    token = user_token or request.headers.get("x-user-token", "")
     container = current_container(request)
-    with container.attempts.checking(request.state.sender.address or None, token or None):
-        return caller_of(request.state.principal, container.user_tokens, token, user_id)
+    user_token = user_token or request.headers.get("x-user-token", "")
+    with container.attempts.checking(request.state.sender.address or None, user_token or None):
+        return proof_of(
+            request.state.principal,
+            container.user_tokens,
+            user_token=user_token,
+            user_id=user_id,
+            session_token=session_token or request.headers.get("x-session-token", ""),
+        )
 
 
 async def anyone() -> None:
@@ -78,6 +109,8 @@ def _key(request: Request) -> str | None:
 
 TenantId = Annotated[str, Depends(Allow(*Role))]
 """The caller's tenant, whatever the caller's role."""
+HolderTenant = Annotated[str, Depends(AllowHolder(*Role))]
+"""The same where the conversation of the path is the caller's, see `app.conversations.access`."""
 TurnTenant = Annotated[str, Depends(Allow(*Role, turns=True))]
 """The same for messages of customers."""
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]

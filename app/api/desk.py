@@ -23,8 +23,9 @@ from app.api.desk_schemas import (
 from app.db.desk_messages import PAGE
 from app.desk.types import Actor, DeskSession, SessionKey
 from app.errors import NotFound
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/agent/sessions", tags=["人工服务台"])
+router = APIRouter(prefix="/api/v1/agent/sessions", tags=["人工服务台"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=64)]
 MAX_SEQ = 2**31 - 1

@@ -27,10 +27,11 @@ from app.desk.assist import Advice, business_advice, knowledge_advice, last_ques
 from app.desk.solving import angry, asked
 from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict, InvalidRequest
+from app.http.routes import GuardedRoute
 from app.privacy import masked
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/agent", tags=["人工服务台"])
+router = APIRouter(prefix="/api/v1/agent", tags=["人工服务台"], route_class=GuardedRoute)
 
 AgentId = Annotated[str, Path(min_length=1, max_length=64)]
 Asked = Annotated[str, Query(max_length=2000, description="另问一句；留空为顾客的最后一句")]
@@ -120,7 +121,8 @@ async def presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wir
 async def _asked(wiring: Wiring, tenant: str, session_id: str, question: str) -> Question:
     session = await require(wiring, tenant, session_id)
     turns = await wiring.conversations.last(tenant, session_id, wiring.settings.history_turns or 1)
-    return last_question(turns, session.caller, clean(question).strip())
+    rows = wiring.rows_to_model
+    return last_question(turns, session.caller, clean(question).strip(), rows_to_model=rows)
 
 
 async def _said(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:

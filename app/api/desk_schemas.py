@@ -100,6 +100,7 @@ class SessionOut(BaseModel):
     messages: int = Field(description="最后一条消息的序号")
     agent_id: str
     user_id: str
+    verified: bool = Field(description="user_id 是否已证明：由 user_token，或由 server、admin 密钥写明")
     channel: str
     reason: str
     priority: int

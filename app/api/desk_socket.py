@@ -39,7 +39,7 @@ async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_
         await websocket.close(1008)
         return
     member = _Member(container, line, hello, name)
-    await run(websocket, container, member.deliver(), member.listen(), member.stay())
+    await run(websocket, line, container, member.deliver(), member.listen(), member.stay())
 
 
 class _Member:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 from starlette.datastructures import UploadFile as FormFile
 
+from app.api.connection import while_connected
 from app.api.deps import AdminTenant, StaffTenant, Wiring
 from app.api.document_schemas import (
     DocumentDetail,
@@ -21,17 +22,26 @@ from app.api.document_schemas import (
 from app.api.fields import Offset
 from app.api.uploads import multipart_form
 from app.errors import BatchRejected, InvalidRequest, NotFound
+from app.http.routes import GuardedRoute
 from app.knowledge_ops.ingestion import FileReport
 from knowledge.errors import InvalidDocument
 from knowledge.text import clean
 
 MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
+FORM_BYTES = 64 * 1024
+"""Names of files, boundaries and other fields, beside the files."""
 MAX_CATEGORY_CHARS = 100
 MAX_TAG_CHARS = 50
 MAX_TAGS = 20
 
-router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"])
+router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"], route_class=GuardedRoute)
+
+
+def max_bytes(max_file: int) -> int:
+    """Bytes of an upload, given those of a file."""
+    return max_file * MAX_BATCH + FORM_BYTES
+
 
 _UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
@@ -54,17 +64,21 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 
 @router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY)
-async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> UploadOut:
+async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> UploadOut | Response:
     """Takes files in. 201 once all that were taken answer, 202 while the index is still at work.
 
-    A file that cannot be taken is reported beside the others; if none was taken, the error is the response.
+    A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
+    that goes away stops it; files that were taken by then stay.
     """
     max_file = wiring.settings.max_upload_bytes
-    async with multipart_form(request, max_file * MAX_BATCH) as form:
+    async with multipart_form(request) as form:
         files = [part for part in form.getlist("files") if isinstance(part, FormFile)]
         if not files:
             raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
-        reports = await wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
+        adding = wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
+        reports = await while_connected(request, adding)
+    if reports is None:
+        return Response(status_code=499)  # nobody is there to read it
     _raise_if_nothing_was_taken(reports)
     if not all(report.ready for report in reports if report.error is None):
         response.status_code = 202

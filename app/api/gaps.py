@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.deps import AdminTenant, Wiring
 from app.api.fields import Offset
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/knowledge", tags=["知识缺口"])
+router = APIRouter(prefix="/api/v1/knowledge", tags=["知识缺口"], route_class=GuardedRoute)
 
 
 class GapOut(BaseModel):

@@ -12,16 +12,18 @@ from fastapi import APIRouter, Path, WebSocket
 
 from agents.types import Replace, Token
 from app.api.desk import MAX_SEQ, After
-from app.api.sockets import PING_SECONDS, UNAUTHORIZED, Hello, Line, greet, run
-from app.auth.identity import caller_of
+from app.api.sockets import PING_SECONDS, Hello, Line, TurnedAway, greet, run, turn_away
+from app.auth.identity import proof_of
 from app.auth.principal import Role
+from app.auth.user_token import MAX_TOKEN_CHARS
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.container import Container
+from app.conversations.types import Claim, Proof
 from app.db.desk_messages import PAGE
 from app.desk.types import Actor, DeskMessage, DeskSession, SessionKey
 from app.desk.types import Sender as Side
-from app.errors import AppError, InvalidRequest, RateLimited, Unauthorized
+from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
 from app.ids import new_id
 from app.limits.types import Sender
 
@@ -29,6 +31,8 @@ router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
 
 UNANSWERED = 32
 """Messages that wait for their turn; beyond them the connection is not read."""
+LONGEST = {"user_token": MAX_TOKEN_CHARS + 1, "session_token": 256, "user_id": 128}
+"""Characters of what a frame may say of who the customer is."""
 _SESSION = r"^[A-Za-z0-9_.:@-]{1,64}$"
 
 
@@ -42,30 +46,38 @@ async def customer_socket(
     if greeted is None:
         return
     line, hello = greeted
-    key, token = SessionKey(hello.principal.tenant, session_id), websocket.headers.get("x-user-token", "")
-    customer = _Customer(container, line, hello, key, token)
+    shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
+    customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
     try:
-        customer.caller()
-    except (Unauthorized, RateLimited) as error:
-        await line.fail(error)
-        await websocket.close(UNAUTHORIZED)
+        await customer.claim()
+    except AppError as error:
+        await turn_away(websocket, line, error)
         return
     start = hello.first.get("after", after)
     seq = start if is_seq(start) else 0
-    await run(websocket, container, customer.deliver(seq), customer.listen(), customer.answer())
+    await run(websocket, line, container, customer.deliver(seq), customer.listen(), customer.answer())
 
 
 class _Customer:
-    """One connection of a customer."""
+    """One connection of a customer; shown: what the headers say of who it is, as the fields of `hello`.
 
-    def __init__(self, container: Container, line: Line, hello: Hello, key: SessionKey, token: str = "") -> None:
+    Nothing is delivered before the conversation is this customer's: of one that is not there yet, after the first word.
+    """
+
+    def __init__(
+        self, container: Container, line: Line, hello: Hello, key: SessionKey, shown: Mapping[str, str]
+    ) -> None:
         self._container = container
         self._desk = container.desk
         self._line = line
         self._hello = hello
         self._key = key
-        self._token = self._user = ""
-        self._identify(hello.first, token)
+        self._access = container.access
+        self._news = asyncio.Event()
+        self._shown = {"user_token": "", "session_token": "", "user_id": ""}
+        self._identify(shown)
+        self._identify(hello.first)
+        self._delivering = self._expired = False
         self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
 
     async def deliver(self, seq: int) -> None:
@@ -75,20 +87,49 @@ class _Customer:
         told: Mapping[str, Any] = {}
         version = -1
         with self._desk.feed.watch(self._key) as news:
+            self._news = news
             while True:
                 news.clear()
+                if not await self._theirs():
+                    await self._wait()
+                    continue
                 session = await self._desk.sessions.find(self._key)
                 if version != (session.version if session else 0):
                     version = session.version if session else 0
                     told = await self._standing(session, told)
                 if session is not None and session.messages > seq:
                     seq = await self._messages(seq)
-                try:
-                    async with asyncio.timeout(PING_SECONDS):
-                        await news.wait()
-                except TimeoutError:
-                    await self._line.send("ping")
+                if not await self._wait():
                     version = -1
+
+    async def _wait(self) -> bool:
+        """For news; False when there was none for so long that the line had to be kept open."""
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await self._news.wait()
+        except TimeoutError:
+            await self._line.send("ping")
+            return False
+        return True
+
+    async def _theirs(self) -> bool:
+        """Whether the conversation is this customer's, and still is. Raises TurnedAway where it is no more, or where a
+        user token that ran out was not renewed when there was time to.
+        """
+        try:
+            await self._access.require(self._key, self._proof())
+        except (Forbidden, NotFound) as error:
+            if self._delivering:
+                raise TurnedAway(error) from error
+            return False
+        except Unauthorized as error:
+            if self._expired:
+                raise TurnedAway(error) from error
+            self._expired = True
+            await self._line.fail(error)
+            return False
+        self._delivering, self._expired = True, False
+        return True
 
     async def listen(self) -> None:
         """Takes frames in; they are worked on one after the other."""
@@ -101,6 +142,7 @@ class _Customer:
         """Works on frames."""
         while True:
             frame = await self._frames.get()
+            await self._line.allowed()
             mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
             try:
                 await self._handle(frame, mark)
@@ -117,11 +159,17 @@ class _Customer:
             case "message":
                 await self._said(str(frame.get("content", "")), mark, sender)
             case "handoff":
-                about = {"user_id": self._user, "channel": "ws"}
-                await service.request(self._key, caller=self.caller(), sender=sender, **about)
+                claim = await self.claim()
+                user_id = claim.caller or self._shown["user_id"]
+                await service.request(self._key, user_id=user_id, channel="ws", claim=claim, sender=sender)
+                if claim.issued:
+                    await self._line.send("session", session_token=claim.issued)
+                    self._identify({"session_token": claim.issued})
             case "leave":
+                await self._access.require(self._key, self._proof())
                 await service.leave(self._key)
             case "close":
+                await self._access.require(self._key, self._proof())
                 await service.close(self._key, Actor.CUSTOMER)
             case "ping":
                 await self._line.send("pong")
@@ -132,38 +180,45 @@ class _Customer:
             case other:
                 raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
 
-    def _identify(self, hello: Mapping[str, Any], token: str = "") -> None:
+    def _identify(self, hello: Mapping[str, Any]) -> None:
         """Takes over who the customer is, as far as a frame says so; a token runs out and is renewed by a later one."""
-        self._token = str(hello.get("user_token") or token or self._token)
-        self._user = str(hello.get("user_id") or self._user)[:128]
+        self._shown |= {name: str(hello[name])[: LONGEST[name]] for name in LONGEST if hello.get(name)}
+        self._news.set()
 
-    def caller(self) -> str:
-        """See `caller_of`. Raises Unauthorized, RateLimited."""
+    def _proof(self) -> Proof:
+        """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
         container, hello = self._container, self._hello
-        with container.attempts.checking(hello.sender.address or None, self._token or None):
-            return caller_of(hello.principal, container.user_tokens, self._token, self._user)
+        with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
+            return proof_of(hello.principal, container.user_tokens, **self._shown)
+
+    async def claim(self) -> Claim:
+        """See `Access.claim`. Raises Unauthorized, Forbidden."""
+        return await self._access.claim(self._key, self._proof())
 
     async def _said(self, content: str, mark: dict[str, str], sender: Sender) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
+        claim, proof = await self.claim(), self._proof()
         client_id = mark.get("id", "")
         if client_id and (known := await self._desk.messages.known(self._key, Side.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)
             return
-        caller = self.caller()
         message = Message(
             tenant=self._key.tenant,
             session_id=self._key.session_id,
             text=content,
-            user_id=self._user or caller,
+            user_id=proof.caller or self._shown["user_id"],
             channel="ws",
             trace_id=new_id(),
-            caller=caller,
             client_id=client_id,
+            proof=proof,
+            claim=claim,
             sender=sender,
         )
         try:
             async with aclosing(self._container.chat.stream(message)) as events:  # type: ignore[type-var]
                 async for event in events:
+                    if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
+                        self._identify({"session_token": event.session_token})
                     if frame := _frame(event):
                         await self._line.send(frame[0], **(frame[1] | mark))
         except Exception as error:  # an outage ends this turn and not the connection
@@ -199,7 +254,7 @@ def _frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
     """An event of a turn as type and fields of a frame; None for what customers do not see."""
     match event:
         case TurnStarted():
-            return "meta", asdict(event)
+            return "meta", event.body()
         case Token(text):
             return "token", {"text": text}
         case Replace(text):

@@ -7,8 +7,9 @@ from pydantic import BaseModel
 
 from app.api.deps import PUBLIC, Wiring
 from app.errors import Overloaded
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/health", tags=["健康检查"], dependencies=[PUBLIC])
+router = APIRouter(prefix="/api/v1/health", tags=["健康检查"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
 
 class Health(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from app.api.deps import TenantId, TurnTenant, Wiring, caller_from
+from app.api.deps import TenantId, TurnTenant, Wiring, proof_from
 from app.api.error_handlers import log_error, request_id_of
 from app.api.openai_format import MODEL, PING, ChunkWriter, completion, failure
 from app.api.openai_schemas import CompletionRequest
@@ -17,12 +17,13 @@ from app.chat.session import Message
 from app.chat.stream import MEDIA_TYPE, Items, paced
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
+from app.http.routes import GuardedRoute
 from app.ids import new_id
 from knowledge.text import clean
 
 CHANNEL = "openai"
 
-router = APIRouter(prefix="/v1", tags=["OpenAI 兼容接口"])
+router = APIRouter(prefix="/v1", tags=["OpenAI 兼容接口"], route_class=GuardedRoute)
 
 _COMPLETION: dict[int | str, dict[str, Any]] = {
     200: {
@@ -77,20 +78,25 @@ async def _chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncG
 
 
 def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
-    history = body.history() if body.session_id is None else ()
+    session_id = body.session_id or body.yingda.session_id
     user_id = clean(body.user or "")
-    caller = caller_from(request, body.user_token, user_id)
+    proof = proof_from(
+        request,
+        user_token=body.user_token or body.yingda.user_token,
+        user_id=user_id,
+        session_token=body.session_token or body.yingda.session_token,
+    )
     return Message(
         tenant=tenant,
-        session_id=body.session_id or new_id(),
+        session_id=session_id or new_id(),
         text=body.question(),
-        user_id=user_id or caller,
+        user_id=proof.caller or user_id,
         channel=CHANNEL,
         trace_id=request_id_of(request),
-        new_session=body.session_id is None,
-        caller=caller,
+        new_session=session_id is None,
+        history=body.history() if session_id is None else (),
+        proof=proof,
         sender=request.state.sender,
-        history=history,
     )
 
 

@@ -30,7 +30,8 @@ def completion(done: TurnDone) -> bytes:
 def extra(done: TurnDone) -> dict[str, Any]:
     """What OpenAI's format has no place for: the ids, the outcome and the data of the chat response."""
     response = done.response()
-    return {**{name: response[name] for name in ("session_id", "message_id", "outcome")}, **response["data"]}
+    told = "session_id", "message_id", "outcome", "session_token"
+    return {**{name: response[name] for name in told if name in response}, **response["data"]}
 
 
 def usage(done: TurnDone) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from agents.types import Turn
-from app.api.chat_schemas import MAX_BODY_CHARS, SessionId
+from app.api.chat_schemas import MAX_BODY_CHARS, MAX_TOKEN_CHARS, SessionId
 from app.errors import InvalidRequest
 from knowledge.text import clean
 
@@ -47,6 +47,14 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
+class YingdaIn(BaseModel):
+    """What `yingda` of a response says of the session, to be sent back as it came; the rest of it is passed over."""
+
+    session_id: SessionId | None = None
+    session_token: str = Field("", max_length=MAX_TOKEN_CHARS)
+    user_token: str = Field("", max_length=4096)
+
+
 class CompletionRequest(BaseModel):
     """A conversation that waits for its next reply."""
 
@@ -59,6 +67,11 @@ class CompletionRequest(BaseModel):
     session_id: SessionId | None = Field(
         None, description="扩展字段：会话编号。带上时以服务端保存的会话为上文，messages 里较早的消息不再使用"
     )
+
+    session_token: str = Field(
+        "", max_length=MAX_TOKEN_CHARS, description="扩展字段：会话凭据；也可放在 X-Session-Token 或 yingda 里"
+    )
+    yingda: YingdaIn = Field(YingdaIn(), description="扩展字段：上次响应中的 yingda，可原样送回")
 
     def question(self) -> str:
         """What is asked now: the last message of the user. Raises InvalidRequest."""

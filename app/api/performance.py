@@ -10,10 +10,11 @@ from pydantic import BaseModel, Field
 from app.api.deps import AdminTenant, Wiring
 from app.chat.questions import same_question
 from app.errors import InvalidRequest
+from app.http.routes import GuardedRoute
 from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
 from knowledge.types import Retrieval
 
-router = APIRouter(prefix="/api/v1/performance", tags=["性能"])
+router = APIRouter(prefix="/api/v1/performance", tags=["性能"], route_class=GuardedRoute)
 
 
 class DurationsOut(BaseModel):

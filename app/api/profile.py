@@ -14,8 +14,9 @@ from app.api.deps import AdminTenant, StaffTenant, TenantId, Wiring
 from app.api.fields import CLEANED
 from app.db.profiles import profile_from
 from app.desk.hours import business_hours
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"])
+router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"], route_class=GuardedRoute)
 
 MAX_EXAMPLES = 500
 

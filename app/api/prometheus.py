@@ -7,9 +7,10 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.api.deps import AdminTenant, Wiring
 from app.auth.principal import DEFAULT_TENANT
+from app.http.routes import GuardedRoute
 from app.prometheus import exposition
 
-router = APIRouter(tags=["性能"])
+router = APIRouter(tags=["性能"], route_class=GuardedRoute)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -9,10 +9,11 @@ from pydantic import BaseModel, Field
 
 from app.api.deps import StaffTenant, Wiring
 from app.errors import InvalidRequest
+from app.http.routes import GuardedRoute
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
 
-router = APIRouter(prefix="/api/v1/knowledge", tags=["知识库检索"])
+router = APIRouter(prefix="/api/v1/knowledge", tags=["知识库检索"], route_class=GuardedRoute)
 
 
 class SearchFilter(BaseModel):

@@ -88,6 +88,7 @@ class TicketOut(BaseModel):
     number: str
     session_id: str
     user_id: str
+    verified: bool = Field(description="user_id 是否已证明；客服登记时写的编号为 false")
     subject: str
     description: str
     category: Category

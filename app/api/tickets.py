@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 
 from agents.ticketing.types import NewTicket, Owner, Priority, TicketState
-from app.api.deps import StaffTenant, Wiring
+from app.api.deps import StaffTenant, Wiring, proof_from
 from app.api.fields import Offset
 from app.api.ticket_schemas import (
     CommentIn,
@@ -21,18 +21,27 @@ from app.api.ticket_schemas import (
     TransitionIn,
 )
 from app.db.tickets import TicketFilter
+from app.desk.types import SessionKey
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/tickets", tags=["工单"])
+router = APIRouter(prefix="/api/v1/tickets", tags=["工单"], route_class=GuardedRoute)
 
 Number = Annotated[str, Path(max_length=32, description="工单编号，如 TK260301482913")]
 
 
 @router.post("", status_code=201)
-async def open_ticket(body: TicketIn, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
-    """Opens a ticket; the one that is there, if the conversation has one of this subject that is not done."""
+async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
+    """Opens a ticket; the one that is there, if the conversation has one of this subject that is not done. It is the
+    conversation's member's, where that is known; else whose staff say, which an admin key alone proves.
+    """
     new = NewTicket(body.subject, body.description, body.category, body.priority)
-    owner = Owner(body.session_id, body.user_id)
-    return TicketOut.of((await wiring.tickets.create(tenant, owner, new, body.author))[0])
+    said = proof_from(request, user_id=body.user_id).caller
+    member = said
+    if body.session_id:
+        member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
+    owner = Owner(body.session_id, member or body.user_id)
+    opened = await wiring.tickets.create(tenant, owner, new, body.author, verified=bool(member))
+    return TicketOut.of(opened[0])
 
 
 @router.get("")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from app.errors import InvalidRequest, PayloadTooLarge
+from app.errors import InvalidRequest
 
 MAX_FILES = 100
 """Files in one upload."""
@@ -18,20 +18,14 @@ MAX_FIELDS = 50
 
 
 @asynccontextmanager
-async def multipart_form(request: Request, max_bytes: int) -> AsyncIterator[FormData]:
+async def multipart_form(request: Request) -> AsyncIterator[FormData]:
     """The form of a request; files over 1 MiB wait on disk, and none is left after the block.
 
-    Raises PayloadTooLarge as soon as the body is known to exceed `max_bytes`, InvalidRequest for what is no multipart
-    form or has too many parts.
+    Raises InvalidRequest for what is no multipart form or has too many parts, and what BodyMiddleware raises.
     """
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InvalidRequest("请用 multipart/form-data 上传，文件放在 files 字段里")
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > max_bytes:
-        raise _too_large(max_bytes)
-    parser = MultiPartParser(
-        request.headers, _bounded(request.stream(), max_bytes), max_files=MAX_FILES, max_fields=MAX_FIELDS
-    )
+    parser = MultiPartParser(request.headers, request.stream(), max_files=MAX_FILES, max_fields=MAX_FIELDS)
     try:
         form = await parser.parse()
     except MultiPartException as error:
@@ -42,16 +36,3 @@ async def multipart_form(request: Request, max_bytes: int) -> AsyncIterator[Form
         yield form
     finally:
         await form.close()
-
-
-async def _bounded(stream: AsyncGenerator[bytes, None], max_bytes: int) -> AsyncGenerator[bytes, None]:
-    received = 0
-    async for chunk in stream:
-        received += len(chunk)
-        if received > max_bytes:
-            raise _too_large(max_bytes)
-        yield chunk
-
-
-def _too_large(max_bytes: int) -> PayloadTooLarge:
-    return PayloadTooLarge(f"一次上传不能超过 {max_bytes / 2**20:.4g} MB，请分批上传", max_bytes=max_bytes)

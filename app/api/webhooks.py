@@ -13,8 +13,9 @@ from app.api.deps import AdminTenant, Wiring
 from app.api.fields import CLEANED
 from app.db.deliveries import State
 from app.db.webhooks import Subscription
+from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/webhooks", tags=["Webhook"])
+router = APIRouter(prefix="/api/v1/webhooks", tags=["Webhook"], route_class=GuardedRoute)
 
 EventName = Literal["handoff.queued", "handoff.resolved", "ticket.created", "gap.detected"]
 

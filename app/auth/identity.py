@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from app.auth.principal import Principal, Role
 from app.auth.user_token import UserTokens
+from app.conversations.types import Proof
 from app.errors import Unauthorized
 
 TRUSTED = frozenset({Role.SERVER, Role.ADMIN})
 """Keys with one of these roles stay on servers, which know who their customer is."""
+UNPROVED = frozenset({Role.CLIENT})
+"""Keys with this role alone may be in anybody's browser, so that a session id is no right to a conversation."""
 
 
 def caller_of(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
@@ -23,3 +26,16 @@ def caller_of(principal: Principal, tokens: UserTokens, user_token: str = "", us
     if trusted and trusted != caller:
         raise Unauthorized("user_id 与 user_token 指的不是同一位会员", code="user_mismatch")
     return caller
+
+
+def proof_of(
+    principal: Principal, tokens: UserTokens, *, user_token: str = "", user_id: str = "", session_token: str = ""
+) -> Proof:
+    """What is shown for a conversation. Raises Unauthorized, see `caller_of`."""
+    caller = caller_of(principal, tokens, user_token, user_id)
+    return Proof(caller, session_token, trusted=stays_inside(principal))
+
+
+def stays_inside(principal: Principal) -> bool:
+    """Whether the key is one of the company's own, or there are none: then a session id opens its conversation."""
+    return not principal.roles <= UNPROVED

@@ -70,9 +70,7 @@ class KeyRing:
         some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
         open the door.
         """
-        if self._clock() >= self._fresh_until:
-            await self._load()
-        if self._first is None and self._snapshot.stamp is None:
+        if await self.keyless():
             if host is None or not is_loopback(host):
                 raise Unauthorized("服务没有配置密钥，只接受本机的请求：请设置 API_KEY 或用 scripts/keys.py 创建密钥")
             return LOOPBACK
@@ -84,6 +82,12 @@ class KeyRing:
         except RateLimited:
             await self._attempts.pause()
             raise
+
+    async def keyless(self) -> bool:
+        """Whether no key is configured at all, so that this machine alone is served."""
+        if self._clock() >= self._fresh_until:
+            await self._load()
+        return self._first is None and self._snapshot.stamp is None
 
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):

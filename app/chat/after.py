@@ -41,12 +41,17 @@ def _counts(turns: Sequence[NewTurn]) -> dict[str, int]:
     return {name: value for name, value in counts.items() if value}
 
 
+def gap_question(standalone: str, outcome: str, agent: str, *, degraded: bool) -> str:
+    """The question as it is noted, without personal data; empty for a turn that is no gap. Not of degraded turns, nor
+    of other agents' questions back: they say nothing of the knowledge base.
+    """
+    return masked(standalone) if outcome in GAPS and agent == KNOWLEDGE and not degraded else ""
+
+
 def _gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
-    """Not of degraded turns, nor of other agents' questions back: they say nothing of the knowledge base."""
     gaps = []
     for turn in turns:
-        if turn.outcome in GAPS and turn.agent == KNOWLEDGE and not turn.degraded:
-            question = masked(turn.standalone)
+        if question := gap_question(turn.standalone, turn.outcome, turn.agent, degraded=bool(turn.degraded)):
             gap = {
                 "hash": digest(question),
                 "question": question,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from loguru import logger
 
 from agents.base import said
+from agents.neutral import neutral_events
 from agents.registry import Roster
 from agents.rewriter import keeps_facts
 from agents.router import Router
@@ -84,7 +85,7 @@ class Answering:
         question = replace(question, degraded=degraded, usage=question.usage + route.usage)
         intent = route.trace.verdict
         yield Routed(question.standalone, route)
-        async with aclosing(team.roster.run(question, route)) as events:
+        async with aclosing(neutral_events(team.roster.run(question, route))) as events:
             async for event in events:
                 if isinstance(event, Meta):
                     event = Meta(event.agent, intent)

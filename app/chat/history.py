@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agents.rewriter import Rewriter, rewritten_by_rules
-from agents.types import Proposal, Question, Turn
+from agents.types import Question, Turn
 from app.chat.session import Message
+from app.conversations.rows import proposal_of, readable
 from app.db.conversations import ConversationRepository, TurnRow
 
 SUMMARISED, SUMMARISED_CHARS = 12, 40
@@ -15,32 +16,40 @@ SUMMARISED, SUMMARISED_CHARS = 12, 40
 
 
 class History:
-    """rewriter: None leaves follow-ups as they are; turns: how many earlier ones are looked at, 0 for none."""
+    """rewriter: None leaves follow-ups as they are; turns: how many earlier ones are looked at, 0 for none;
+    rows_to_model: see `readable`.
+    """
 
-    def __init__(self, conversations: ConversationRepository, rewriter: Rewriter | None, turns: int) -> None:
+    def __init__(
+        self, conversations: ConversationRepository, rewriter: Rewriter | None, turns: int, *, rows_to_model: bool
+    ) -> None:
         self._conversations = conversations
         self._rewriter = rewriter
         self._turns = turns
+        self._rows_to_model = rows_to_model
 
     async def question(self, message: Message, text: str) -> Question:
         """The question with its history, its rewrite when it is a follow-up, and what was proposed before it."""
         rows = await self._rows(message)
         turns: tuple[Turn, ...] = ()
         if self._turns:
-            turns = _understood(message.history[-self._turns :]) if message.history else tuple(map(_turn, rows))
+            turns = _understood(message.history[-self._turns :]) if message.history else self._readable(message, rows)
         question = Question(
             text,
             history=turns,
-            summary=await self._summary(message) if turns and len(turns) == self._turns else "",
+            summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,
             caller=message.caller,
             session=message.session_id,
-            proposal=_proposal(rows[-1]) if rows else None,
+            proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
         if self._rewriter is None or not self._turns:
             return question
         rewrite = await self._rewriter.rewrite(text, turns, message.page)
         return replace(question, rewrite=rewrite.text, degraded=rewrite.degraded, usage=rewrite.usage)
+
+    def _readable(self, message: Message, rows: Sequence[TurnRow]) -> tuple[Turn, ...]:
+        return readable(rows, message.caller, to_model=self._rows_to_model)
 
     async def _rows(self, message: Message) -> list[TurnRow]:
         """The last turns that are kept, at least one."""
@@ -53,8 +62,9 @@ class History:
         if message.history:
             asked = [turn.question for turn in message.history[: -self._turns][-SUMMARISED:]]
         else:
+            known = ("", message.caller) if self._rows_to_model else ("",)
             asked = await self._conversations.questions_before(
-                message.tenant, message.session_id, self._turns, SUMMARISED
+                message.tenant, message.session_id, self._turns, SUMMARISED, known
             )
         return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
 
@@ -65,14 +75,3 @@ def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:
     for turn in history:
         turns.append(replace(turn, standalone=rewritten_by_rules(turn.question, turns) or turn.question))
     return tuple(turns)
-
-
-def _turn(row: TurnRow) -> Turn:
-    data, proposal = row.response["data"], _proposal(row)
-    proposed = proposal.action if proposal else ""
-    return Turn(row.question, row.standalone, row.reply, tuple(data["suggestions"]), proposed)
-
-
-def _proposal(row: TurnRow) -> Proposal | None:
-    stored = row.response["data"].get("proposal")
-    return Proposal(**stored) if stored else None

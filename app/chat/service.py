@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agents.screening.types import Reason
@@ -20,10 +20,13 @@ from app.chat.questions import self_contained
 from app.chat.session import Message, Sessions
 from app.chat.timing import Laps
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
+from app.conversations.access import Access
+from app.conversations.rows import rows_of
+from app.conversations.types import Claim
 from app.db.conversations import NewTurn
 from app.db.turn_log import TurnLog
 from app.desk.gate import Gate, Held
-from app.desk.types import Opening, QueueState
+from app.desk.types import Opening, QueueState, SessionKey
 from app.ids import new_id
 from app.limits.service import Limits
 from app.metrics import Metrics
@@ -44,6 +47,7 @@ class ChatService:
         turn_log: TurnLog,
         metrics: Metrics,
         desk: Gate,
+        access: Access,
         limits: Limits,
     ) -> None:
         self._guard = guard
@@ -54,6 +58,7 @@ class ChatService:
         self._turn_log = turn_log
         self._metrics = metrics
         self._desk = desk
+        self._access = access
         self._limits = limits
 
     async def answer(self, message: Message) -> TurnDone:
@@ -67,7 +72,9 @@ class ChatService:
         return done
 
     def stream(self, message: Message) -> AsyncIterator[ChatEvent]:
-        """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer."""
+        """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer. Raises
+        Forbidden where the conversation is somebody else's.
+        """
         return self._turn(message, _Turn(message, self._metrics))
 
     async def _turn(self, message: Message, turn: _Turn) -> AsyncIterator[ChatEvent]:
@@ -82,6 +89,7 @@ class ChatService:
                         yield notice
                     return
                 async with self._sessions.turn(message):
+                    message = await self._admitted(message, turn)
                     again = False
                     while not turn.finished:  # once more when the session changed hands before the end
                         held = await self._desk.before(message, text.text, again=again)
@@ -95,6 +103,17 @@ class ChatService:
                         async with aclosing(events):
                             async for event in events:
                                 yield event
+
+    async def _admitted(self, message: Message, turn: _Turn) -> Message:
+        """Looked at once no other turn of the session runs: of two that begin it, one does. Raises Forbidden."""
+        claim = message.claim
+        if claim is None or claim.first or claim.issued:
+            key = SessionKey(message.tenant, message.session_id)
+            claim = await self._access.claim(key, message.proof, new=message.new_session)
+        turn.claim = claim
+        if claim.found:
+            self._sessions.remember(message)
+        return replace(message, new_session=message.new_session or claim.first)
 
     def _taken(self, message: Message) -> _Taken:
         """The guard's patterns are for models: a person reads all that is not empty or too long."""
@@ -201,6 +220,8 @@ class ChatService:
                 for_desk=for_desk,
                 client_id=message.client_id,
                 opening=opening,
+                claim=turn.claim,
+                rows_of=rows_of(answer, message.caller),
             )
         )
         if kept:
@@ -228,13 +249,15 @@ class _Turn:
         self._metrics = metrics
         self.within_limits = True
         self.begun = False
+        self.claim = Claim()
         self.spoken = False
         """Whether a piece of a reply was given out."""
         self.finished = False
 
     def started(self, meta: Meta) -> TurnStarted:
         self.begun = True
-        return TurnStarted(self._message.session_id, self._message_id, self._message.trace_id, meta.agent, meta.intent)
+        ids = self._message.session_id, self._message_id, self._message.trace_id
+        return TurnStarted(*ids, meta.agent, meta.intent, self.claim.issued)
 
     def spoke(self, event: object) -> None:
         """Notes when the first piece of the reply came."""
@@ -247,7 +270,7 @@ class _Turn:
         self._metrics.stages(self._message.tenant, self.laps.ms)
         timings = ({} if cached else answer.timings_ms) | self.laps.ms | {"total": self.laps.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
-        return TurnDone(*ids, answer, timings, cached, handoff)
+        return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued)
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True
@@ -256,7 +279,8 @@ class _Turn:
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
 
     async def rejected(self, rejected: Rejected) -> AsyncGenerator[ChatEvent]:
-        """What is told of a message that is not taken; it is not kept."""
+        """What is told of a message that is not taken; it is not kept, nor does it begin a session."""
+        self.claim = Claim()
         answer = Answer(reply=rejected.reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
         done = self.done(answer, cached=False)
         self._metrics.rejected(self._message.tenant, rejected.reason)

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from agents.types import Page, Turn
+from app.conversations.types import Claim, Proof
 from app.db.conversations import ConversationRepository
 from app.limits.types import NOBODY, Sender
 
 MAX_KNOWN = 10_000
 """Sessions of which this process remembers that they have turns: saves a read."""
+
+NOTHING = Proof()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,9 @@ class Message:
     """What a customer sent. `session_id` names the conversation within its tenant.
 
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
-    `history`, oldest turn first. `caller`: see `Question`. `client_id` is the sender's own id of the message, by which
-    one that is sent twice to a person is kept once. `sender`: whom it is counted for.
+    `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
+    a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
+    taken before. `sender`: whom it is counted for.
     """
 
     tenant: str
@@ -33,9 +37,15 @@ class Message:
     page: Page | None = None
     new_session: bool = False
     history: tuple[Turn, ...] = ()
-    caller: str = ""
     client_id: str = ""
     sender: Sender = NOBODY
+    proof: Proof = NOTHING
+    claim: Claim | None = None
+
+    @property
+    def caller(self) -> str:
+        """See `Question`."""
+        return self.proof.caller
 
 
 class Sessions:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
-from dataclasses import asdict
 from typing import Any
 
 from agents.types import Evidence, Replace, Routed, Settled, Token
@@ -141,7 +140,7 @@ async def _limit(draining: asyncio.Event, seconds: float, queue: asyncio.Queue[C
 def _encoded(event: TurnStarted | Token | Replace | TurnHandoff | TurnDone) -> str:
     match event:
         case TurnStarted():
-            return encode("meta", asdict(event))
+            return encode("meta", event.body())
         case Token(text):
             return encode("token", {"text": text})
         case Replace(text):
@@ -149,4 +148,4 @@ def _encoded(event: TurnStarted | Token | Replace | TurnHandoff | TurnDone) -> s
         case TurnHandoff(queue):
             return encode("handoff", queue.body())
         case TurnDone():
-            return f'event: done\ndata: {{"type":"done",{event.body.decode()[1:]}\n\n'
+            return f'event: done\ndata: {{"type":"done",{event.sent.decode()[1:]}\n\n'

@@ -10,16 +10,24 @@ import orjson
 from agents.types import Answer, Evidence, Replace, Routed, RowSource, Settled, Source, Token
 from app.desk.types import QueueState
 
+_SECRET = "session_token"
+
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """First event of every turn."""
+    """First event of every turn. session_token: the secret that the turn issues, empty for none."""
 
     session_id: str
     message_id: str
     trace_id: str
     agent: str
     intent: str
+    session_token: str = field(default="", repr=False)
+
+    def body(self) -> dict[str, Any]:
+        """As it is told."""
+        told = asdict(self)
+        return told if self.session_token else {name: told[name] for name in told if name != _SECRET}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +39,8 @@ class TurnHandoff:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """Last event of every turn. `body` is the whole response as JSON, written once: it is sent and stored.
+    """Last event of every turn. `body` is the whole response as JSON, written once: it is stored, and sent with the
+    secret of the session where the turn issues one.
 
     `handoff`: where the session stands at the human desk, None while it never was there or is the bot's again.
     """
@@ -43,13 +52,24 @@ class TurnDone:
     timings_ms: dict[str, float]
     cached: bool = False
     handoff: QueueState | None = None
+    session_token: str = field(default="", repr=False)
     body: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "body", orjson.dumps(self.response()))
+        object.__setattr__(self, "body", orjson.dumps(self._response()))
+
+    @property
+    def sent(self) -> bytes:
+        """The body as the customer gets it."""
+        if not self.session_token:
+            return self.body
+        return b'%s,"%s":"%s"}' % (self.body[:-1], _SECRET.encode(), self.session_token.encode())
 
     def response(self) -> dict[str, Any]:
-        """The chat response."""
+        """The chat response as the customer gets it."""
+        return self._response() | ({_SECRET: self.session_token} if self.session_token else {})
+
+    def _response(self) -> dict[str, Any]:
         answer = self.answer
         return {
             "session_id": self.session_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, insert, select
 
 from agents.types import Outcome, Usage
+from app.conversations.types import Claim
 from app.db.engine import DIALECTS, Database, Serialised
 from app.db.models import Conversation, Turn
 from app.desk.types import Opening
@@ -18,7 +19,10 @@ from app.desk.types import Opening
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """One question and its reply. `standalone` is the question as it was searched; `response` what was sent."""
+    """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
+
+    `rows_of` is the member whose business data it holds, empty for none.
+    """
 
     id: str
     question: str
@@ -27,6 +31,11 @@ class TurnRow:
     outcome: str
     response: dict[str, Any]
     created_at: datetime
+    rows_of: str = ""
+
+
+NOBODY = Claim()
+"""The claim of a key that needs none, for nobody in particular."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,8 @@ class NewTurn:
     """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
 
     new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
-    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person.
+    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person. `claim`:
+    on what ground it goes into its conversation; `rows_of`: see `TurnRow`.
     """
 
     tenant: str
@@ -56,8 +66,11 @@ class NewTurn:
     for_desk: bool = False
     client_id: str = ""
     opening: Opening | None = None
+    claim: Claim = NOBODY
+    rows_of: str = ""
 
 
+_ROW = tuple(getattr(Turn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
 _NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
 _INSERT_TURN = insert(Turn).values(
@@ -97,26 +110,26 @@ class ConversationRepository:
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns that were taken, the oldest of them first."""
-        query = (
-            select(Turn.id, Turn.question, Turn.standalone, Turn.reply, Turn.outcome, Turn.response, Turn.created_at)
-            .where(*_taken(tenant, session_id))
-            .order_by(Turn.number.desc())
-            .limit(count)
-        )
+        query = select(*_ROW).where(*_taken(tenant, session_id)).order_by(Turn.number.desc()).limit(count)
         async with self._database.read() as connection:
             return [TurnRow(*row) for row in await connection.execute(query)][::-1]
 
-    async def questions_before(self, tenant: str, session_id: str, skipped: int, count: int) -> list[str]:
-        """What was asked before the last `skipped` turns, as it was understood: `count` questions, the oldest first."""
+    async def questions_before(
+        self, tenant: str, session_id: str, skipped: int, count: int, rows_of: Collection[str] | None = None
+    ) -> list[str]:
+        """What was asked before the last `skipped` turns, as it was understood: the last `count` questions, the oldest
+        first; rows_of: without those of turns that hold the business data of anybody else.
+        """
         query = (
-            select(Turn.standalone)
+            select(Turn.standalone, Turn.rows_of)
             .where(*_taken(tenant, session_id))
             .order_by(Turn.number.desc())
             .offset(skipped)
             .limit(count)
         )
         async with self._database.read() as connection:
-            return list((await connection.execute(query)).scalars())[::-1]
+            rows = (await connection.execute(query)).all()
+        return [row.standalone for row in reversed(rows) if rows_of is None or row.rows_of in rows_of]
 
 
 def _taken(tenant: str, session_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -134,7 +147,7 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
 
 
 def _conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
-    """One row a session, with the number of its turns; user and channel are those of its first turn."""
+    """One row a session, with the number of its turns; user, channel and secret are those of its first turn."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for turn in turns:
         row = rows.setdefault(
@@ -144,6 +157,9 @@ def _conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
                 "session_id": turn.session_id,
                 "user_id": turn.user_id,
                 "channel": turn.channel,
+                "caller": turn.claim.caller,
+                "token": turn.claim.digest,
+                "token_expires": turn.claim.expires if turn.claim.digest else None,
                 "turns": 0,
                 "created_at": turn.created_at,
             },
@@ -169,6 +185,7 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
                 "standalone": turn.standalone,
                 "reply": turn.reply,
                 "outcome": turn.outcome,
+                "rows_of": turn.rows_of,
                 "response": Serialised(turn.response.decode()),
                 "created_at": turn.created_at,
             }

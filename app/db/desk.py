@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
+from app.conversations.rules import LIFETIME
+from app.conversations.types import Claim
 from app.db import desk_messages, webhooks
+from app.db.conversation_holders import member_of, settle
+from app.db.conversations import NOBODY
 from app.db.engine import insert_into
 from app.db.models import Conversation, now
 from app.db.models import DeskEvent as EventTable
@@ -17,6 +22,7 @@ from app.db.tickets import Opener
 from app.desk.states import RULES, allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, SessionKey, State
 from app.errors import Conflict, NotFound
+from app.privacy import masked
 
 Work = Callable[[Connection], DeskSession]
 """Something done with a session within a transaction."""
@@ -109,12 +115,21 @@ def move(connection: Connection, step: Step) -> DeskSession:
     return after
 
 
-def request(connection: Connection, key: SessionKey, opening: Opening, about: Mapping[str, Any]) -> DeskSession:
+def request(
+    connection: Connection,
+    key: SessionKey,
+    opening: Opening,
+    about: Mapping[str, Any],
+    claim: Claim = NOBODY,
+    lifetime: timedelta = LIFETIME,
+) -> DeskSession:
     """Puts a session into the queue, or before it outside business hours; one that is there already stays as it is.
 
-    about: `user_id` and `channel` of a conversation that has no turn yet.
+    about: `user_id` and `channel` of a conversation that has no turn yet; claim: on what ground, where no turn of this
+    transaction told already. Raises Forbidden where it does not hold; lifetime: of a session's secret.
     """
-    _lock_conversation(connection, key, about)
+    _lock_conversation(connection, key, about, claim)
+    member = _member(connection, key, claim, lifetime)
     moment = now()
     opened = {"state": State.BOT.value, "version": 0, "messages": 0, "active_at": moment, "updated_at": moment}
     row = insert_into(connection, Table).values(tenant_id=key.tenant, session_id=key.session_id, **(_EMPTY | opened))
@@ -124,14 +139,14 @@ def request(connection: Connection, key: SessionKey, opening: Opening, about: Ma
         return before
     values = {
         "agent_id": "",
-        "user_id": about["user_id"] or before.user_id,
+        "user_id": member or about["user_id"] or before.user_id,
         "channel": about["channel"] or before.channel,
-        "caller": opening.caller,
+        "caller": member or opening.caller,
         "reason": opening.reason,
         "priority": opening.priority,
         "emotion": opening.emotion,
         "skill": opening.skill,
-        "card": opening.card,
+        "card": opening.card | {"user_id": masked(member or about["user_id"]), "verified": bool(member)},
         "ticket": opening.ticket,
         "queued_at": moment,
         "assigned_at": None,
@@ -141,6 +156,12 @@ def request(connection: Connection, key: SessionKey, opening: Opening, about: Ma
     after = move(connection, step)
     webhooks.emit(connection, key.tenant, "handoff.queued", _told(after))
     return after
+
+
+def held(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta) -> DeskSession:
+    """A session that is with the desk, as it is, for somebody with a claim. Raises Forbidden, NotFound."""
+    _member(connection, key, claim, lifetime)
+    return get(connection, key)
 
 
 def ticketed(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
@@ -186,10 +207,18 @@ def refused(session: DeskSession) -> Conflict:
     return Conflict(messages[session.state], code="desk_state_conflict", **details)
 
 
-def _lock_conversation(connection: Connection, key: SessionKey, about: Mapping[str, Any]) -> None:
+def _member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta) -> str:
+    """The member whose conversation it is now; empty for nobody. Raises Forbidden."""
+    if refused := settle(connection, {"": (key, claim)}, lifetime):
+        raise refused[""]
+    return member_of(connection, key)
+
+
+def _lock_conversation(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
     """Opens it where it has no turn yet. A turn being written locks the same row: one of the two comes first."""
     moment = now()
     values = {"user_id": about["user_id"], "channel": about["channel"], "turns": 0, "created_at": moment}
+    values |= {"caller": claim.caller, "token": claim.digest, "token_expires": claim.expires if claim.digest else None}
     row = insert_into(connection, Conversation).values(
         tenant_id=key.tenant, session_id=key.session_id, updated_at=moment, **values
     )
@@ -217,6 +246,8 @@ def _told(session: DeskSession) -> dict[str, Any]:
     """What webhooks learn; the card holds no personal data."""
     return {
         "session_id": session.session_id,
+        "user_id": session.user_id,
+        "verified": session.verified,
         "state": session.state.value,
         "reason": session.reason,
         "priority": session.priority,

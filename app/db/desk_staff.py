@@ -89,7 +89,7 @@ class StaffRepository:
 
     async def seen(self, tenant: str, agent_id: str) -> None:
         """This person is there."""
-        await self._database.transact(lambda connection: _seen(connection, tenant, agent_id))
+        await self._database.transact(lambda connection: _seen(connection, tenant, agent_id), durable=False)
 
     async def gone(self, tenant: str, agent_id: str) -> None:
         """This person leaves."""

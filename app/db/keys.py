@@ -17,10 +17,12 @@ from app.db.models import ApiKey, now
 
 @dataclass(frozen=True, slots=True)
 class KeyStamp:
-    """Tells one state of the keys from the next: rows are only added, and only revoked."""
+    """Tells one state of the keys from the next: rows are added, revoked, and deleted some time after that."""
 
     created: int
     revoked: int
+    last_created: datetime
+    last_revoked: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,10 @@ class KeyRepository:
     async def changed(self, since: KeyStamp | None) -> KeySnapshot | None:
         """All valid keys, or None when nothing changed since that stamp; then it is one aggregate."""
         async with self._database.read() as connection:
-            counted = select(func.count(), func.count(ApiKey.revoked_at)).select_from(ApiKey)
-            created, revoked = (await connection.execute(counted)).one()
-            stamp = KeyStamp(created, revoked) if created else None
+            last = func.max(ApiKey.created_at), func.max(ApiKey.revoked_at)
+            counted = select(func.count(), func.count(ApiKey.revoked_at), *last).select_from(ApiKey)
+            row = (await connection.execute(counted)).one()
+            stamp = KeyStamp(*row) if row[0] else None
             if stamp == since:
                 return None
             query = select(ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id).where(ApiKey.revoked_at.is_(None))

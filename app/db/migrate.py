@@ -24,7 +24,12 @@ async def upgrade(database: Database) -> None:
 def _upgrade(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":  # on SQLite the transaction itself lets one process in at a time
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    command.upgrade(configured(connection), "head")
+
+
+def configured(connection: Connection) -> Config:
+    """What alembic's commands need to work on a connection."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    return config

@@ -11,6 +11,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base as Base
 from app.db.base import now as now
 from app.db.base import tenant_key
+from app.db.desk_models import DeskEvent as DeskEvent
+from app.db.desk_models import DeskMessage as DeskMessage
+from app.db.desk_models import DeskSession as DeskSession
+from app.db.desk_models import DeskSolution as DeskSolution
+from app.db.desk_models import DeskStaff as DeskStaff
 from app.db.ticket_models import Ticket as Ticket
 from app.db.ticket_models import TicketEvent as TicketEvent
 from app.db.ticket_models import Webhook as Webhook
@@ -141,7 +146,10 @@ class Calibration(Base):
 
 
 class Conversation(Base):
-    """A session of one customer. `turns` counts them and numbers the next."""
+    """A session of one customer. `turns` counts them and numbers the next.
+
+    `caller` is the member whose it is, `token` the digest of its secret; empty for nobody, and for none.
+    """
 
     __tablename__ = "conversations"
 
@@ -149,6 +157,9 @@ class Conversation(Base):
     session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
     user_id: Mapped[str] = mapped_column(String(128))
     channel: Mapped[str] = mapped_column(String(32))
+    caller: Mapped[str] = mapped_column(String(128), server_default="")
+    token: Mapped[str] = mapped_column(String(64), server_default="")
+    token_expires: Mapped[datetime | None]
     turns: Mapped[int]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
@@ -157,7 +168,10 @@ class Conversation(Base):
 
 
 class Turn(Base):
-    """One question and its reply; `response` is the whole chat response as it was sent."""
+    """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
+
+    `rows_of` is the member whose business data it holds, empty for none.
+    """
 
     __tablename__ = "turns"
 
@@ -169,6 +183,7 @@ class Turn(Base):
     standalone: Mapped[str]
     reply: Mapped[str]
     outcome: Mapped[str] = mapped_column(String(32))
+    rows_of: Mapped[str] = mapped_column(String(128), server_default="")
     response: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 
@@ -262,121 +277,11 @@ class KnowledgeGap(Base):
     __table_args__ = (Index(None, "tenant_id", "last_seen"),)
 
 
-class DeskSession(Base):
-    """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
+class RetentionPeriod(Base):
+    """For how many days a tenant keeps one kind of data, 0 being for ever; without a row as the settings say."""
 
-    `version` counts its transitions, `messages` numbers its messages; see `app.desk.types`.
-    """
-
-    __tablename__ = "desk_sessions"
+    __tablename__ = "retention_periods"
 
     tenant_id: Mapped[str] = tenant_key()
-    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    state: Mapped[str] = mapped_column(String(16))
-    version: Mapped[int]
-    messages: Mapped[int]
-    agent_id: Mapped[str] = mapped_column(String(64))
-    user_id: Mapped[str] = mapped_column(String(128))
-    caller: Mapped[str] = mapped_column(String(128))
-    channel: Mapped[str] = mapped_column(String(32))
-    reason: Mapped[str] = mapped_column(String(32))
-    priority: Mapped[int]
-    emotion: Mapped[float]
-    skill: Mapped[str] = mapped_column(String(64))
-    card: Mapped[dict[str, Any]]
-    ticket: Mapped[str] = mapped_column(String(32))
-    queued_at: Mapped[datetime | None]
-    assigned_at: Mapped[datetime | None]
-    resolved_at: Mapped[datetime | None]
-    fresh_at: Mapped[datetime | None]
-    active_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
-        ),
-        Index(None, "state"),
-        Index(None, "tenant_id", "state", "agent_id"),
-        Index(None, "tenant_id", "resolved_at"),
-    )
-
-
-class DeskMessage(Base):
-    """A message between customer and staff. `client_id` is the sender's own, so that one sent twice is kept once."""
-
-    __tablename__ = "desk_messages"
-
-    tenant_id: Mapped[str] = tenant_key()
-    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    sender: Mapped[str] = mapped_column(String(16))
-    agent_id: Mapped[str] = mapped_column(String(64))
-    client_id: Mapped[str | None] = mapped_column(String(64))
-    content: Mapped[str]
-    created_at: Mapped[datetime]
-
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
-        UniqueConstraint("tenant_id", "session_id", "sender", "client_id"),
-    )
-
-
-class DeskEvent(Base):
-    """One transition of a session; `version` is the one that it made."""
-
-    __tablename__ = "desk_events"
-
-    tenant_id: Mapped[str] = tenant_key()
-    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    event: Mapped[str] = mapped_column(String(32))
-    source: Mapped[str] = mapped_column(String(16))
-    target: Mapped[str] = mapped_column(String(16))
-    actor: Mapped[str] = mapped_column(String(16))
-    agent_id: Mapped[str] = mapped_column(String(64))
-    note: Mapped[str]
-    created_at: Mapped[datetime]
-
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
-        ),
-    )
-
-
-class DeskStaff(Base):
-    """A person who serves customers. No skills: takes anything; a capacity of 0 is none."""
-
-    __tablename__ = "desk_staff"
-
-    tenant_id: Mapped[str] = tenant_key()
-    agent_id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    name: Mapped[str] = mapped_column(String(64))
-    skills: Mapped[list[str]]
-    capacity: Mapped[int]
-    last_seen: Mapped[datetime | None]
-
-
-class DeskSolution(Base):
-    """What a person answered, reviewed, for the knowledge base to take over; outlives the conversation."""
-
-    __tablename__ = "desk_solutions"
-
-    tenant_id: Mapped[str] = tenant_key()
-    id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    session_id: Mapped[str] = mapped_column(String(64))
-    question_hash: Mapped[str] = mapped_column(String(64))
-    question: Mapped[str]
-    answer: Mapped[str]
-    agent_id: Mapped[str] = mapped_column(String(64))
-    state: Mapped[str] = mapped_column(String(16))
-    created_at: Mapped[datetime]
-    updated_at: Mapped[datetime]
-
-    __table_args__ = (
-        UniqueConstraint("tenant_id", "session_id", "question_hash"),
-        Index(None, "tenant_id", "created_at"),
-    )
+    kind: Mapped[str] = mapped_column(String(32), primary_key=True)
+    days: Mapped[int]

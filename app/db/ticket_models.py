@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
@@ -13,6 +13,7 @@ from app.db.base import Base, tenant_key
 class Ticket(Base):
     """Something to be done for a customer, under a number that people can read.
 
+    `user_id` is the member it is for, `verified` tells whether that one was proved, or typed by staff.
     `open_key` is the hash of conversation and subject while the ticket is not done, so that there is one of each.
     `respond_by` and `resolve_by` are the ends of the service level; a ticket that waits for its customer has
     `waiting_since`, and its clock stands still. `version` counts its changes.
@@ -24,6 +25,7 @@ class Ticket(Base):
     number: Mapped[str] = mapped_column(String(32), primary_key=True)
     session_id: Mapped[str] = mapped_column(String(128))
     user_id: Mapped[str] = mapped_column(String(128))
+    verified: Mapped[bool] = mapped_column(server_default=false())
     subject: Mapped[str] = mapped_column(String(200))
     description: Mapped[str]
     category: Mapped[str] = mapped_column(String(32))
@@ -84,7 +86,10 @@ class Webhook(Base):
 
 
 class WebhookDelivery(Base):
-    """One event on its way to one subscription; kept for a while afterwards. `body` is sent as it is on every try."""
+    """One event on its way to one subscription; kept for a while afterwards. `body` is sent as it is on every try.
+
+    `about`: what the event tells of, `session:` or `gap:` and its id, so that it can be deleted with that.
+    """
 
     __tablename__ = "webhook_deliveries"
 
@@ -93,6 +98,7 @@ class WebhookDelivery(Base):
     webhook_id: Mapped[str] = mapped_column(String(32))
     event_id: Mapped[str] = mapped_column(String(32))
     event: Mapped[str] = mapped_column(String(32))
+    about: Mapped[str] = mapped_column(String(160), server_default="")
     body: Mapped[str]
     state: Mapped[str] = mapped_column(String(16))
     attempts: Mapped[int]
@@ -106,4 +112,5 @@ class WebhookDelivery(Base):
         ForeignKeyConstraint(["tenant_id", "webhook_id"], ["webhooks.tenant_id", "webhooks.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "webhook_id", "event_id"),
         Index(None, "state", "due_at"),
+        Index(None, "tenant_id", "about"),
     )

@@ -29,6 +29,7 @@ class TicketRow:
     number: str
     session_id: str
     user_id: str
+    verified: bool
     subject: str
     description: str
     category: Category
@@ -156,7 +157,12 @@ def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: N
     _log(connection, tenant, ticket, event)
     told = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
     due = {"resolve_by": ticket.resolve_by.isoformat(), "created_at": ticket.created_at.isoformat()}
-    emit(connection, tenant, CREATED, told | {"user_id": ticket.user_id, "subject": masked(ticket.subject)} | due)
+    emit(
+        connection,
+        tenant,
+        CREATED,
+        told | {"user_id": ticket.user_id, "verified": ticket.verified, "subject": masked(ticket.subject)} | due,
+    )
     return ticket, True
 
 

@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, delete, func, select, tuple_
+from sqlalchemy import ColumnElement, func, select, tuple_
 
 from app.db.engine import Database, insert_into
+from app.db.erasure import forget
 from app.db.models import Conversation, Feedback, Turn, now
-from app.db.ticket_erasure import erase
 
 Rating = Literal["up", "down"]
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A conversation in a list; `first_question` is its first message."""
+    """A conversation in a list; `first_question` is its first message; `verified` tells whether
+    the user was proved.
+    """
 
     session_id: str
     user_id: str
+    verified: bool
     channel: str
     turns: int
     created_at: datetime
@@ -72,6 +75,7 @@ class TranscriptRepository:
             select(
                 Conversation.session_id,
                 Conversation.user_id,
+                Conversation.caller != "",
                 Conversation.channel,
                 Conversation.turns,
                 Conversation.created_at,
@@ -106,14 +110,8 @@ class TranscriptRepository:
             return [Exchange(*row) for row in await connection.execute(query)]
 
     async def delete(self, tenant: str, session_id: str) -> bool:
-        """Removes the conversation for good, with its turns, their feedback and what the desk has of it, and takes it
-        out of its tickets; whether it was there.
-        """
-        async with self._database.write() as connection:
-            result = await connection.execute(delete(Conversation).where(_key(tenant, session_id)))
-            if result.rowcount:
-                await connection.run_sync(lambda sync: erase(sync, tenant, session_id))
-            return bool(result.rowcount)
+        """Removes the conversation with all that was made of it, see `erasure.forget`; whether it was there."""
+        return bool(await self._database.transact(lambda connection: forget(connection, tenant, [session_id])))
 
     async def rate(self, tenant: str, session_id: str, turn_id: str, rating: Rating, reason: str) -> bool:
         """Keeps the vote; False when the session has no such turn."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 from sqlalchemy import Connection
 
-from app.db import conversations, desk_turns, outbox
+from app.conversations.rules import LIFETIME
+from app.db import conversation_holders, conversations, desk_turns, outbox
 from app.db.conversations import NewTurn
 from app.db.desk_turns import ChangedHands
 from app.db.engine import Database
 from app.db.outbox import Event
-from app.desk.types import DeskSession
+from app.desk.types import DeskSession, SessionKey
+from app.errors import Forbidden
 
 PAUSE_SECONDS = 0.002
 """Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
@@ -24,11 +27,21 @@ MAX_BATCH = 256
 """Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
 
 
+class NotTheirs(Exception):
+    """Turns of conversations that somebody else began meanwhile; nothing of the transaction is kept."""
+
+    def __init__(self, turns: Mapping[str, Forbidden]) -> None:
+        super().__init__(f"{len(turns)} turns of others' conversations")
+        self.turns = turns
+        """By their ids."""
+
+
 class TurnLog:
     """One transaction holds the turns, the counts of their conversations, and what follows from them.
 
     after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with the
-    sessions that changed at the human desk.
+    sessions that changed at the human desk. durable: every turn waits for the disk; those that concern a person at the
+    desk do in any case. lifetime: of a session's secret.
     """
 
     def __init__(
@@ -37,20 +50,25 @@ class TurnLog:
         after: Callable[[Sequence[NewTurn]], list[Event]],
         on_commit: Callable[[], None] = lambda: None,
         on_desk: Callable[[Sequence[DeskSession]], None] = lambda sessions: None,
+        *,
+        durable: bool = False,
+        lifetime: timedelta = LIFETIME,
     ) -> None:
         self._database = database
         self._after = after
         self._on_commit = on_commit
         self._on_desk = on_desk
+        self._durable = durable
+        self._lifetime = lifetime
         self._expected = 1
         self._complete = asyncio.Event()
         self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
 
     async def append(self, turn: NewTurn) -> bool:
-        """Returns once the turn is durable, or with False where the session changed hands meanwhile: a bot must not
-        speak while a person has it, and a message for a person who left would be lost. Raises what the database raises;
-        the turns beside it are kept.
+        """Returns once the turn is committed, or with False where the session changed hands meanwhile: a bot must not
+        speak while a person has it, and a message for a person who left would be lost. Raises Forbidden where its claim
+        does not hold, and what the database raises; the turns beside it are kept.
         """
         kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._pending.append((turn, kept))
@@ -88,7 +106,7 @@ class TurnLog:
     async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
         """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""
         try:
-            late = await self._commit([turn for turn, _ in batch])
+            out = await self._commit([turn for turn, _ in batch])
         except Exception as error:  # raised where the turn is waited for
             if len(batch) > 1:
                 for item in batch:
@@ -97,22 +115,33 @@ class TurnLog:
                 batch[0][1].set_exception(error)
             return
         for turn, kept in batch:
-            if not kept.done():  # not for a waiter that left
-                kept.set_result(turn.id not in late)
+            if kept.done():  # the waiter left
+                continue
+            if (refused := out.get(turn.id)) is not None:
+                kept.set_exception(refused)
+            else:
+                kept.set_result(turn.id not in out)
 
-    async def _commit(self, turns: Sequence[NewTurn]) -> frozenset[str]:
-        """Ids of the turns that came too late and are not kept."""
+    async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, Forbidden | None]:
+        """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
         try:
-            changed = await self._database.transact(lambda connection: self._append(connection, turns))
-        except ChangedHands as error:
-            rest = [turn for turn in turns if turn.id not in error.turns]
-            return error.turns | (await self._commit(rest) if rest else frozenset())
+            durable = self._durable or any(turn.for_desk or turn.opening is not None for turn in turns)
+            changed = await self._database.transact(lambda connection: self._append(connection, turns), durable=durable)
+        except (ChangedHands, NotTheirs) as error:
+            out: dict[str, Forbidden | None] = dict.fromkeys(error.turns)
+            if isinstance(error, NotTheirs):
+                out |= error.turns
+            rest = [turn for turn in turns if turn.id not in out]
+            return out | (await self._commit(rest) if rest else {})
         self._on_commit()
         if changed:
             self._on_desk(changed)
-        return frozenset()
+        return {}
 
     def _append(self, connection: Connection, turns: Sequence[NewTurn]) -> list[DeskSession]:
         conversations.append(connection, turns)
+        claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
+        if refused := conversation_holders.settle(connection, claims, self._lifetime):
+            raise NotTheirs(refused)
         outbox.add(connection, self._after(turns))
         return desk_turns.follow(connection, turns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -87,6 +87,23 @@ def fan_out(connection: Connection, events: Sequence[Event]) -> None:
         connection.execute(added.on_conflict_do_nothing(), rows)
 
 
+def about(told: Mapping[str, Any]) -> str:
+    """What the data of an event tells of: `session:ID`, `gap:ID`, or empty."""
+    if told.get("session_id"):
+        return about_session(told["session_id"])
+    return about_gap(told["gap_id"]) if told.get("gap_id") else ""
+
+
+def about_session(session_id: str) -> str:
+    """As `about` says it."""
+    return f"session:{session_id}"
+
+
+def about_gap(gap: str) -> str:
+    """As `about` says it."""
+    return f"gap:{gap}"
+
+
 def _deliveries(connection: Connection, event: Event) -> list[dict[str, Any]]:
     moment, envelope = now(), event.payload
     wanted = select(Webhook.id, Webhook.events).where(Webhook.tenant_id == event.tenant, Webhook.enabled.is_(True))
@@ -97,6 +114,7 @@ def _deliveries(connection: Connection, event: Event) -> list[dict[str, Any]]:
             "webhook_id": webhook,
             "event_id": envelope["id"],
             "event": envelope["event"],
+            "about": about(envelope["data"]),
             "body": json.dumps(envelope, ensure_ascii=False, separators=(",", ":")),
             "state": "pending",
             "attempts": 0,

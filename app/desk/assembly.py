@@ -53,7 +53,7 @@ class HumanDesk:
         feed = Feed(sessions)
         queue = Queue(sessions, staff, profiles)
         openings = Openings(queue, conversations, tickets, limits)
-        service = Desk(database, feed, openings, on_commit)
+        service = Desk(database, feed, openings, on_commit, timedelta(hours=settings.session_token_hours))
         shared = database.engine.dialect.name != "sqlite"
         watch = Watch(
             service,

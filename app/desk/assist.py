@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agents.neutral import neutral_answer
 from agents.registry import Roster
 from agents.rewriter import rewritten_by_rules
 from agents.routing.types import Band, Intent, Route, Tier, Trace
-from agents.types import Answer, Done, Evidence, Question, Turn
+from agents.types import Answer, Done, Evidence, Question
+from app.conversations.rows import readable
 from app.db.conversations import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
@@ -26,9 +28,11 @@ class Advice:
     candidates: tuple[Candidate, ...]
 
 
-def last_question(turns: Sequence[TurnRow], caller: str, text: str = "") -> Question:
-    """The customer's last message in the light of those before it; text: another question of the person who serves."""
-    said = [Turn(turn.question, turn.standalone, turn.reply) for turn in turns]
+def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows_to_model: bool) -> Question:
+    """The customer's last message in the light of those before it; text: another question of the person who serves;
+    rows_to_model: see `readable`.
+    """
+    said = readable(turns, caller, to_model=rows_to_model)
     if text:
         return Question(text, caller=caller)
     if not said:
@@ -59,7 +63,7 @@ async def _asked(roster: Roster, route: Route, question: Question) -> Advice:
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing)
         elif isinstance(event, Done):
-            answer = event.answer
+            answer = neutral_answer(event.answer)
     if answer is None:
         raise RuntimeError("an agent ended without its final event")
     return Advice(question.standalone, answer, candidates)

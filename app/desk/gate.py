@@ -110,7 +110,7 @@ class Gate:
         started = not message.new_session
         try:
             opening, queue, notice = await self._openings.prepare(
-                key, request, question, answer, user_id=message.user_id, started=started, sender=message.sender
+                key, request, question, answer, started=started, sender=message.sender
             )
         except RateLimited as error:
             minutes = ceil(error.details["retry_after"] / 60)

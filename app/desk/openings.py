@@ -62,7 +62,6 @@ class Openings:
         answer: Answer | None,
         *,
         actor: Actor = Actor.BOT,
-        user_id: str = "",
         skill: str = "",
         started: bool = True,
         sender: Sender = NOBODY,

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from agents.types import HandoffReason, HandoffRequest, Question
+from app.conversations.rules import LIFETIME
+from app.conversations.types import Claim
 from app.db import desk, desk_steps
+from app.db.conversations import NOBODY
 from app.db.desk import Step, Work
 from app.db.desk_sessions import DeskSessionRepository
 from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
-from app.limits.types import NOBODY, Sender
+from app.limits.types import NOBODY as UNCOUNTED
+from app.limits.types import Sender
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"
@@ -22,17 +27,23 @@ _REQUEUED = "正在为您转接更合适的客服，请稍候。"
 
 class Desk:
     """Every step is one transaction that holds the session, so of those who come at once one wins; on_commit: called
-    after those that other parts of the product are told of.
+    after those that other parts of the product are told of; lifetime: of a session's secret.
     """
 
     def __init__(
-        self, database: Database, feed: Feed, openings: Openings, on_commit: Callable[[], None] = lambda: None
+        self,
+        database: Database,
+        feed: Feed,
+        openings: Openings,
+        on_commit: Callable[[], None] = lambda: None,
+        lifetime: timedelta = LIFETIME,
     ) -> None:
         self._database = database
         self._sessions = DeskSessionRepository(database)
         self._feed = feed
         self._openings = openings
         self._on_commit = on_commit
+        self._lifetime = lifetime
 
     async def request(
         self,
@@ -41,27 +52,29 @@ class Desk:
         user_id: str = "",
         channel: str = "",
         skill: str = "",
-        caller: str = "",
-        sender: Sender = NOBODY,
+        claim: Claim = NOBODY,
+        sender: Sender = UNCOUNTED,
     ) -> DeskSession:
-        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so. Raises
-        RateLimited.
+        """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so.
+
+        claim: on what ground. Raises RateLimited, and Forbidden where the claim does not hold any more.
         """
         session = await self._sessions.find(key)
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
-            return session
+            if claim.settled:
+                return session
+            return await self._done(lambda connection: desk.held(connection, key, claim, self._lifetime))
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),
-            Question("", caller=caller),
+            Question("", caller=claim.caller),
             None,
             actor=Actor.CUSTOMER,
-            user_id=user_id,
             skill=skill,
             sender=sender,
         )
         about = {"user_id": user_id, "channel": channel}
-        return await self._done(lambda connection: desk.request(connection, key, opening, about))
+        return await self._done(lambda connection: desk.request(connection, key, opening, about, claim, self._lifetime))
 
     async def accept(self, key: SessionKey, agent_id: str) -> DeskSession:
         """See `desk_steps.accept`."""

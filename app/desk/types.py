@@ -105,6 +105,11 @@ class DeskSession:
     def key(self) -> SessionKey:
         return SessionKey(self.tenant, self.session_id)
 
+    @property
+    def verified(self) -> bool:
+        """Whether `user_id` is a proved member, and not only what somebody says."""
+        return bool(self.caller)
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -19,7 +19,7 @@ from app.db.migrate import upgrade
 from app.knowledge_ops.following import RemoteFollower
 from app.knowledge_ops.indexer import Indexer
 from app.knowledge_ops.ingestion import IngestionService
-from app.retrieval import chunk_options, embedder_options
+from app.retrieval import chunk_options, embedder_options, sandbox_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
@@ -27,6 +27,7 @@ from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.ingest import Ingestor
 from knowledge.parsing.limits import Limits
+from knowledge.sandbox.pool import Sandbox
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
 
@@ -42,6 +43,7 @@ class KnowledgeBase:
     analyzer: Analyzer
     ingestion: IngestionService
     indexer: Indexer | None
+    embeddings: SqliteEmbeddingCache
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
@@ -74,7 +76,9 @@ async def open_knowledge(
         await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)
-        ingestor = Ingestor(embedder, analyzer, chunk_options(settings), Limits(max_bytes=settings.max_upload_bytes))
+        sandbox = Sandbox(Limits(max_bytes=settings.max_upload_bytes), sandbox_options(settings))
+        stack.push_async_callback(sandbox.close)
+        ingestor = Ingestor(embedder, analyzer, chunk_options(settings), sandbox)
         indexer = None
         if owns_index:
             open_index = partial(_open_index, settings, embedder)
@@ -83,7 +87,7 @@ async def open_knowledge(
             await indexer.start()
         follower = indexer or RemoteFollower(feed)
         ingestion = IngestionService(documents, knowledge, ingestor, follower, wait_seconds)
-        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer)
+        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer, cache)
 
 
 def embeddings_path(settings: Settings) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,35 +19,53 @@ class FoundFile:
     category: str = ""
 
     def read(self, max_bytes: int) -> bytes:
-        """The content, cut one byte after `max_bytes`: enough to refuse it."""
-        with self.path.open("rb") as file:
+        """The content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, for a link too."""
+        with open(self.path, "rb", opener=_open_no_link) as file:
             return file.read(max_bytes + 1)
 
 
-def find_files(paths: Iterable[Path]) -> list[FoundFile]:
+def find_files(paths: Iterable[Path], skipped: Callable[[Path], None] | None = None) -> list[FoundFile]:
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
-    A document is known by its file name. Where two files of one call share it, the later one gets its folders in
-    front: `网点-说明.md`. Raises FileNotFoundError.
+    A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
+    `skipped` is told of them. A document is known by its file name. Where two files of one call share it, the later
+    one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(path)
-        for file, below in _walk(path):
-            name = file.name if file.name not in found else "-".join((*below, file.name))
+        if path.is_file():
+            files: Iterable[tuple[Path, str, tuple[str, ...]]] = [(path.resolve(), path.name, ())]
+        else:
+            files = _walk(path.resolve(), skipped or (lambda _: None))
+        for file, name, below in files:
+            if name in found:
+                name = "-".join((*below, name))
             while name in found:
                 name = f"{file.parent.name}-{name}"
             found[name] = FoundFile(file, name, below[0] if below else "")
     return list(found.values())
 
 
-def _walk(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Files with the folders between `path` and them."""
-    if path.is_file():
-        yield path, ()
-        return
-    for file in sorted(path.rglob("*")):
-        below = file.relative_to(path).parts
-        if file.is_file() and file.suffix.lower() in PARSERS and not any(part.startswith(".") for part in below):
-            yield file, below[:-1]
+def _walk(root: Path, skipped: Callable[[Path], None]) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+    """Files with their names and the folders between `root` and them."""
+    for file in sorted(_below(root)):
+        below = file.relative_to(root).parts
+        if any(part.startswith(".") for part in below):
+            continue
+        if file.is_symlink():
+            skipped(file)
+        elif file.is_file() and file.suffix.lower() in PARSERS:
+            yield file, file.name, below[:-1]
+
+
+def _below(root: Path) -> Iterator[Path]:
+    """All but plain folders; links to folders are not gone into."""
+    for folder, folders, files in os.walk(root, followlinks=False):
+        yield from (Path(folder, name) for name in files)
+        yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,9 +14,11 @@ from app.knowledge_ops.following import Follower
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, Progress, content_hash
 from knowledge.parsing.registry import check_name
+from knowledge.sandbox.slots import FairSlots
 
-MAX_CONCURRENT_FILES = 2
-"""Files prepared at once, over all requests: a small upload need not wait for a large one to end."""
+MAX_CONCURRENT_FILES = 8
+MAX_FILES_OF_A_TENANT = 2
+"""Files prepared at once, over all requests: a small upload need not wait for a large one to end, nor for another's."""
 
 
 class FileOutcome(StrEnum):
@@ -87,7 +88,7 @@ class IngestionService:
         self._ingestor = ingestor
         self._follower = follower
         self._wait_seconds = wait_seconds
-        self._slots = asyncio.Semaphore(MAX_CONCURRENT_FILES)
+        self._slots = FairSlots(MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT)
 
     async def add(
         self,
@@ -120,7 +121,7 @@ class IngestionService:
     async def _add(self, tenant: str, upload: _Upload) -> FileReport:
         try:
             upload = replace(upload, name=check_name(upload.name))
-            async with self._slots:
+            async with self._slots.hold(tenant):
                 while True:
                     try:
                         return await self._store(tenant, upload)
@@ -140,11 +141,11 @@ class IngestionService:
             return _unchanged(name, known)
         identity = upload.identity(known)
         try:
-            prepared = await self._ingestor.prepare(name, upload.content, identity, upload.progress)
+            prepared = await self._ingestor.prepare(tenant, name, upload.content, identity, upload.progress)
         except EmbeddingUnavailable:
             if not await self._follower.by_keywords(tenant):
                 raise
-            prepared = await self._ingestor.prepare(name, upload.content, identity, embed=False)
+            prepared = await self._ingestor.prepare(tenant, name, upload.content, identity, embed=False)
         revision = await self._knowledge.commit(tenant, prepared, replaces=known.version_id if known else None)
         return FileReport(
             name=name,

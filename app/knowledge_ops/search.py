@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from loguru import logger
 
@@ -62,7 +63,7 @@ class CalibratedSearch:
         where: Filter = _EVERYTHING,
         explain: bool = False,
     ) -> Retrieval:
-        """See `Retriever.search`. Raises EmbeddingUnavailable when there is no calibration and none can be made.
+        """See `Retriever.search`. Raises NotCalibrated when there is no calibration and none can be made.
 
         What was found before at this revision and calibration is not searched again, but for `explain`.
         """
@@ -72,7 +73,8 @@ class CalibratedSearch:
         try:
             found = await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
         except NotCalibrated:
-            await self._calibrator.refresh_quick()
+            with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
+                await self._calibrator.refresh_quick()
             found = await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, where, found)

@@ -60,9 +60,12 @@ class TicketService:
         new = NewTicket(subject, description, category, Priority(priority))
         return (await self.create(tenant, Owner(session_id, user_id), new, actor))[0]
 
-    async def create(self, tenant: str, owner: Owner, new: NewTicket, actor: str) -> tuple[TicketRow, bool]:
-        """As `open`, and whether the ticket is new."""
-        opened = await self._repository.open(tenant, self._made(owner, new), NewEvent("created", actor, public=True))
+    async def create(
+        self, tenant: str, owner: Owner, new: NewTicket, actor: str, *, verified: bool = True
+    ) -> tuple[TicketRow, bool]:
+        """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word."""
+        ticket = self._made(owner, new, verified=verified)
+        opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True))
         self._on_open()
         return opened
 
@@ -74,12 +77,13 @@ class TicketService:
         created = NewEvent("created", SYSTEM, public=True)
         return lambda connection: open_within(connection, tenant, ticket, created)[0]
 
-    def _made(self, owner: Owner, new: NewTicket) -> TicketRow:
+    def _made(self, owner: Owner, new: NewTicket, *, verified: bool = True) -> TicketRow:
         moment = self._clock()
         return TicketRow(
             number="",
             session_id=owner.session,
             user_id=owner.caller,
+            verified=verified and bool(owner.caller),
             subject=new.subject.strip()[:MAX_SUBJECT_CHARS],
             description=new.description.strip(),
             category=new.category,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from datetime import timedelta
 
 from loguru import logger
@@ -12,7 +11,6 @@ from app.db.deliveries import Delivery, DeliveryRepository, Result
 from app.webhooks.sender import CONNECTIONS, Sender
 
 POLL_SECONDS = 1.0
-PURGE_SECONDS = 3600.0
 
 
 class WebhookWorker:
@@ -24,7 +22,6 @@ class WebhookWorker:
         self._max_attempts = max_attempts
         self._lease = timedelta(seconds=2 * timeout + 30)
         self._task: asyncio.Task[None] | None = None
-        self._purged = float("-inf")
 
     def start(self) -> None:
         """Begins with what is due already."""
@@ -57,9 +54,6 @@ class WebhookWorker:
             try:
                 while await self.settle() == CONNECTIONS:
                     pass
-                if time.monotonic() - self._purged > PURGE_SECONDS:
-                    await self._deliveries.purge()
-                    self._purged = time.monotonic()
             except Exception:  # the database may be away for a while; the task must outlive that
                 logger.exception("webhooks cannot be delivered")
             await asyncio.sleep(POLL_SECONDS)

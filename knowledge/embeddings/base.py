@@ -9,16 +9,18 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from typing import Literal, Protocol
+from typing import Literal, NewType, Protocol
 
 import numpy as np
 
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration
 from knowledge.outside import outside
-from knowledge.text import clean, simplify
+from knowledge.text import clean, simplify, without_expanding
 from knowledge.types import Matrix, Vector
 
 Kind = Literal["query", "passage"]
+Readable = NewType("Readable", str)
+"""Text that no embedder stumbles over; only `readable` makes it, and `_encode` gets nothing else."""
 
 MAX_QUERY_CHARS = 256
 """e5 costs 8 ms for a usual question and 294 ms for 400 characters: longer questions are cut here."""
@@ -26,6 +28,14 @@ MAX_QUERY_CHARS = 256
 
 PATIENCE_SECONDS = 0.5
 """How long a passage gives way to questions: under steady traffic documents still get in, two passages a second."""
+
+
+def readable(text: str, limit: int | None = None) -> Readable:
+    """What of a text is embedded, and what its vector is kept under: never longer than the text, nor than `limit`.
+
+    No NUL, no lone surrogates, nothing that an embedder's own NFKC makes more of than it has room for.
+    """
+    return Readable(simplify(without_expanding(clean(text)))[:limit])
 
 
 class EmbeddingCache(Protocol):
@@ -81,22 +91,22 @@ class Embedder(ABC):
         return self.name
 
     @abstractmethod
-    def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
+    def _encode(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
         """Embeds at least one clean, non-empty text. Blocking. Returns shape (len(texts), dimension)."""
 
     async def warm_up(self) -> None:
         """Loads weights before the first customer asks. Raises EmbeddingUnavailable, MissingDependency."""
-        await self._run(self._queries, ["预热"], "query")
+        await self._run(self._queries, [readable("预热")], "query")
 
     async def query(self, text: str) -> Vector:
         """Embedding of one question, shape (dimension,). Raises EmbeddingUnavailable, MissingDependency."""
-        text = simplify(clean(text))[:MAX_QUERY_CHARS]
-        if not text.strip():
+        question = readable(text, MAX_QUERY_CHARS)
+        if not question.strip():
             return np.zeros(await self._width(), dtype=np.float32)
         self._waiting_queries += 1
         self._no_query_waits.clear()
         try:
-            matrix = await self._run(self._queries, [text], "query")
+            matrix = await self._run(self._queries, [question], "query")
             vector: Vector = matrix[0]
             return vector
         finally:
@@ -106,20 +116,20 @@ class Embedder(ABC):
 
     async def queries(self, texts: Sequence[str]) -> Matrix:
         """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
-        return await self._many([simplify(clean(text))[:MAX_QUERY_CHARS] for text in texts], "query", None)
+        return await self._many([readable(text, MAX_QUERY_CHARS) for text in texts], "query", None)
 
     async def passages(self, texts: Sequence[str], progress: Callable[[int], object] | None = None) -> Matrix:
         """Embeddings of chunks, through the cache, shape (len(texts), dimension).
 
         `progress` is called with the number of texts done since its last call.
         """
-        return await self._many([simplify(clean(text)) for text in texts], "passage", progress)
+        return await self._many([readable(text) for text in texts], "passage", progress)
 
     def key(self, text: str, kind: Kind) -> str:
         """Cache key: model, kind and content."""
         return hashlib.sha256(f"{self.name}\0{kind}\0{text}".encode()).hexdigest()
 
-    async def _many(self, texts: list[str], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
+    async def _many(self, texts: list[Readable], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
         if not texts:
             return np.zeros((0, await self._width()), dtype=np.float32)
         keys = [self.key(text, kind) for text in texts]
@@ -137,7 +147,7 @@ class Embedder(ABC):
             step(sum(times[key] for key in done))
         return np.stack([found[key] for key in keys])
 
-    async def _encoded(self, missing: dict[str, str], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
+    async def _encoded(self, missing: dict[str, Readable], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
         """Vectors of the texts by key, batch by batch; those of a run that fails half way are in the cache."""
         keys, unsaved, start = list(missing), dict[str, Vector](), 0
         try:
@@ -164,7 +174,7 @@ class Embedder(ABC):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._no_query_waits.wait()
 
-    async def _run(self, pool: ThreadPoolExecutor, texts: list[str], kind: Kind) -> Matrix:
+    async def _run(self, pool: ThreadPoolExecutor, texts: list[Readable], kind: Kind) -> Matrix:
         try:
             async with outside() if self.elsewhere else nullcontext():
                 return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)

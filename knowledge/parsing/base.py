@@ -40,7 +40,7 @@ class Source:
 
 
 class Parser(ABC):
-    """A provider writes `_pieces`, which may raise anything; callers of `parse` see only InvalidDocument.
+    """A provider writes `_pieces`, which may raise anything; callers of `parse` see InvalidDocument or MemoryError.
 
     `signature`: how the bytes of this format begin; empty for text formats.
     """
@@ -52,7 +52,7 @@ class Parser(ABC):
         """The document in reading order. `source.content` is not empty and begins as the format should."""
 
     def parse(self, source: Source) -> ParsedDocument:
-        """Parses one file. Blocking and CPU bound. Raises InvalidDocument and its subclasses."""
+        """Parses one file. Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
         if len(source.content) > source.limits.max_bytes:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_bytes / 2**20:.3g} MB 的大小上限")
         if not source.content.strip():
@@ -60,7 +60,7 @@ class Parser(ABC):
         self._check_signature(source)
         try:
             return assemble(source.name, self._pieces(source), source.limits)
-        except KnowledgeError:
+        except (KnowledgeError, MemoryError):
             raise
         except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
             raise BrokenDocument(source.name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error

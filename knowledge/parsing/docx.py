@@ -12,6 +12,7 @@ from docx.oxml.ns import qn
 
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, Source
+from knowledge.parsing.docx_visibility import Visibility
 from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
@@ -44,6 +45,7 @@ class _Reader:
     def __init__(self, document: Any) -> None:
         self._styles = {style.style_id: style for style in document.styles}
         self._default = next((style for style in self._styles.values() if _is_default(style)), None)
+        self._visibility = Visibility(document, self._styles, self._default)
         self._formats = _number_formats(document)
         self._numbers: dict[tuple[str, int], int] = {}
 
@@ -52,12 +54,12 @@ class _Reader:
             if element.tag == _P:
                 yield from self._paragraph(element)
             elif element.tag == _TBL:
-                yield Table(_grid(element))
+                yield Table(self._grid(element))
             elif element.tag != qn("w:sectPr"):  # content controls and other wrappers
                 yield from self.pieces(element)
 
     def _paragraph(self, element: Any) -> Iterator[Piece]:
-        text = _text(element).strip()
+        text = self._text(element).strip()
         style = self._style(element)
         name = (style.name or "").strip() if style is not None else ""
         if not text or _CONTENTS.match(name):
@@ -91,6 +93,36 @@ class _Reader:
         self._numbers[key] = self._numbers.get(key, 0) + 1
         return f"{indent}{self._numbers[key]}. "
 
+    def _text(self, element: Any) -> str:
+        """Visible text: hyperlinks, insertions, text boxes; no deletions, no duplicates for old readers."""
+        parts = []
+        away = self._visibility.off_page
+        for node in element.iter(*_VISIBLE):
+            parents = list(node.iterancestors())
+            if any(parent.tag == _FALLBACK or (parent.tag == _P and away(parent)) for parent in parents):
+                continue
+            if self._visibility.shows(node):
+                parts.append(_BREAKS.get(node.tag) or node.text or "")
+        return "".join(parts)
+
+    def _grid(self, table: Any) -> list[list[str]]:
+        """Cells by row and column; a cell merged downwards is repeated in each row, one merged across is not."""
+        grid: list[list[str]] = []
+        for row in table.iterfind(f".//{_TR}"):
+            line: list[str] = []
+            for cell in row.iterfind(_TC):
+                merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
+                above = grid[-1] if grid else []
+                if merged is not None and merged.get(_VAL) != "restart" and len(line) < len(above):
+                    text = above[len(line)]
+                else:
+                    text = "\n".join(filter(None, (self._text(paragraph).strip() for paragraph in cell.iter(_P))))
+                span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
+                width = min(int(span.get(_VAL)), _MAX_SPAN) if span is not None else 1
+                line.extend([text, *[""] * (width - 1)])
+            grid.append(line)
+        return grid
+
 
 def _is_default(style: Any) -> bool:
     return style.element.get(qn("w:default")) in ("1", "true") and style.element.get(qn("w:type")) == "paragraph"
@@ -118,32 +150,3 @@ def _number_formats(document: Any) -> dict[tuple[str, int], str]:
             levels = abstract.get(link.get(_VAL), {})
             formats.update({(number.get(qn("w:numId")), depth): kind for depth, kind in levels.items()})
     return formats
-
-
-def _text(element: Any) -> str:
-    """Visible text: hyperlinks, insertions and text boxes included, deletions and duplicates for old readers not."""
-    parts = []
-    for node in element.iter(*_VISIBLE):
-        if any(parent.tag == _FALLBACK for parent in node.iterancestors()):
-            continue
-        parts.append(_BREAKS.get(node.tag) or node.text or "")
-    return "".join(parts)
-
-
-def _grid(table: Any) -> list[list[str]]:
-    """Cells by row and column; a vertically merged cell is repeated in each row, a horizontally merged one is not."""
-    grid: list[list[str]] = []
-    for row in table.iterfind(f".//{_TR}"):
-        line: list[str] = []
-        for cell in row.iterfind(_TC):
-            merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
-            above = grid[-1] if grid else []
-            if merged is not None and merged.get(_VAL) != "restart" and len(line) < len(above):
-                text = above[len(line)]
-            else:
-                text = "\n".join(filter(None, (_text(paragraph).strip() for paragraph in cell.iter(_P))))
-            span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
-            width = min(int(span.get(_VAL)), _MAX_SPAN) if span is not None else 1
-            line.extend([text, *[""] * (width - 1)])
-        grid.append(line)
-    return grid

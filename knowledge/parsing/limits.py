@@ -11,6 +11,7 @@ class Limits:
 
     `max_characters` counts the text that comes out, so that a small file cannot unfold into a huge one (a shared string
     of a spreadsheet may be used a million times). `max_cells` counts empty cells too: it bounds time.
+    `max_indexed_characters` counts what is embedded, where titles, headings and answers are repeated in every chunk.
     """
 
     max_bytes: int = 20 * 2**20
@@ -21,3 +22,5 @@ class Limits:
     max_unpacked_bytes: int = 200 * 2**20
     max_archive_entries: int = 10_000
     max_compression_ratio: int = 200
+    max_chunks: int = 150_000
+    max_indexed_characters: int = 20_000_000

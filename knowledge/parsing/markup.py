@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.errors import HostileDocument
+from knowledge.parsing.html_visibility import remove_invisible
 from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table
 from knowledge.parsing.rows import read_rows
 
@@ -51,14 +52,16 @@ _MAX_DEPTH = 5000
 
 
 def parse_tree(name: str, html: str) -> LexborHTMLParser:
-    """The page's tree. Raises HostileDocument for tags nested without end."""
+    """The tree of what the page shows. Raises HostileDocument for tags nested without end."""
     depth = 0
     for closing, tag in _TAG.findall(html):
         if tag.lower() not in _NOT_NESTING:
             depth = max(0, depth - 1) if closing else depth + 1
             if depth > _MAX_DEPTH:
                 raise HostileDocument(name, "的标签嵌套过深，已拒绝")
-    return LexborHTMLParser(html)
+    tree = LexborHTMLParser(html)
+    remove_invisible(tree, html)
+    return tree
 
 
 def pieces(root: LexborNode, skipped: frozenset[str] = frozenset()) -> Iterator[Piece]:
@@ -74,7 +77,7 @@ class _Walker:
         run: list[str] = []
         for node in _children(parent):
             tag = node.tag or ""
-            if tag in self._hidden or _is_hidden(node):
+            if tag in self._hidden:
                 continue
             if _is_inline(node):
                 run.append(self._inline(node))
@@ -102,7 +105,7 @@ class _Walker:
             return "\v"
         if node.tag == "img":
             return node.attributes.get("alt") or ""
-        if node.tag in self._hidden or _is_hidden(node):
+        if node.tag in self._hidden:
             return ""
         return "".join(self._inline(child) for child in _children(node))
 
@@ -191,13 +194,6 @@ def _is_inline(node: LexborNode) -> bool:
     if node.is_text_node or node.tag in ("br", "img"):
         return True
     return node.tag in _INLINE and node.css_first("p, div, ul, ol, table, pre, h1, h2, h3, h4, h5, h6") is None
-
-
-def _is_hidden(node: LexborNode) -> bool:
-    if not node.is_element_node:
-        return False
-    style = node.attributes.get("style") or ""
-    return "hidden" in node.attributes or bool(re.search(r"display\s*:\s*none", style))
 
 
 def _flush(run: list[str]) -> Iterator[Paragraph]:

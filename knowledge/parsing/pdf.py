@@ -16,6 +16,7 @@ from knowledge.parsing.archive import check_streams
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.lines import FULL, Line, reflow
 from knowledge.parsing.pdf_layout import PageLine, heads_table, page_lines, with_tables
+from knowledge.parsing.pdf_visibility import without_invisible
 from knowledge.parsing.pieces import Heading, Piece, Table, Title
 
 _PDFIUM = Lock()
@@ -81,7 +82,8 @@ def _read(source: Source) -> tuple[list[list[PageLine]], Bookmarks]:
             characters += text_page.count_chars()
             if characters > source.limits.max_characters:
                 raise DocumentTooLarge(source.name, f"超过 {source.limits.max_characters} 字的上限，请拆分后再上传")
-            pages.append(page_lines(text_page, index + 1))
+            text = without_invisible(page, text_page, text_page.get_text_range())
+            pages.append(page_lines(text_page, text, index + 1))
             text_page.close()
             page.close()
         return pages, _bookmarks(document)

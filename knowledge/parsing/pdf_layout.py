@@ -48,9 +48,8 @@ class PageLine:
         return self.cells[-1].right
 
 
-def page_lines(text_page: Any, page: int) -> list[PageLine]:
-    """The lines of a pypdfium2 text page, in the order of its content."""
-    text = text_page.get_text_range()
+def page_lines(text_page: Any, text: str, page: int) -> list[PageLine]:
+    """The lines of a pypdfium2 text page, in the order of its content. `text`: its own, or with blanks in it."""
     return [
         _page_line(text_page, text, match.start() + len(line) - len(line.lstrip()), line.strip(), page)
         for match in _LINE.finditer(text)

@@ -79,7 +79,8 @@ def parse(name: str, content: bytes, limits: Limits = Limits()) -> ParsedDocumen
     """Parses a file by the suffix of its name. Blocking and CPU bound: call it in a thread.
 
     Raises HostileDocument, UnsupportedType, EmptyDocument, EncryptedDocument, BrokenDocument, WrongEncoding and
-    DocumentTooLarge; nothing else leaves it, whatever the bytes are.
+    DocumentTooLarge, and MemoryError; nothing else leaves it, whatever the bytes are. What a hostile file takes is
+    bounded by `knowledge.sandbox` alone.
     """
     name = check_name(name)
     suffix = PurePath(name).suffix.lower()

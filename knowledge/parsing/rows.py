@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from knowledge.text import clean
+from knowledge.parsing.characters import shown
 from knowledge.types import FaqPair
 
 _COLUMNS = {
@@ -15,6 +15,8 @@ _COLUMNS = {
     "variants": {"相似问法", "相似问", "相似问题", "variants"},
     "category": {"分类", "category", "类别"},
 }
+_MAX_QUESTION = 500
+"""Characters of a way to ask, and of a category; what is longer makes the row a plain one, which is cut into chunks."""
 _NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
 _VARIANT_SEPARATOR = re.compile(r"[|｜\n;；]+")
 _DECORATION = re.compile(r"[\s*：:]+|[(（].*[)）]")
@@ -28,16 +30,19 @@ class _FaqColumns:
     category: int | None
 
     def pair(self, cells: Sequence[str]) -> FaqPair | None:
-        """None when the row has no question or no answer."""
+        """None when the row has no question or no answer, or one that is too long to be asked."""
         question, answer = " ".join(_cell(cells, self.question).split()), _cell(cells, self.answer)
         if not question or not answer:
             return None
-        variants = (" ".join(part.split()) for part in _VARIANT_SEPARATOR.split(_cell(cells, self.variants)))
+        category = " ".join(_cell(cells, self.category).split())
+        variants = [" ".join(part.split()) for part in _VARIANT_SEPARATOR.split(_cell(cells, self.variants))]
+        if max(map(len, (question, category, *variants))) > _MAX_QUESTION:
+            return None
         return FaqPair(
             question=question,
             answer=answer,
             variants=tuple(dict.fromkeys(part for part in variants if part and part != question)),
-            category=" ".join(_cell(cells, self.category).split()),
+            category=category,
         )
 
 
@@ -51,7 +56,7 @@ def read_rows(rows: Iterable[Sequence[str]], headed: bool) -> Iterator[str | Faq
     faq: _FaqColumns | None = None
     body = False
     for row in rows:
-        cells = [clean(cell).strip() for cell in row]
+        cells = [shown(cell).strip() for cell in row]
         filled = [cell for cell in cells if cell]
         if not filled:
             continue

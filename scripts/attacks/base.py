@@ -12,7 +12,7 @@ import httpx
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A running server of one's own, on this machine. Keys are of one tenant, `other_client` of another one.
+    """A running server of one's own, on this machine. Keys are of one tenant, those named `other_…` of another one.
 
     Without keys (keyless loopback) all of them are empty. `pid` is 0 where the process is not known.
     """
@@ -23,6 +23,7 @@ class Target:
     agent: str = ""
     client: str = ""
     other_client: str = ""
+    other_admin: str = ""
     pid: int = 0
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -22,7 +22,9 @@ from app.db.migrate import upgrade
 from scripts.attacks.base import Target
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 100.0
+START_SECONDS = 300.0
+_OWN = {role.value: role for role in Role}
+_OTHERS = {"other_client": Role.CLIENT, "other_admin": Role.ADMIN}
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
@@ -55,8 +57,18 @@ def process(data_dir: Path, *, keys: bool = True, **settings: str) -> Iterator[T
 
 def rss_mb(target: Target) -> float:
     """Resident memory of the server's process and its children, in MB."""
-    pids = [target.pid, *_children(target.pid)]
+    pids = [target.pid, *children(target.pid)]
     return sum(_rss_mb(pid) for pid in pids)
+
+
+def children(pid: int) -> list[int]:
+    """Processes that a process has started, and theirs."""
+    found: list[int] = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # it has just ended
+            for child in map(int, listed.read_text().split()):
+                found += [child, *children(child)]
+    return found
 
 
 def alive(target: Target) -> bool:
@@ -70,9 +82,9 @@ async def _keys(data_dir: Path) -> dict[str, str]:
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
     await upgrade(database)
     repository, given = KeyRepository(database), {}
-    for name, role in {role.value: role for role in Role}.items() | {"other_client": Role.CLIENT}.items():
+    for name, role in _OWN.items() | _OTHERS.items():
         given[name] = key = new_key()
-        tenant = "other" if name == "other_client" else DEFAULT_TENANT
+        tenant = "other" if name in _OTHERS else DEFAULT_TENANT
         await repository.create(tenant, role, name, digest_of(key))
     await database.close()
     return given
@@ -86,14 +98,8 @@ def _learnt(target: Target) -> None:
         sleep(0.2)
 
 
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, children.read_text().split()):
-            found += [child, *_children(child)]
-    return found
-
-
 def _rss_mb(pid: int) -> float:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
+    with suppress(OSError):
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return pages * resource.getpagesize() / 1e6
+    return 0.0

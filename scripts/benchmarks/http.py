@@ -16,7 +16,7 @@ from knowledge.evaluation.dataset import load_set
 from scripts.benchmarks.load import Load, first_event, post_all
 from scripts.benchmarks.servers import Server, bare, product, scripted_llm
 from scripts.benchmarks.synthetic import SAMPLES
-from scripts.benchmarks.timing import percentiles, ratio, rss_mb
+from scripts.benchmarks.timing import percentiles, ratio, service_rss_mb
 
 CONCURRENCY = 32
 ROUNDS = 5
@@ -48,7 +48,7 @@ def http(settings: Settings, folder: Path | None, rounds: int = ROUNDS) -> dict[
     questions = _Questions(folder or SAMPLES)
     with bare() as plain, product(settings, folder) as server:
         report = asyncio.run(_rounds(plain, server, questions, rounds))
-        return report | {"rss_mb": rss_mb(server.pid)}
+        return report | {"rss_mb": service_rss_mb(server.pid)}
 
 
 async def _rounds(plain: Server, server: Server, questions: _Questions, rounds: int) -> dict[str, Any]:

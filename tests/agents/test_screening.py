@@ -172,7 +172,7 @@ def test_ngrams_of_any_text_have_length_one(text: str) -> None:
     buckets, weights = ngrams(text)
     assert len(buckets) == len(weights) == len({*buckets.tolist()})
     assert int(buckets.max()) < 1 << BITS
-    assert float(np.linalg.norm(weights)) == pytest.approx(1.0)
+    assert float(np.linalg.norm(weights)) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_head_hears_the_embedding_only_if_it_was_fitted_with_one() -> None:
@@ -181,4 +181,4 @@ def test_a_head_hears_the_embedding_only_if_it_was_fitted_with_one() -> None:
     vectors = np.array([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], dtype=np.float32)
     hearing, deaf = fit_head(found, attacks, vectors), fit_head(found, attacks, None)
     assert hearing.probability(found[0], vectors[0]) > 0.6 > 0.4 > hearing.probability(found[0], vectors[2])
-    assert deaf.probability(found[0], vectors[0]) == pytest.approx(0.5)
+    assert deaf.probability(found[0], vectors[0]) == pytest.approx(0.5, abs=1e-3)

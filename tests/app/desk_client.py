@@ -27,7 +27,7 @@ class Talker:
     def of(self, kind: str) -> list[Frame]:
         return [frame for frame in self.frames if frame["type"] == kind]
 
-    async def until(self, there: Callable[[Frame], bool], seconds: float = 30) -> Frame:
+    async def until(self, there: Callable[[Frame], bool], seconds: float = 90) -> Frame:
         """The first frame that is so, waited for."""
         async with asyncio.timeout(seconds):
             while True:

@@ -18,7 +18,7 @@ from app.knowledge_ops.ingestion import IngestionService
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
-from knowledge.ingest import Ingestor
+from knowledge.ingest import Ingestor, TrustingReader
 from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
@@ -61,7 +61,7 @@ async def knowledge_base(
     cache = SqliteEmbeddingCache(data_dir / "embeddings.sqlite3")
     embedder = embedder or HashEmbedder()
     embedder.cache = cache
-    ingestor = Ingestor(embedder, Analyzer(), limits=limits)
+    ingestor = Ingestor(embedder, Analyzer(), reader=TrustingReader(limits))
     knowledge, feed, documents = KnowledgeRepository(database), IndexFeed(database), DocumentRepository(database)
     indexer = Indexer(feed, knowledge, ingestor, embedder, open_index or (lambda _: MemoryIndex()), on_revision)
     ingestion = IngestionService(documents, knowledge, ingestor, indexer, wait_seconds)

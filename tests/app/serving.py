@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 
 from app.container import Container
+from app.http.server import server_config
 from app.main import create_app
 from app.settings import Settings
 
@@ -41,8 +42,9 @@ class _Server(uvicorn.Server):
 async def served(data_dir: Path, **settings: Any) -> AsyncIterator[Served]:
     """On a free port, with the hash embedder unless told, and the in-memory store."""
     options: dict[str, Any] = {"embedder": "hash", "vector_store": "memory", "samples_enabled": False}
-    app = create_app(Settings(data_dir=data_dir, **options | settings))
-    server = _Server(uvicorn.Config(app, port=0, log_config=None))
+    own = Settings(data_dir=data_dir, **options | settings)
+    app = create_app(own)
+    server = _Server(server_config(app, own, port=0))
     running = asyncio.create_task(server.serve())
     await server.listening.wait()
     try:

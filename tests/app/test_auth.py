@@ -26,11 +26,12 @@ from app.auth.keys import digest_of, new_key
 from app.auth.principal import Role
 from app.container import Container
 from app.db.keys import KeyRepository
+from app.http.routes import GuardedRoute
 from app.logging import configure_logging
 from app.main import create_app
 from app.settings import Settings
 
-FIRST = "first-admin-key"
+FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
 OPEN = {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
 EVERYBODY = {
@@ -69,7 +70,7 @@ def container(application: FastAPI) -> Container:
 
 @pytest.fixture
 async def http(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
         yield client
 
 
@@ -106,6 +107,7 @@ def guards(dependant: Dependant) -> Iterator[Any]:
 def test_every_route_says_who_may_call_it() -> None:
     assert len(routes()) > 10
     assert {(method, route.path) for method, route in routes() if len(list(guards(route.dependant))) != 1} == set()
+    assert all(isinstance(route, GuardedRoute) for _, route in routes())  # which asks before it reads the body
     served = set(create_app(Settings(embedder="hash")).openapi()["paths"])
     assert served <= {route.path for _, route in routes()}
 
@@ -172,7 +174,7 @@ async def test_without_any_key_this_machine_is_admin_of_the_default_tenant(tmp_p
     async with application.router.lifespan_context(application):
         for address, status in (("127.0.0.1", 200), ("10.0.0.7", 401)):
             transport = httpx.ASGITransport(application, client=(address, 1234))
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 assert (await client.get("/api/v1/profile")).status_code == status
 
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FIRST = "first-admin-key"
+FIRST = "the-first-admin-key"
 
 
 @pytest.fixture
@@ -45,12 +45,12 @@ def keys(folder: Path, environment: dict[str, str], *arguments: str) -> subproce
 
 
 def status(address: str, key: str) -> int:
-    return httpx.get(f"{address}/api/v1/profile", headers={"X-API-Key": key}).status_code
+    return httpx.get(f"{address}/api/v1/profile", headers={"X-API-Key": key}, timeout=60).status_code
 
 
 def status_becomes(address: str, key: str, expected: int) -> bool:
-    """Whether a server that runs notices within a few seconds."""
-    deadline = time.monotonic() + 10
+    """Whether a server that runs notices in time."""
+    deadline = time.monotonic() + 60
     while status(address, key) != expected:
         if time.monotonic() > deadline:
             return False
@@ -63,8 +63,8 @@ def test_a_key_lets_the_server_listen_to_others_and_is_asked_of_this_machine_too
 ) -> None:
     with server(tmp_path, environment | {"HOST": "0.0.0.0", "API_KEY": FIRST}) as (address, example):
         assert "Authorization" in example and FIRST not in example
-        assert httpx.get(f"{address}/api/v1/health/ready").status_code == 200
-        assert httpx.get(f"{address}/api/v1/profile").status_code == 401
+        assert httpx.get(f"{address}/api/v1/health/ready", timeout=60).status_code == 200
+        assert httpx.get(f"{address}/api/v1/profile", timeout=60).status_code == 401
         assert status(address, FIRST) == 200
 
 
@@ -87,7 +87,7 @@ def test_a_key_that_was_revoked_does_not_let_the_server_listen_to_others(
     keys(tmp_path, environment, "revoke", made.stderr.split("密钥 ")[1].split("（")[0])
     command = [sys.executable, "-m", "app"]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment | {"HOST": "0.0.0.0"}, capture_output=True, text=True, timeout=60
+        command, cwd=tmp_path, env=environment | {"HOST": "0.0.0.0"}, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 2
     assert "API_KEY" in done.stderr and "scripts/keys.py" in done.stderr

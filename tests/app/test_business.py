@@ -30,7 +30,7 @@ async def shop(tmp_path: Path) -> AsyncIterator[tuple[Served, str, str]]:
     mine, theirs = (
         next(row["id"] for row in rows["orders"] if row["member_id"] == member) for member in (MEMBER, OTHER)
     )
-    options = {"business_database_url": url, "user_token_secret": SECRET, "api_key": "first-admin-key"}
+    options = {"business_database_url": url, "user_token_secret": SECRET, "api_key": "the-first-admin-key"}
     async with served(tmp_path / "data", **options) as server:
         yield server, mine, theirs
 
@@ -64,7 +64,7 @@ async def test_a_member_is_answered_from_own_rows_by_token_or_trusted_key(shop: 
         (client, {"user_token": token(MEMBER)}),
         (client | {"X-User-Token": token(MEMBER)}, {}),
         (trusted, {"user_id": MEMBER}),
-        ({"X-API-Key": "first-admin-key"}, {"user_id": MEMBER}),
+        ({"X-API-Key": "the-first-admin-key"}, {"user_id": MEMBER}),
     ):
         status, body = await asked(server, question, headers, **fields)
         assert (status, body["outcome"]) == (200, "answered"), body

@@ -27,7 +27,7 @@ async def test_who_leaves_is_offered_what_the_members_own_data_allow_and_goes_to
     black = next(member for member in rows["members"] if member["level"] == "black")
     async with (
         served(tmp_path / "data", business_database_url=url) as server,
-        httpx.AsyncClient(base_url=server.address, timeout=20) as client,
+        httpx.AsyncClient(base_url=server.address, timeout=60) as client,
     ):
         member = await say(client, LEAVING, user_id=str(black["id"]))
         stranger = await say(client, LEAVING)
@@ -41,7 +41,7 @@ async def test_who_leaves_is_offered_what_the_members_own_data_allow_and_goes_to
 
 
 async def test_a_hint_at_self_harm_gets_help_and_a_person(tmp_path: Path) -> None:
-    async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address, timeout=20) as client:
+    async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         answer = await say(client, "钱被骗光了，我不想活了")
     assert answer["reply"].count("12356") == 1 and answer["data"]["handoff"]["state"] == "queued"
 

@@ -63,7 +63,7 @@ async def client(app: FastAPI, container: Container) -> AsyncIterator[httpx.Asyn
     files = [("退货.md", RETURNS.encode()), ("常见问题.csv", FAQ.encode())]
     reports = await container.ingestion.add("default", files)
     assert all(report.ready for report in reports)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         yield client
 
 
@@ -184,12 +184,12 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
     app = create_app(settings)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client,
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client,
     ):
         assert (await client.get("/api/v1/health")).json() == {"status": "ok"}
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
-        await asyncio.wait_for(app.state.container.ready.wait(), 20)
+        await asyncio.wait_for(app.state.container.ready.wait(), 60)
         assert (await client.get("/api/v1/health/ready")).json()["status"] == "ready"
 
 

@@ -46,7 +46,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
         keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         yield client
 
 

@@ -42,7 +42,7 @@ async def app(tmp_path: Path) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture
 async def http(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         yield client
 
 
@@ -260,7 +260,7 @@ async def test_the_desk_is_for_staff_alone_and_knows_one_tenant(http: httpx.Asyn
     assert (await http.get(f"{DESK}/s", headers={"X-API-Key": "other"})).status_code == 404
     stolen = await http.post(f"{DESK}/s/accept", json={"agent_id": "eve"}, headers={"X-API-Key": "other"})
     assert stolen.json()["error"]["code"] == "desk_session_not_found"
-    assert (await http.get(f"{CONVERSATIONS}/s/handoff", headers={"X-API-Key": "client"})).status_code == 200
+    assert (await http.get(f"{CONVERSATIONS}/s/handoff", headers={"X-API-Key": "client"})).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import jwt
 import pytest
 from pydantic import SecretStr
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.api import sockets
 from app.desk.types import SessionKey
@@ -31,7 +31,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
 
 @pytest.fixture
 async def http(server: Served) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.address) as client:
+    async with httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         yield client
 
 
@@ -141,7 +141,7 @@ async def test_frames_that_mean_nothing_are_answered_and_the_line_goes_on(server
 async def test_what_sql_does_not_take_costs_nobody_the_line(server: Served) -> None:
     async with talking(server.address, CUSTOMER.format("s") + "?after=0") as customer:
         await customer.connection.send('{"type": "hello", "after": 1e99, "user_id": "a\\u0000"}')
-        await customer.connection.send("[" * 100_000)
+        await customer.connection.send("[" * 50_000)
         await customer.connection.send('{"type": "message", "id": "x\\ud800", "content": "退货\\u0000运费谁出"}')
         await customer.until(lambda frame: frame["type"] == "done" and frame["id"] == "x")
     async with talking(server.address, STAFF + "?agent_id=amy%00") as staff:
@@ -194,11 +194,9 @@ async def test_a_customer_is_who_the_signed_token_says(tmp_path: Path) -> None:
 
 
 async def test_a_page_of_another_site_cannot_use_the_open_door_of_this_machine(server: Served) -> None:
-    async with talking(server.address, STAFF + "?agent_id=amy&after=0", origin="https://evil.example") as staff:
-        refused = await staff.until(lambda frame: frame["type"] == "error")
-        assert refused["error"]["code"] == "foreign_origin"
-        await staff.connection.wait_closed()
-        assert staff.connection.close_code == sockets.FORBIDDEN
+    with pytest.raises(InvalidStatus, match="403"):
+        async with talking(server.address, STAFF + "?agent_id=amy&after=0", origin="https://evil.example"):
+            pass
     async with talking(server.address, STAFF + "?agent_id=amy&after=0", origin=server.address) as staff:
         await staff.until(lambda frame: frame["type"] == "queue")
 
@@ -213,7 +211,7 @@ async def test_a_client_that_does_not_read_is_cut_and_resumes(
     async with connect(address, max_queue=1, compression=None, ping_interval=None) as deaf:
         for number in range(700):
             await post(http, "/api/v1/agent/sessions/s/messages", content=f"{number} " + "长" * 3990)
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(3)
         got = []
         with pytest.raises(ConnectionClosed):
             while True:

@@ -9,10 +9,12 @@ from unittest.mock import AsyncMock
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
-from app.api.documents import router
+from app.api.documents import max_bytes, router
 from app.api.error_handlers import install_error_handlers
 from app.auth.principal import Principal, Role
+from app.http.body import BodyMiddleware
 from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
@@ -50,7 +52,8 @@ async def base(tmp_path: Path, index: SlowIndex) -> AsyncIterator[KnowledgeBase]
 
 @pytest.fixture
 async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    app = FastAPI()
+    body = Middleware(BodyMiddleware, most=1024, larger={PATH: max_bytes(MAX_UPLOAD)}, seconds=20.0)
+    app = FastAPI(middleware=[body])
     app.include_router(router)
     app.state.container = SimpleNamespace(
         ingestion=base.ingestion,
@@ -60,7 +63,7 @@ async def client(base: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
         keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         yield client
 
 
@@ -145,8 +148,8 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(
     headers = {"content-type": "multipart/form-data; boundary=b"}
     response = await client.post(PATH, content=endless(), headers=headers)
     assert (response.status_code, response.json()["error"]["code"]) == (413, "payload_too_large")
-    assert sent < 20 * MAX_UPLOAD
-    declared = await upload(client, ("大.txt", b"x" * MAX_UPLOAD * 11))
+    assert sent < 2 * max_bytes(MAX_UPLOAD)
+    declared = await upload(client, ("大.txt", b"x" * max_bytes(MAX_UPLOAD)))
     assert declared.status_code == 413
     assert await base.feed.heads() == {}
 

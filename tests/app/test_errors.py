@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from agents.errors import AgentError, GenerationUnavailable
 from app.api.error_handlers import install_error_handlers
-from app.api.middleware import RequestContextMiddleware
 from app.errors import STATUS, AppError, NotFound, describe, status_of
+from app.http.context import RequestContextMiddleware
 from knowledge.errors import (
     EmbeddingUnavailable,
     EncryptedDocument,
@@ -82,7 +82,7 @@ def client() -> httpx.AsyncClient:
     async def body(body: Body) -> None:
         pass
 
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test")
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
 
 
 @pytest.mark.parametrize(

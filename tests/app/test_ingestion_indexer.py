@@ -52,7 +52,7 @@ class FlakyIndex(MemoryIndex):
 async def commit_elsewhere(base: KnowledgeBase, name: str, content: str) -> int:
     """What a script in another process does: its own connection, no index."""
     other = Database(str(base.database.engine.url))
-    prepared = await base.ingestor.prepare(name, content.encode(), Identity(f"d-{name}", f"v-{name}"))
+    prepared = await base.ingestor.prepare("t", name, content.encode(), Identity(f"d-{name}", f"v-{name}"))
     revision = await KnowledgeRepository(other).commit("t", prepared, None)
     await other.close()
     return revision
@@ -148,7 +148,7 @@ async def test_where_nothing_is_embedded_yet_keywords_find_documents_until_the_e
         assert index.snapshot().chunk(hit.chunk_id).document.name == "退货.md"
         assert isinstance(base.indexer.failures["t"], EmbeddingUnavailable)
         embedder.broken = False
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while base.indexer.failures:  # noqa: ASYNC110 - nothing announces it
                 await asyncio.sleep(0.05)
         assert embedded(index.snapshot())
@@ -215,6 +215,6 @@ async def test_questions_are_embedded_while_a_document_is_taken_in(tmp_path: Pat
 
 async def test_closing_just_after_a_commit_ends(tmp_path: Path) -> None:
     for _ in range(20):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             async with knowledge_base(tmp_path) as base:
                 await base.indexer.reached("t", 0, 0.0)

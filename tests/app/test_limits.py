@@ -295,7 +295,7 @@ async def test_tickets_and_handoffs_of_a_customer_are_counted_by_the_hour(server
         assert int(asked[2].headers["retry-after"]) > 60
         said = await http.post("/api/v1/chat", json={"message": "转人工", "session_id": "h9", "user_id": "m1"})
         assert "没有排进队列" in said.json()["reply"] and "handoff" not in said.json()["data"]
-        other = await http.post("/api/v1/conversations/h9/handoff", json={"user_id": "m2"})
+        other = await http.post("/api/v1/conversations/h10/handoff", json={"user_id": "m2"})
         assert other.status_code == 200
 
 

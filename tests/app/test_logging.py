@@ -3,25 +3,37 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
+import stat
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from loguru import logger
 
 from agents.errors import GenerationUnavailable
+from app.log_file import LogFile
 from app.logging import configure_logging, mask
+
+
+@contextmanager
+def logging_restored() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    logger.remove()
+    root.handlers[:], root.level = handlers, level
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     stream = io.StringIO()
-    configure_logging("INFO", stream)
-    yield stream
-    logger.remove()
-    root.handlers[:], root.level = handlers, level
+    with logging_restored():
+        configure_logging("INFO", stream)
+        yield stream
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -80,3 +92,25 @@ def test_the_message_of_our_own_errors_is_written(stream: io.StringIO) -> None:
 )
 def test_numbers_and_addresses_of_people_are_masked(text: str, expected: str) -> None:
     assert mask(text) == expected
+
+
+def test_a_file_begins_anew_by_size_and_by_day_and_old_ones_go(tmp_path: Path) -> None:
+    path = tmp_path / "log" / "yingda.log"
+    stale = tmp_path / "log" / "yingda.2020-01-01_00-00-00_000000.log"
+    path.parent.mkdir()
+    stale.write_text("old")
+    os.utime(stale, (1, 1))
+    path.write_text("of the day before\n")
+    os.utime(path, (time.time() - 86_400,) * 2)
+    with logging_restored():
+        configure_logging("INFO", file=LogFile(path, max_bytes=1000, days=30))
+        for number in range(40):
+            logger.bind(tenant="t{x}").info("request {}", number)
+    files = sorted(path.parent.iterdir())
+    assert stale not in files
+    assert len(files) > 3
+    assert all(item.stat().st_size <= 1000 for item in files)
+    written = [line for item in files for line in item.read_text("utf-8").splitlines() if "before" not in line]
+    assert {json.loads(line)["event"] for line in written} == {f"request {number}" for number in range(40)}
+    assert json.loads(written[0])["tenant"] == "t{x}"
+    assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0

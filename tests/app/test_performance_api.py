@@ -50,7 +50,7 @@ def container(app: FastAPI) -> Container:
 
 @pytest.fixture
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
         yield client
 
 
@@ -104,7 +104,7 @@ async def until_settled(container: Container) -> None:
         async with container.base.database.read() as connection:
             return (await connection.execute(select(func.count()).select_from(OutboxEvent))).scalar_one()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await left():  # noqa: ASYNC110 - nothing announces it
             await asyncio.sleep(0.05)
 

@@ -26,7 +26,7 @@ async def application(tmp_path: Path) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture
 async def http(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
         yield client
 
 

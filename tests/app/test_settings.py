@@ -61,7 +61,7 @@ def test_a_secret_that_is_wrong_is_named_and_not_shown(monkeypatch: pytest.Monke
     assert "geheim" not in str(caught.value) + str(caught.value.__cause__)
 
 
-@pytest.mark.parametrize("key", ["changeme", "your-api-key", "密钥"])
+@pytest.mark.parametrize("key", ["changeme", "your-api-key", "密钥", "fifteen-chars-x"])
 def test_a_key_everybody_knows_or_nobody_can_send_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv("API_KEY", key)
     with pytest.raises(InvalidConfiguration, match="API_KEY"):
@@ -70,7 +70,7 @@ def test_a_key_everybody_knows_or_nobody_can_send_is_refused(monkeypatch: pytest
 
 def test_secrets_are_not_part_of_the_settings_text(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("API_KEY", "LLM_API_KEY", "SMALL_LLM_API_KEY", "EMBEDDING_API_KEY"):
-        monkeypatch.setenv(name, "geheim")
+        monkeypatch.setenv(name, "geheim-geheim-geheim")
     settings = load_settings()
     assert "geheim" not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
 

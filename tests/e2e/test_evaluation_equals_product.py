@@ -35,7 +35,10 @@ async def product(settings: Settings, files: list[Path]) -> AsyncIterator[httpx.
     """The whole app, with the files uploaded one by one in no particular order."""
     app = create_app(settings)
     transport = httpx.ASGITransport(app)
-    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://t") as client:
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
+    ):
         for path in random.Random(1).sample(files, len(files)):
             response = await client.post("/api/v1/knowledge/documents", files={"files": (path.name, path.read_bytes())})
             assert response.status_code == 201, response.text
@@ -75,7 +78,7 @@ async def assert_equal(settings: Settings, folder: Path, data: EvalSet) -> set[s
             ranked = [sources[item["document_name"], item["question"], item["text"]] for item in found]
             assert list(dict.fromkeys(ranked)) == result.ranked(data.source_of), text
             expected = [candidate.probability for candidate in result.retrieval.candidates]
-            assert [item["probability"] for item in found] == pytest.approx(expected, abs=1e-6), text
+            assert [item["probability"] for item in found] == pytest.approx(expected, abs=1e-3), text
             answer = await post(client, "chat", {"message": text})
             if answer["data"]["agent"] == "care":  # 气死我了: heard before it is answered
                 continue

@@ -68,7 +68,7 @@ async def client(request: pytest.FixtureRequest, data_dir: Path) -> AsyncIterato
         await app.state.container.ingestion.add("default", documents)
         await app.state.container.learnt.wait()
         transport = httpx.ASGITransport(app)
-        yield await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://test"))
+        yield await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
 
 
 @pytest.mark.timeout(300)  # the examples of router and screening are embedded first

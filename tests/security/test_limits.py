@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with process(Path(tmp_path_factory.mktemp("limits")), keys=True, **SMALL) as target:
+    with process(tmp_path_factory.mktemp("limits"), keys=True, **SMALL) as target:
         yield target
 
 

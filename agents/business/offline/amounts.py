@@ -12,7 +12,9 @@ from agents.routing.amounts import amount
 NEAR = Decimal("0.1")
 """左右 is this far off at most."""
 _HAN = "一二两三四五六七八九十百千万"
-_NUMBER = rf"(?:\d[\d,]*(?:\.\d+)?[万千百]?|(?<![第{_HAN}])[{_HAN}][零{_HAN}]*)"
+_NUMBER = rf"(?:\d[\d,]{{0,15}}(?:\.\d{{1,8}})?[万千百]?|(?<![第{_HAN}])[{_HAN}][零{_HAN}]{{0,15}})"
+"""Of so many places at most: a run of digits that is tried to its end from each of them takes the square of its length.
+"""
 _MONEY = r"\s?(?:元|块钱?|rmb|人民币)"
 _NO_MONEY = r"(?![\d.个件单笔张次台只条套盒副瓶天日月号年期位折%点小多几成周份级楼岁倍米寸g])"
 _UNIT = rf"(?:{_MONEY}|{_NO_MONEY})"
@@ -45,11 +47,13 @@ class Comparison:
 def find_amounts(text: str) -> list[Comparison]:
     """The comparisons of a folded text, in which spaces stand for what else has numbers (dates, models)."""
     kept: list[Comparison] = []
+    covered = bytearray(len(text))
     for pattern, bounds in _FORMS:
         for match in pattern.finditer(text):
-            free = all(match.end() <= other.start or other.end <= match.start() for other in kept)
-            if free and (found := bounds(match)):
-                kept.append(Comparison(match.start(), match.end(), found))
+            start, end = match.span()
+            if not any(covered[start:end]) and (found := bounds(match)):
+                covered[start:end] = bytes([1]) * (end - start)
+                kept.append(Comparison(start, end, found))
     return sorted(kept, key=lambda comparison: comparison.start)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from agents.business.offline.language import Language
-from agents.business.strangers import tagged
+from agents.business.tagging import tagged
 
 _WORDS = re.compile(r"[^\W_]+(?:[\s.+-]*[^\W_]+)*")
 _CONTENT = re.compile(r"n(?!r$)|[at]|v(?!d$)|eng|[ij]")

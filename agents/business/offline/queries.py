@@ -13,6 +13,7 @@ from agents.business.offline.statements import statement
 from agents.business.offline.subjects import Subjects, load_subjects
 from agents.business.schema import Schema
 from agents.business.types import Plan
+from agents.excerpt import is_whole
 from agents.routing.entities import shipped_extractor
 from agents.routing.types import Intent
 from knowledge.text import fold
@@ -49,7 +50,7 @@ class DeclaredQueries:
 
         What names neither an owner nor rows (退款什么时候到账) asks for both, if a member asks who is signed in.
         """
-        reading = self._read(text, date.today())
+        reading = self._read(text, date.today()) if is_whole(text) else None
         if reading is None or not reading.certain:
             return frozenset()
         plain, rows = self._language.plain(fold(text)), reading.rows

@@ -259,7 +259,7 @@ class Planned:
 
 @pytest.fixture
 async def hurried() -> AsyncIterator[Twins]:
-    async with twins("sqlite", timeout=0.3) as made:
+    async with twins("sqlite", timeout=1.5) as made:
         yield made
 
 

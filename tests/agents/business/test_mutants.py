@@ -28,7 +28,7 @@ async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind:
     foreign = foreign_texts()
     counts: Counter[str] = Counter()
     count = FEWER.get(kind, COUNT)
-    async with twins(kind, max_rows=500, timeout=2.0) as twin:
+    async with twins(kind, max_rows=500, timeout=30.0) as twin:
         for sql in HONEST:
             assert not exceeds(await twin.database.query(sql, CALLER), await twin.unguarded(sql) or []), sql
         keys = await owned_keys(twin)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from app.db import embedding_cache
 from app.db.embedding_cache import SqliteEmbeddingCache
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
@@ -61,3 +64,29 @@ async def test_unchanged_text_is_never_embedded_twice(tmp_path: Path) -> None:
     assert np.array_equal(vectors, again[:40])
     first.close()
     second.close()
+
+
+def test_vectors_that_nobody_uses_any_more_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = SqliteEmbeddingCache(tmp_path / "c")
+    monkeypatch.setattr(embedding_cache, "_today", lambda: 100)
+    cache.put_many({name: np.ones(2, dtype=np.float32) for name in ("used", "unused")})
+    monkeypatch.setattr(embedding_cache, "_today", lambda: 120)
+    assert cache.get_many(["used"]).keys() == {"used"}
+    monkeypatch.setattr(embedding_cache, "_today", lambda: 131)
+    assert (cache.count(), cache.unused(30)) == (2, 1)
+    assert (cache.forget(30), cache.forget(30)) == (1, 0)
+    assert cache.get_many(["used", "unused"]).keys() == {"used"}
+
+
+def test_vectors_of_before_the_record_count_as_used_when_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "c")) as old, old:
+        old.execute("CREATE TABLE vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+        old.execute("INSERT INTO vectors VALUES ('old', x'0000803f')")
+    cache = SqliteEmbeddingCache(tmp_path / "c")
+    monkeypatch.setattr(embedding_cache, "_today", lambda: 100)
+    assert cache.forget(30) == 0
+    monkeypatch.setattr(embedding_cache, "_today", lambda: 131)
+    assert cache.forget(30) == 1
+    assert cache.count() == 0

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
+from app.db import wal
 from app.db.calibrations import CalibrationRepository
 from app.db.engine import Database
 from knowledge.calibration.model import Calibration
@@ -58,3 +60,56 @@ async def test_calibrations_of_tenants_are_apart_and_the_last_one_counts(databas
     assert await store.load("cosine", "e5") == (2, calibration(2))
     assert await store.load("lexical", "e5") is None
     assert await CalibrationRepository(database, "other").load("cosine", "e5") is None
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(("durable", "synchronous"), [(True, 2), (False, 1)])
+async def test_what_is_durable_waits_for_the_disk(database: Database, durable: bool, synchronous: int) -> None:
+    def asked(connection: Connection) -> object:
+        return connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
+
+    assert await database.transact(asked, durable=durable) == synchronous
+    async with database.write() as connection:
+        assert await connection.run_sync(asked) == 2
+
+
+def size(log: Path) -> int:
+    return log.stat().st_size
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+async def test_the_log_stays_short_although_somebody_always_reads(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wal, "LIMIT_BYTES", 1_000_000)
+    monkeypatch.setattr(wal, "STEP_BYTES", 500_000)
+    database = Database(str(database.engine.url))
+    log, longest, writing = Path(f"{database.engine.url.database}-wal"), 0, True
+
+    async def reads() -> None:
+        while writing:
+            async with database.read() as connection:
+                for _ in range(5):
+                    await connection.execute(text("SELECT count(*) FROM calibrations"))
+
+    readers = [asyncio.create_task(reads()) for _ in range(4)]
+    for number in range(150):
+        pages = f"INSERT INTO calibrations VALUES ('t', '{number}', '{'x' * 100_000}', 1, '{{}}', '2026-03-01')"
+        await database.transact(lambda connection, row=pages: connection.exec_driver_sql(row) and None)  # type: ignore[misc]
+        longest = max(longest, size(log))
+    writing = False
+    await asyncio.gather(*readers)
+    await database.close()
+    assert longest < 8_000_000  # of 15,000,000 that were written
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+async def test_a_reader_that_stays_holds_no_writer_up(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wal, "LIMIT_BYTES", 1000)
+    database = Database(str(database.engine.url))
+    async with database.read() as connection:
+        await connection.execute(text("SELECT count(*) FROM calibrations"))
+        for number in range(20):  # one try to cut the log, not twenty
+            await CalibrationRepository(database, "t").save("cosine", str(number), 1, calibration(1.5))
+    assert await CalibrationRepository(database, "t").load("cosine", "19") is not None
+    await database.close()

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select, text
 
 from app.db.engine import Database
-from app.db.migrate import upgrade
-from app.db.models import Base
+from app.db.migrate import configured, upgrade
+from app.db.models import Base, WebhookDelivery
 
 
 async def test_migrations_build_exactly_the_models(database: Database) -> None:
@@ -31,3 +33,23 @@ async def test_processes_that_start_together_migrate_once(url: str) -> None:
     await asyncio.gather(*(upgrade(database) for database in databases))
     for database in databases:
         await database.close()
+
+
+async def test_deliveries_of_before_are_known_by_what_they_are_about(url: str) -> None:
+    database = Database(url)
+    bodies = {"a": {"session_id": "s"}, "b": {"gap_id": "g"}, "c": {"number": "1"}}
+    async with database.write() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(configured(sync), "0005"))
+        moment = "'2026-03-01 00:00:00'"
+        await connection.execute(
+            text(f"INSERT INTO webhooks VALUES ('t', 'h', 'https://example.com', 's', '[]', '', true, {moment})")
+        )
+        for name, told in bodies.items():
+            row = f"'t', '{name}', 'h', '{name}', 'e', :body, 'pending', 0, {moment}, NULL, '', {moment}, {moment}"
+            body = json.dumps({"data": told})
+            await connection.execute(text(f"INSERT INTO webhook_deliveries VALUES ({row})"), {"body": body})
+    await upgrade(database)
+    async with database.read() as connection:
+        rows = await connection.execute(select(WebhookDelivery.id, WebhookDelivery.about))
+        assert {row.id: row.about for row in rows} == {"a": "session:s", "b": "gap:g", "c": ""}
+    await database.close()

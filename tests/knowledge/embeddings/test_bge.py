@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from knowledge import checkpoint
 from knowledge.embeddings.bge import QUERY_INSTRUCTION, BgeEmbedder
 from knowledge.errors import EmbeddingUnavailable
 from tests.checkpoints import HIDDEN, write_embedder
-from tests.contracts.embedders import MemoryCache
+from tests.contracts.embedders import MemoryCache, alike
 
 TEXT = "退货的运费谁承担"
 
@@ -50,8 +49,8 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_questions_are_read_after_the_instruction_and_passages_are_not(embedder: BgeEmbedder) -> None:
     question, passage = await embedder.query(TEXT), (await embedder.passages([TEXT]))[0]
     instructed = (await embedder.passages([QUERY_INSTRUCTION + TEXT]))[0]
-    np.testing.assert_allclose(question, instructed, atol=1e-5)
-    assert not np.allclose(question, passage, atol=1e-2)
+    assert alike(question, instructed)
+    assert not alike(question, passage)
 
 
 async def test_name_and_dimension_are_known_before_anything_is_loaded(embedder: BgeEmbedder, loads: list[str]) -> None:
@@ -76,7 +75,7 @@ async def test_other_weights_under_the_same_name_share_no_cached_vector(
     write_embedder(folder, seed=1)
     second = BgeEmbedder(str(folder), cache)
     assert second.name != first.name
-    assert not np.allclose(await second.passages([TEXT]), before, atol=1e-2)
+    assert not alike(await second.passages([TEXT]), before)
     second.close()
 
 

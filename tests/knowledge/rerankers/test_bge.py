@@ -76,7 +76,7 @@ async def test_scores_are_the_logits_of_the_model(base: Base, reranker: BgeReran
     fused = {f"c{row}": 1 / (61 + row) for row in range(len(TEXTS))}
     scores = await reranker.score(Query(QUESTION, (), None), base.index.snapshot(), fused)
     library = FlagReranker(str(bge_reranker_folder), devices="cpu")
-    assert scores == pytest.approx(library.compute_score([(QUESTION, text) for text in TEXTS]), abs=1e-4)
+    assert scores == pytest.approx(library.compute_score([(QUESTION, text) for text in TEXTS]), abs=1e-2)
 
 
 async def test_only_the_best_of_fusion_are_read_and_the_others_pass_no_gate(
@@ -99,7 +99,7 @@ async def test_what_stands_far_down_in_a_long_passage_costs_nothing(base: Base, 
     text = "退货须知" * (MAX_PASSAGE_CHARS // 4)
     await base.apply(chunks(text, text + "运费" * 50_000))
     scores = await reranker.score(Query(QUESTION, (), None), base.index.snapshot(), {"c0": 0.2, "c1": 0.1})
-    assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+    assert scores[0] == pytest.approx(scores[1], abs=1e-2)
 
 
 async def test_until_it_is_calibrated_the_fallback_answers_and_says_so(base: Base, reranker: BgeReranker) -> None:

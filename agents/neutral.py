@@ -1,0 +1,147 @@
+"""What a browser could execute, load or follow, made plain text: what documents and models say is only ever read.
+
+Frontends show replies as plain text, as Markdown or as HTML; what leaves here is safe and readable in each:
+`<` stays before a blank, a digit, `=` and Chinese (3 < 5), and is ＜ before all else, so that nothing is a tag; an
+image is its description, for its address alone can carry data out; a link stays where its address is relative or of
+http, https, mailto or tel, and is its text otherwise; references are not defined, so that none can be followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+
+from agents.types import Answer, AnswerEvent, Done, Replace, RowSource, Source, Token
+
+MAX_HELD = 600
+"""Characters of an unfinished link or image that a stream keeps back; a longer one is taken apart instead."""
+
+_MARK = re.compile(r"[<!\[\]]")
+_INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
+"""Could stand within a tag or an address unseen."""
+_NO_TAG = re.compile(r"[\s\d=\u3400-\u9fff]")
+_TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*+"
+_ADDRESS = r"(?:[^()\n]|\([^()\n]*\))*+"
+_LINK = re.compile(rf"\[(?P<text>{_TEXT})\]\((?P<address>{_ADDRESS})\)")
+_IMAGE = re.compile(rf"!\[(?P<text>{_TEXT})\](?:\({_ADDRESS}\)|\[[^\[\]\n]*\])?")
+_OPEN = re.compile(rf"!?\[{_TEXT}(?:\[[^\[\]\n]*)?(?:\](?:\({_ADDRESS}(?:\([^()\n]*)?|\[[^\[\]\n]*)?)?")
+"""What may yet become a link or an image."""
+_PART = r"(?:[^\s<>()\[\]\"'`\\]|\([^\s<>()\[\]\"'`\\]*\))*"
+_SAFE = re.compile(
+    rf"\s*<?(?P<address>(?:https?://|mailto:|tel:|[/#?]){_PART}|[\w.%-]+(?:[/#?]{_PART})?)>?"
+    r"(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?\s*",
+    re.IGNORECASE,
+)
+"""Only what is known to be safe: entities, escapes and control characters in a scheme do not match."""
+_BESIDE = {"![": "［", "](": "（", "]:": "："}
+"""Pairs that would be an image, a link or a definition -> what stands for the second character."""
+
+
+class Neutral:
+    """Takes a text in pieces of any size; what it gives out is the same however the text was cut."""
+
+    def __init__(self) -> None:
+        self._held = self._last = ""
+
+    def take(self, text: str, *, final: bool = False) -> str:
+        """What may be shown by now; with the `final` piece all of it."""
+        text = self._held + _INVISIBLE.sub("", text)
+        shown: list[str] = []
+        place = 0
+        while mark := _MARK.search(text, place):
+            shown.append(self._joined(text[place : mark.start()]))
+            place = mark.start()
+            found = _shown(text, place, final)
+            if found is None:
+                break
+            shown.append(self._joined(found[0]))
+            place = found[1]
+        else:
+            shown.append(self._joined(text[place:]))
+            place = len(text)
+        self._held = text[place:]
+        return "".join(shown)
+
+    def _joined(self, piece: str) -> str:
+        """A piece as it may follow what was shown, from which a link or an image between them may be gone."""
+        if not piece:
+            return ""
+        if other := _BESIDE.get(self._last + piece[0]):
+            piece = other + piece[1:]
+        self._last = piece[-1]
+        return piece
+
+
+def neutral(text: str) -> str:
+    """A whole text as it may be shown."""
+    return Neutral().take(text, final=True) if _MARK.search(text) or _INVISIBLE.search(text) else text
+
+
+def neutral_answer(answer: Answer) -> Answer:
+    """An answer with all that is shown of it."""
+    return replace(
+        answer,
+        reply=neutral(answer.reply),
+        sources=tuple(map(_source, answer.sources)),
+        suggestions=tuple(map(neutral, answer.suggestions)),
+    )
+
+
+async def neutral_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
+    """The events of an answer as they may be given out; the tokens joined are still the reply."""
+    written = Neutral()
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case Token(text):
+                    if shown := written.take(text):
+                        yield Token(shown)
+                case Replace(text):
+                    written = Neutral()
+                    yield Replace(written.take(text))
+                case Done(answer):
+                    if shown := written.take("", final=True):
+                        yield Token(shown)
+                    yield Done(neutral_answer(answer))
+                case _:
+                    yield event
+
+
+def _source(source: Source | RowSource) -> Source | RowSource:
+    if isinstance(source, RowSource):
+        return replace(source, fields={name: neutral(value) for name, value in source.fields.items()})
+    title, heading, snippet = map(neutral, (source.title, source.heading, source.snippet))
+    return replace(source, title=title, heading=heading, snippet=snippet)
+
+
+def _shown(text: str, place: int, final: bool) -> tuple[str, int] | None:
+    """What stands for the mark at a place, and where to go on; None where that depends on what is still to come."""
+    mark, after = text[place], text[place + 1 : place + 2]
+    if not after and not final:
+        return None
+    if mark == "<":
+        return "<" if _NO_TAG.match(after) else "＜", place + 1
+    if mark == "]":
+        other = _BESIDE.get(mark + after)
+        return (mark + other, place + 2) if other else (mark, place + 1)
+    if mark == "!" and after != "[":
+        return mark, place + 1
+    end = place + MAX_HELD
+    if not final and len(text) < end and _OPEN.fullmatch(text, place):
+        return None
+    return _image(text, place, end) if mark == "!" else _link(text, place, end)
+
+
+def _image(text: str, place: int, end: int) -> tuple[str, int]:
+    found = _IMAGE.match(text, place, end)
+    return (neutral(found["text"]), found.end()) if found else ("！", place + 1)
+
+
+def _link(text: str, place: int, end: int) -> tuple[str, int]:
+    found = _LINK.match(text, place, end)
+    if found is None:
+        return "[", place + 1
+    shown, safe = neutral(found["text"]), _SAFE.fullmatch(found["address"])
+    return (f"[{shown}]({safe['address']})" if safe else shown), found.end()

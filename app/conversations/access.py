@@ -1,0 +1,76 @@
+"""The one check of everything that takes a session id: whose the conversation is, and what is shown for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from app.conversations.rules import check, digest_of, new_token, stale
+from app.conversations.types import Claim, Holder, Proof
+from app.db.base import now
+from app.desk.types import SessionKey
+from app.errors import NotFound
+
+
+class Holders(Protocol):
+    """Where it is kept whose conversations are."""
+
+    async def find(self, key: SessionKey) -> Holder | None:
+        """None for a conversation that is not there."""
+
+    async def renew(self, key: SessionKey, digest: str, expires: datetime) -> None:
+        """The session's secret, if it is still this one, counts until then."""
+
+
+class Access:
+    """lifetime: of a session's secret since it was used last; clock: aware times in UTC."""
+
+    def __init__(self, holders: Holders, lifetime: timedelta, clock: Callable[[], datetime] = now) -> None:
+        self._holders = holders
+        self._lifetime = lifetime
+        self._clock = clock
+
+    async def require(self, key: SessionKey, proof: Proof) -> None:
+        """For what only reads a conversation, or changes one that has to be there. Raises NotFound, Forbidden."""
+        claim = self._shown(key, proof)
+        if claim.settled:
+            return
+        holder, moment = await self._holders.find(key), self._clock()
+        if holder is None:
+            if claim.trusted:
+                return
+            raise NotFound("没有找到这个会话。", code="conversation_not_found", session_id=key.session_id)
+        check(holder, claim, moment)
+        if stale(holder, claim, moment, self._lifetime):
+            await self._holders.renew(key, claim.shown, moment + self._lifetime)
+
+    async def claim(self, key: SessionKey, proof: Proof, *, new: bool = False) -> Claim:
+        """For what writes into a conversation and opens it where it is not there. Raises Forbidden.
+
+        new: the id was made for this, so nothing is looked up. What follows from the claim is written by the
+        transaction that writes the rest, and only if it still holds by then.
+        """
+        claim = self._shown(key, proof)
+        if new:
+            return self._issuing(key, replace(claim, first=True, sure=True))
+        if claim.settled:
+            return claim
+        holder = await self._holders.find(key)
+        if holder is None:
+            return self._issuing(key, replace(claim, first=True))
+        check(holder, claim, self._clock())
+        claim = replace(claim, found=True)
+        return self._issuing(key, claim) if claim.caller and not holder.caller else claim
+
+    def _shown(self, key: SessionKey, proof: Proof) -> Claim:
+        shown = digest_of(key.tenant, key.session_id, proof.token)
+        return Claim(proof.caller, shown, proof.trusted, expires=self._clock() + self._lifetime)
+
+    def _issuing(self, key: SessionKey, claim: Claim) -> Claim:
+        """With a secret of its own, which only a key needs that proves nothing."""
+        if claim.trusted:
+            return claim
+        token = new_token()
+        return replace(claim, issued=token, digest=digest_of(key.tenant, key.session_id, token))

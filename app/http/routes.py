@@ -1,0 +1,50 @@
+"""Routes that ask who calls before they read what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+
+from app.api.deps import Allow
+from app.errors import InvalidRequest, Overloaded
+
+
+class GuardedRoute(APIRoute):
+    """Key and role are checked before the body is read; FastAPI reads it before it solves dependencies.
+
+    A route without `Allow` is for anybody, and answers even when there are too many connections.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        """See APIRoute."""
+        return self.guarded(super().get_route_handler())
+
+    def guarded(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """The same for those who may call it, with the body at hand."""
+        allow = allow_of(self.dependant)
+        reads_body = self.body_field is not None
+
+        async def guard(request: Request) -> Response:
+            if allow is not None:
+                if "crowded" in request.scope.get("state", ()):
+                    raise Overloaded("连接太多，请稍后再试。")
+                await allow(request)
+            if reads_body:
+                await request.body()
+            try:
+                return await handle(request)
+            except RecursionError as error:
+                raise InvalidRequest("请求体嵌套得太深。") from error
+
+        return guard
+
+
+def allow_of(dependant: Dependant) -> Allow | None:
+    """What decides on the caller, of all that a route depends on."""
+    if isinstance(dependant.call, Allow):
+        return dependant.call
+    return next((found for part in dependant.dependencies if (found := allow_of(part))), None)

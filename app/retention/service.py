@@ -1,0 +1,120 @@
+"""Deletes what is older than its tenant keeps it; by default nothing but deliveries of webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from loguru import logger
+
+from app.db.embedding_cache import SqliteEmbeddingCache
+from app.db.engine import Database
+from app.db.growing import GROWING, Growing
+from app.db.leader import leading
+from app.db.models import now
+from app.db.retention import BATCH, RetentionRepository
+
+EMBEDDINGS = "embeddings"
+"""The one kind that has no tenant: vectors by content, shared by all."""
+PAUSE_SECONDS = 0.05
+"""Between batches, so that customers' turns go first."""
+_LOCK = 7_316_020_412
+"""Of PostgreSQL's advisory locks, the one of whoever deletes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What there is of a table. days: how long it is kept, 0 for ever; over: rows that may go; oldest: of all rows."""
+
+    kind: str
+    table: str
+    tenant: str
+    days: int
+    rows: int
+    over: int
+    oldest: datetime | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was deleted, or would be."""
+
+    kind: str
+    table: str
+    tenant: str
+    rows: int
+
+
+class Retention:
+    """days: by kind, for tenants that have no period of their own; 0 keeps."""
+
+    def __init__(self, database: Database, days: Mapping[str, int], embeddings: SqliteEmbeddingCache) -> None:
+        self._database = database
+        self.repository = RetentionRepository(database)
+        self._days = days
+        self._embeddings = embeddings
+
+    async def standing(self, tenant: str = "") -> list[Standing]:
+        """Every table that grows, tenant by tenant."""
+        found = []
+        async for growing, owner, days, rows, oldest in self._each(tenant):
+            over = await self.repository.over(growing, owner, _before(days)) if days else 0
+            found.append(Standing(growing.kind, growing.table.__tablename__, owner, days, rows, over, oldest))
+        if not tenant:
+            days, rows = self._days[EMBEDDINGS], await asyncio.to_thread(self._embeddings.count)
+            over = await asyncio.to_thread(self._embeddings.unused, days) if days else 0
+            found.append(Standing(EMBEDDINGS, EMBEDDINGS, "", days, rows, over, None))
+        return found
+
+    async def apply(self, tenant: str = "", *, dry_run: bool = False) -> list[Removed]:
+        """Deletes what is over, batch by batch; tenant: of this one alone. dry_run: only says what it would."""
+        removed = []
+        if dry_run:
+            return [
+                Removed(item.kind, item.table, item.tenant, item.over)
+                for item in await self.standing(tenant)
+                if item.over
+            ]
+        async for growing, owner, days, _, _ in self._each(tenant):
+            if days and (rows := await self._remove(growing, owner, _before(days))):
+                removed.append(Removed(growing.kind, growing.table.__tablename__, owner, rows))
+        if not tenant and self._days[EMBEDDINGS] and (rows := await self._remove_embeddings()):
+            removed.append(Removed(EMBEDDINGS, EMBEDDINGS, "", rows))
+        return removed
+
+    async def run(self) -> None:
+        """`apply` as the daily job of one of several servers, with a line in the log for what went."""
+        try:
+            async with leading(self._database, _LOCK) as leads:
+                for item in await self.apply() if leads else ():
+                    logger.bind(tenant=item.tenant, count=item.rows).info("deleted by age: {}", item.table)
+        except Exception:  # the database may be away; the next day comes
+            logger.exception("what is over by age cannot be deleted")
+
+    async def _each(self, tenant: str) -> AsyncIterator[tuple[Growing, str, int, int, datetime | str | None]]:
+        own = await self.repository.periods()
+        for growing in GROWING:
+            for owner, rows, oldest in await self.repository.rows(growing, tenant):
+                yield growing, owner, own.get((owner, growing.kind), self._days[growing.kind]), rows, oldest
+
+    async def _remove(self, growing: Growing, tenant: str, before: datetime) -> int:
+        total = 0
+        while batch := await self.repository.remove(growing, tenant, before):
+            total += batch
+            if batch < BATCH:
+                break
+            await asyncio.sleep(PAUSE_SECONDS)
+        return total
+
+    async def _remove_embeddings(self) -> int:
+        total = 0
+        while batch := await asyncio.to_thread(self._embeddings.forget, self._days[EMBEDDINGS]):
+            total += batch
+            await asyncio.sleep(PAUSE_SECONDS)
+        return total
+
+
+def _before(days: int) -> datetime:
+    return now() - timedelta(days=days)

@@ -1,0 +1,198 @@
+"""The part of CSS that decides whether text can be seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, over, read_colour
+
+Declarations = Mapping[str, str]
+"""Values by property, in lower case, "!important" left out."""
+
+_DECLARATION = re.compile(r"\s*([a-z-]+)\s*:((?:[^;\"'(]|\([^)]*\)|\"[^\"]*\"|'[^']*')*)(?:;|$)", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_IMPORTANT = re.compile(r"\s*!\s*important\s*$", re.IGNORECASE)
+_LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|pt|pc|em|rem|ex|ch|cm|mm|in|vw|vh|vmin|vmax|%)?")
+_SHOWN_MEDIA = re.compile(r"@media\s+(?:only\s+)?(?:screen|all)\s*", re.IGNORECASE)
+_PICTURE = re.compile(r"url\(|gradient\(|image\(|var\(")
+_PIXELS = {"px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.0}
+_PIXELS |= dict.fromkeys(("vw", "vh", "vmin", "vmax"), 10.0)
+_SIZES = {"xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "smaller": 12.0}
+_BODY_SIZE = 16.0
+_READABLE = 3.0
+"""Pixels of a font; smaller print is there for machines."""
+_OFF_PAGE = 999.0
+"""Pixels to the left or above; to the right and below pages are longer."""
+_FAR = 5000.0
+_UNSEEN = 0.05
+"""Opacity."""
+_SPECIFIC = (re.compile(r"#"), re.compile(r"[.\[]"), re.compile(r"(?:^|[\s>+~])[a-z]", re.IGNORECASE))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How text looks in an element. `size` in pixels; a colour is None where it cannot be known."""
+
+    colour: Colour | None = BLACK
+    background: Colour | None = WHITE
+    size: float = _BODY_SIZE
+    visible: bool = True
+    opacity: float = 1.0
+
+    @property
+    def readable(self) -> bool:
+        """Whether text that stands directly in the element can be seen."""
+        return self.visible and self.size >= _READABLE and not indistinct(self.colour, self.background)
+
+    def inside(self, style: Declarations) -> Look | None:
+        """The look in an element of this style within this one; None when nothing in that element can be seen."""
+        if style.get("display") == "none" or style.get("content-visibility") == "hidden":
+            return None
+        size = _font_size(style, self.size)
+        opacity = self.opacity * _share(style.get("opacity", "1"))
+        if opacity <= _UNSEEN or _off_page(style, size) or _cut_away(style, size):
+            return None
+        background = _background(style, self.background)
+        colour = self.colour
+        if value := style.get("-webkit-text-fill-color") or style.get("color"):
+            colour = self.colour if value in ("inherit", "currentcolor") else over(*read_colour(value), background)
+        visible = {"hidden": False, "collapse": False, "visible": True}.get(style.get("visibility", ""), self.visible)
+        return replace(self, colour=colour, background=background, size=size, visible=visible, opacity=opacity)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One selector with its declarations; `weight` orders rules that meet in an element."""
+
+    selector: str
+    style: Declarations
+    important: Declarations
+    weight: tuple[int, int, int, int]
+
+
+def declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Those of a style attribute or of a rule, then the important ones; the last of a property counts."""
+    found: tuple[dict[str, str], dict[str, str]] = {}, {}
+    for name, value in _DECLARATION.findall(_COMMENT.sub("", style)):
+        value, important = _IMPORTANT.subn("", value)
+        found[important][name.lower()] = value.strip().lower()
+    return found
+
+
+def rules(sheet: str) -> Iterator[Rule]:
+    """Rules that always hold on a screen: no states, no pseudo-elements, no conditions but `@media screen`."""
+    order = 0
+    for head, body in _blocks(_COMMENT.sub("", sheet)):
+        if _SHOWN_MEDIA.fullmatch(head):
+            yield from rules(body)
+        elif not head.startswith("@"):
+            style, important = declarations(body)
+            for selector in head.split(","):
+                if (selector := selector.strip()) and ":" not in selector:
+                    order += 1
+                    ids, classes, tags = (len(pattern.findall(selector)) for pattern in _SPECIFIC)
+                    yield Rule(selector, style, important, (ids, classes, tags, order))
+
+
+def _blocks(sheet: str) -> Iterator[tuple[str, str]]:
+    """What stands before and within the braces of the outer level."""
+    depth, start, opened, head = 0, 0, 0, ""
+    for brace in re.finditer(r"[{};]", sheet):
+        if brace.group() == "{":
+            depth += 1
+            if depth == 1:
+                head, opened = sheet[start : brace.start()].strip(), brace.end()
+        elif brace.group() == "}":
+            depth = max(0, depth - 1)
+            if depth == 0:
+                yield head, sheet[opened : brace.start()]
+                start = brace.end()
+        elif depth == 0:  # @import …;
+            start = brace.end()
+
+
+def _background(style: Declarations, behind: Colour | None) -> Colour | None:
+    if _PICTURE.search(style.get("background-image", "") + style.get("background", "")):
+        return None
+    value = style.get("background-color") or style.get("background", "")
+    if value in ("", "none", "inherit", "initial", "unset"):
+        return behind
+    colour, share = read_colour(value)
+    if colour is None:  # a shorthand: the one part of it that is a colour
+        parts = re.findall(r"[a-z]+\([^)]*\)|[^\s/]+", value)
+        colour, share = next((found for part in parts if (found := read_colour(part))[0] is not None), (None, 1.0))
+    return behind if share == 0 else over(colour, share, behind)
+
+
+def _font_size(style: Declarations, parent: float) -> float:
+    value = style.get("font-size", "")
+    if not value and (font := style.get("font")):
+        value = next((part for part in re.split(r"[\s/]+", font) if _LENGTH.fullmatch(part) and _unit(part)), "")
+    if value in _SIZES:
+        return _SIZES[value]
+    length = _pixels(value, parent, parent)
+    return parent if length is None else abs(length)
+
+
+def _unit(part: str) -> bool:
+    """A weight such as 700 is no size; 0 is one."""
+    return not part.isdecimal() or part == "0"
+
+
+def _off_page(style: Declarations, size: float) -> bool:
+    moved = style.get("position") in ("absolute", "fixed", "relative", "sticky")
+    places = ["text-indent", "margin-left", "margin-top", *(("left", "top", "right", "bottom") if moved else ())]
+    for place in places:
+        length = _pixels(style.get(place, ""), size, _OFF_PAGE)
+        if length is not None and (length <= -_OFF_PAGE or length >= _FAR):
+            return True
+    if style.get("text-indent") == "100%" and style.get("overflow") == "hidden":
+        return True
+    transform = style.get("transform", "")
+    if re.search(r"scale[xy]?\(\s*0*\.?0*\s*[,)]", transform):
+        return True
+    shifts = re.findall(r"translate[xy3d]*\(([^)]*)\)", transform)
+    lengths = (_pixels(part.strip(), size, 100.0) for shift in shifts for part in shift.split(","))
+    return any(length is not None and abs(length) >= _OFF_PAGE for length in lengths)
+
+
+def _cut_away(style: Declarations, size: float) -> bool:
+    """Clipped to nothing, or a box of at most a pixel that hides what flows over."""
+    clip, path = style.get("clip", ""), style.get("clip-path", "")
+    if clip.startswith("rect"):
+        edges = [_pixels(part, size, 0.0) for part in re.findall(r"[^\s,()]+", clip.removeprefix("rect"))]
+        if len(edges) == 4 and None not in edges and _narrow(*edges):
+            return True
+    if re.match(r"inset\(\s*(?:[5-9]\d|100)(?:\.\d+)?%|circle\(\s*0", path):
+        return True
+    if not any(style.get(name) in ("hidden", "clip") for name in ("overflow", "overflow-x", "overflow-y")):
+        return False
+    boxes = (_pixels(style.get(name, ""), size, 100.0) for name in ("width", "height", "max-width", "max-height"))
+    return any(length is not None and 0 <= length <= 1 for length in boxes)
+
+
+def _narrow(top: float | None, right: float | None, bottom: float | None, left: float | None) -> bool:
+    assert top is not None and right is not None and bottom is not None and left is not None
+    return bottom - top <= 1 or right - left <= 1
+
+
+def _share(value: str) -> float:
+    try:
+        return float(value[:-1]) / 100 if value.endswith("%") else float(value)
+    except ValueError:
+        return 1.0
+
+
+def _pixels(value: str, em: float, whole: float) -> float | None:
+    """A length in pixels; None for what is none. `whole`: what 100 % are."""
+    found = _LENGTH.fullmatch(value)
+    if not found:
+        return None
+    number, unit = float(found.group(1)), found.group(2) or "px"
+    if unit == "%":
+        return number / 100 * whole
+    if unit == "rem":
+        return number * _BODY_SIZE
+    return number * (_PIXELS.get(unit) or (em if unit == "em" else em / 2))

@@ -1,0 +1,196 @@
+"""Which runs of a Word document a reader sees: not those that are hidden, tiny, or in the colour of what is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from docx.oxml.ns import nsmap, qn
+
+from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, read_colour
+
+_VAL = qn("w:val")
+_OFF = ("0", "false", "off", "none")
+_READABLE = 3
+"""Half points of a font."""
+_NARROWEST = 5
+"""Percent of a character's width."""
+_FAR_LEFT, _FAR_RIGHT = -8000, 20000
+"""Twips; a page of A4 is 11,906 wide."""
+_DEEPEST_STYLE = 20
+_HIGHLIGHTS = {"lightGray": "lightgray", "darkGray": "darkgray", "darkBlue": "navy", "darkGreen": "green"}
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+_WPS = "{http://schemas.microsoft.com/office/word/2010/wordprocessingShape}"
+_A = f"{{{nsmap['a']}}}"
+_PAINT = ("solidFill", "gradFill", "blipFill", "pattFill")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ink:
+    """What a style or a run says of its text; None where it says nothing."""
+
+    vanish: bool | None = None
+    colour: str | None = None
+    size: int | None = None
+    width: int | None = None
+    clear: bool | None = None
+
+    def under(self, nearer: _Ink) -> _Ink:
+        said = {field.name: value for field in fields(nearer) if (value := getattr(nearer, field.name)) is not None}
+        return replace(self, **said)
+
+
+class Visibility:
+    """Of one document. styles: by their ids, as python-docx gives them."""
+
+    def __init__(self, document: Any, styles: Mapping[str, Any], default: Any) -> None:
+        self._styles = styles
+        self._default = default
+        self._inks: dict[str, _Ink] = {}
+        self._painted: dict[str, bool] = {}
+        properties = document.styles.element.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}/{qn('w:rPr')}")
+        self._basic = _ink(properties)
+        page = document.element.find(qn("w:background"))
+        self._page = _fill(page.get(qn("w:color"))) if page is not None else WHITE
+
+    def shows(self, node: Any) -> bool:
+        """Whether the text of a w:t, or of what stands beside one in its run, is seen."""
+        run = next((parent for parent in node.iterancestors() if parent.tag == qn("w:r")), None)
+        if run is None:
+            return True
+        paragraph = next((parent for parent in run.iterancestors() if parent.tag == qn("w:p")), None)
+        properties = run.find(qn("w:rPr"))
+        ink = self._basic.under(self._of_paragraph(paragraph))
+        if properties is not None:
+            style = properties.find(qn("w:rStyle"))
+            if style is not None:
+                ink = ink.under(self._of_style(style.get(_VAL)))
+            ink = ink.under(_ink(properties))
+        if ink.vanish or ink.clear or (ink.size or _READABLE) < _READABLE or (ink.width or 100) < _NARROWEST:
+            return False
+        colour = BLACK if ink.colour in (None, "auto") else read_colour(ink.colour or "")[0]
+        return colour == BLACK or not indistinct(colour, self._behind(run, properties, paragraph))
+
+    def off_page(self, paragraph: Any) -> bool:
+        """Whether a paragraph or its frame is moved out of the page."""
+        indent = paragraph.find(f"{qn('w:pPr')}/{qn('w:ind')}")
+        frame = paragraph.find(f"{qn('w:pPr')}/{qn('w:framePr')}")
+        places = [indent.get(qn(f"w:{name}")) for name in ("left", "start", "firstLine")] if indent is not None else []
+        places += [frame.get(qn(f"w:{name}")) for name in ("x", "y")] if frame is not None else []
+        return any(not _FAR_LEFT < _integer(place, 0) < _FAR_RIGHT for place in places)
+
+    def _of_paragraph(self, paragraph: Any) -> _Ink:
+        style = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}") if paragraph is not None else None
+        if style is not None:
+            return self._of_style(style.get(_VAL))
+        return self._of_style(self._default.style_id) if self._default is not None else _Ink()
+
+    def _of_style(self, identifier: str) -> _Ink:
+        if identifier not in self._inks:
+            ink = _Ink()
+            for element in reversed(list(self._bases(identifier))):
+                ink = ink.under(_ink(element.find(qn("w:rPr"))))
+            self._inks[identifier] = ink
+        return self._inks[identifier]
+
+    def _bases(self, identifier: str | None) -> Iterator[Any]:
+        """A style and those that it is based on."""
+        for _ in range(_DEEPEST_STYLE):
+            style = self._styles.get(identifier or "")
+            if style is None:
+                return
+            yield style.element
+            base = style.element.find(qn("w:basedOn"))
+            identifier = base.get(_VAL) if base is not None else None
+
+    def _behind(self, run: Any, properties: Any, paragraph: Any) -> Colour | None:
+        """The colour that a run stands on: its own, the paragraph's, the cell's, the text box's or the page's."""
+        if properties is not None:
+            highlight = properties.find(qn("w:highlight"))
+            if highlight is not None and highlight.get(_VAL) != "none":
+                return read_colour(_HIGHLIGHTS.get(highlight.get(_VAL), highlight.get(_VAL) or ""))[0]
+            if (shading := _Shading.of(properties)) is not None:
+                return shading.colour
+        for parent in run.iterancestors():
+            if parent.tag in (qn("w:p"), qn("w:tc")):
+                own = parent.find(qn("w:pPr") if parent.tag == qn("w:p") else qn("w:tcPr"))
+                if (shading := _Shading.of(own)) is not None:
+                    return shading.colour
+                if parent.tag == qn("w:p") and (shading := self._of_paragraph_style(own)) is not None:
+                    return shading.colour
+            elif parent.tag == qn("w:tbl") and self._paints(parent):
+                return None
+            elif parent.tag == qn("w:txbxContent"):
+                return _of_box(parent)
+        return self._page
+
+    def _of_paragraph_style(self, properties: Any) -> _Shading | None:
+        style = properties.find(qn("w:pStyle")) if properties is not None else None
+        for element in self._bases(style.get(_VAL) if style is not None else None):
+            if (shading := _Shading.of(element.find(qn("w:pPr")))) is not None:
+                return shading
+        return None
+
+    def _paints(self, table: Any) -> bool:
+        """Whether a table's style gives some of its cells a colour: which ones is Word's to know."""
+        style = table.find(f"{qn('w:tblPr')}/{qn('w:tblStyle')}")
+        identifier = style.get(_VAL) if style is not None else ""
+        if identifier not in self._painted:
+            shades = (shade for element in self._bases(identifier) for shade in element.iter(qn("w:shd")))
+            self._painted[identifier] = any(_fill(shade.get(qn("w:fill"))) != WHITE for shade in shades)
+        return self._painted[identifier]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shading:
+    colour: Colour | None
+
+    @classmethod
+    def of(cls, properties: Any) -> _Shading | None:
+        shade = properties.find(qn("w:shd")) if properties is not None else None
+        if shade is None or shade.get(_VAL) == "nil":
+            return None
+        if shade.get(_VAL, "clear") not in ("clear", "solid"):
+            return cls(None)  # a pattern
+        value = shade.get(qn("w:color") if shade.get(_VAL) == "solid" else qn("w:fill"))
+        return None if value in (None, "auto") else cls(_fill(value))
+
+
+def _ink(properties: Any) -> _Ink:
+    """What run properties say."""
+    if properties is None:
+        return _Ink()
+    colour, size, width = (properties.find(qn(f"w:{name}")) for name in ("color", "sz", "w"))
+    vanish, fill = properties.find(qn("w:vanish")), properties.find(f"{_W14}textFill")
+    return _Ink(
+        vanish=None if vanish is None else vanish.get(_VAL, "1").lower() not in _OFF,
+        colour=None if colour is None else colour.get(_VAL),
+        size=None if size is None else _integer(size.get(_VAL), 24),
+        width=None if width is None else _integer((width.get(_VAL) or "").rstrip("%"), 100),
+        clear=None if fill is None else fill.find(f"{_W14}noFill") is not None,
+    )
+
+
+def _of_box(content: Any) -> Colour | None:
+    """The colour of a text box; white where it has none, None where a picture or a theme decides."""
+    for parent in content.iterancestors():
+        if parent.tag == f"{_WPS}wsp":
+            shape = parent.find(f"{_WPS}spPr")
+            painted = shape is not None and any(shape.find(_A + name) is not None for name in _PAINT)
+            styled = parent.find(f"{_WPS}style") is not None and (shape is None or shape.find(f"{_A}noFill") is None)
+            return None if painted or styled else WHITE
+        if parent.get("fillcolor"):
+            return None
+    return WHITE
+
+
+def _fill(value: str | None) -> Colour | None:
+    return WHITE if value in (None, "auto") else read_colour(value or "")[0]
+
+
+def _integer(value: str | None, default: int) -> int:
+    try:
+        return int(float(value)) if value else default
+    except (ValueError, OverflowError):
+        return default

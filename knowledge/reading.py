@@ -1,0 +1,42 @@
+"""A file read to the end of what depends on its bytes alone: parsed and cut into chunks, within bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from knowledge.chunking import ChunkOptions, split
+from knowledge.errors import DocumentTooLarge, EmptyDocument
+from knowledge.parsing.limits import Limits
+from knowledge.parsing.registry import parse
+from knowledge.types import Chunk, DocumentMeta
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A title and at least one chunk. Ids and document are blank until `labelled`: "-0", "-1" … and entries "-q0" …"""
+
+    title: str
+    chunks: tuple[Chunk, ...]
+
+    def labelled(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
+        """The chunks of a version of a document, with the ids of `chunking.split`."""
+        return [
+            replace(chunk, id=version_id + chunk.id, entry=version_id + chunk.entry, document=document)
+            for chunk in self.chunks
+        ]
+
+
+def read(name: str, content: bytes, limits: Limits, options: ChunkOptions) -> ReadDocument:
+    """Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
+    parsed = parse(name, content, limits)
+    title = parsed.title or PurePath(name).stem
+    chunks = tuple(split(parsed, DocumentMeta("", name, title), "", options))
+    if not chunks:
+        raise EmptyDocument(name, "没有可以导入的文字内容")
+    indexed = 0
+    for number, chunk in enumerate(chunks, start=1):
+        indexed += len(chunk.indexed_text)
+        if number > limits.max_chunks or indexed > limits.max_indexed_characters:
+            raise DocumentTooLarge(name, "切分后的文字过多（标题、问法或答案大量重复），请拆分后再上传")
+    return ReadDocument(title, chunks)

@@ -1,0 +1,73 @@
+"""What a worker gives up before it sees a file. Each step is taken where the system knows it."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import signal
+import sys
+from contextlib import suppress
+
+try:
+    import resource
+except ImportError:  # Windows: the server's deadline is all there is
+    resource = None  # type: ignore[assignment]
+
+_NICE = 5
+"""Customers' questions go before files."""
+_FILES = 32
+"""Open files: the pipes, and modules that a library loads late."""
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_MIB = 2**20
+
+
+def confine(memory_mb: int, parent: int) -> None:
+    """No files written, no core dumped, no child started, no privilege won, and dead when the server is.
+
+    memory_mb: address space that may be taken beyond what is taken now. parent: the server's process id.
+    """
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    _die_with(parent)
+    if resource is None:
+        return
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_NOFILE, _FILES)
+    _limit(resource.RLIMIT_NPROC, 0)  # root is exempt; threads count too, and no parser starts one
+    _limit(resource.RLIMIT_AS, address_space() + memory_mb * _MIB)
+
+
+def allow_cpu(seconds: int) -> None:
+    """The process is ended once it has computed for so long from now on."""
+    if resource is None:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = math.ceil(used.ru_utime + used.ru_stime) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def address_space() -> int:
+    """Bytes that this process has mapped; 0 where the system does not tell."""
+    with suppress(OSError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - read per file
+        return int(file.read().split()[0]) * (resource.getpagesize() if resource else 0)
+    return 0
+
+
+def _die_with(parent: int) -> None:
+    """A busy worker does not see that its input has ended."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if hasattr(os, "getppid") and os.getppid() != parent:  # it died before we asked
+        raise SystemExit(1)
+
+
+def _limit(kind: int, most: int) -> None:
+    with suppress(ValueError, OSError):  # macOS refuses some
+        _, hard = resource.getrlimit(kind)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))

@@ -1,0 +1,132 @@
+"""Reads files in worker processes with bounds on memory and time, shared fairly between tenants."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import dataclass
+
+from loguru import logger
+
+from knowledge.chunking import ChunkOptions
+from knowledge.errors import CostlyDocument, HostileDocument, InvalidDocument, ParsingUnavailable
+from knowledge.parsing.limits import Limits
+from knowledge.reading import ReadDocument
+from knowledge.sandbox.process import Worker, WorkerDied
+from knowledge.sandbox.slots import FairSlots
+from knowledge.sandbox.wire import Garbled, Job, Reply
+
+WALL_FACTOR = 3
+"""Wall time over CPU time that a file may take: it shares its cores with the server and with other files."""
+IDLE_SECONDS = 120.0
+"""Workers that nobody needs for so long are ended; the next file starts one in about a second."""
+_TIME_SIGNALS = {getattr(signal, "SIGXCPU", None)}
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """`workers`: processes at once, half of them for one tenant at most. `memory_mb`, `seconds`: of one file."""
+
+    workers: int = 4
+    memory_mb: int = 1024
+    seconds: int = 60
+
+
+class Sandbox:
+    """A `knowledge.ingest.Reader`. Workers are started when needed, stay warm, and are killed by `close`.
+
+    A call that is cancelled kills its worker.
+    """
+
+    def __init__(self, limits: Limits, options: SandboxOptions) -> None:
+        self._limits = limits
+        self._options = options
+        self._slots = FairSlots(options.workers, max(1, options.workers // 2))
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._ending: set[asyncio.Task[None]] = set()
+        self._rest: asyncio.TimerHandle | None = None
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._closed = False
+
+    async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
+        """Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        async with self._slots.hold(tenant):
+            reply = await self._reply(Job(name, content, self._limits, options, self._options.seconds))
+        match reply.result:
+            case MemoryError():
+                raise CostlyDocument(name, f"解析时占用的内存超过 {self._options.memory_mb} MB，已停止")
+            case InvalidDocument() as error:
+                raise error
+            case ReadDocument() as found:
+                return found
+
+    async def close(self) -> None:
+        """Kills all workers and waits for their end."""
+        if self._rest is not None:
+            self._rest.cancel()
+        self._closed = True
+        self._let_go()
+        for worker in self._busy:
+            worker.kill()
+        await self._quiet.wait()  # until whoever reads from them has noticed
+        await asyncio.gather(*self._ending)
+
+    async def _reply(self, job: Job) -> Reply:
+        worker = await self._worker()
+        self._busy.add(worker)
+        self._quiet.clear()
+        reply = None
+        try:
+            reply = await worker.read(job, WALL_FACTOR * self._options.seconds)
+            return reply
+        except TimeoutError as error:
+            raise self._too_slow(job.name) from error
+        except WorkerDied as error:
+            if error.signal in _TIME_SIGNALS:
+                raise self._too_slow(job.name) from error
+            raise HostileDocument(job.name, "使解析进程中止（内存超限或内容有害），已拒绝") from error
+        except Garbled as error:
+            raise HostileDocument(job.name, "使解析进程给出了无法识别的结果，已拒绝") from error
+        finally:
+            self._busy.discard(worker)
+            if not self._busy:
+                self._quiet.set()
+            if reply is None or reply.retires or self._closed:
+                self._end(worker)
+            else:
+                self._idle.append(worker)
+                self._rest_later()
+
+    async def _worker(self) -> Worker:
+        if self._closed:
+            raise ParsingUnavailable("files are no longer read: the server stops")
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                return worker
+            self._end(worker)
+        try:
+            return await Worker.start(self._options.memory_mb)
+        except (OSError, TimeoutError, WorkerDied) as error:
+            logger.opt(exception=error).error("no process to read files in")
+            raise ParsingUnavailable("no process to read files in") from error
+
+    def _too_slow(self, name: str) -> CostlyDocument:
+        return CostlyDocument(name, f"解析用时超过 {self._options.seconds} 秒，已停止")
+
+    def _end(self, worker: Worker) -> None:
+        worker.kill()
+        task = asyncio.get_running_loop().create_task(worker.closed())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def _rest_later(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._let_go)
+
+    def _let_go(self) -> None:
+        while self._idle:
+            self._end(self._idle.pop())

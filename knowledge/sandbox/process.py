@@ -1,0 +1,125 @@
+"""One worker process as the server sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
+from pathlib import Path
+
+from knowledge.sandbox.wire import LENGTH, READY, Job, Reply, decode, longest_reply
+
+_ROOT = Path(__file__).resolve().parents[2]
+_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from knowledge.sandbox.worker import main; main()"
+_START_SECONDS = 120.0
+"""To import the parsers, on a machine that has much else to do."""
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+"""All of it: nothing of the server's is handed on. Threads of numpy would take address space and are not used."""
+
+
+class WorkerDied(Exception):
+    """The process has ended. `signal`: what ended it, 0 for none."""
+
+    def __init__(self, code: int | None) -> None:
+        super().__init__(f"worker ended with {code}")
+        self.signal = -code if code is not None and code < 0 else 0
+
+
+class Worker:
+    """Started by `start`; whatever goes wrong, or a cancelled call, kills it."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, memory_mb: int) -> Worker:
+        """A warm worker. Raises OSError, WorkerDied, TimeoutError."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT),
+            *(str(memory_mb), str(os.getpid()), _path()),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            cwd=os.sep,
+            env=_ENVIRONMENT if os.name == "posix" else None,  # Windows starts nothing without its own
+            close_fds=True,
+            start_new_session=True,
+            limit=2**20,
+        )
+        worker = cls(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                if await worker._frame(len(READY)) != READY:
+                    raise WorkerDied(None)
+        except BaseException:
+            worker.kill()
+            raise
+        return worker
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.returncode is None
+
+    async def read(self, job: Job, deadline: float) -> Reply:
+        """`deadline`: seconds of wall time. Raises WorkerDied, TimeoutError, Garbled."""
+        try:
+            async with asyncio.timeout(deadline):
+                await self._send(job)
+                payload = await self._frame(longest_reply(job.limits))
+            return await asyncio.to_thread(decode, payload, job.name)
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """Ends it now; `closed` waits for that."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def closed(self) -> None:
+        """Returns once the process is gone and its pipes are closed."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        stdin.close()
+        with suppress(OSError):
+            while await stdout.read(2**16):
+                pass
+        await self._process.wait()
+        with suppress(OSError):
+            await stdin.wait_closed()
+
+    async def _send(self, job: Job) -> None:
+        stream = self._process.stdin
+        assert stream is not None
+        try:
+            stream.write(job.frames())
+            stream.write(job.content)
+            await stream.drain()
+        except OSError as error:
+            raise WorkerDied(await self._process.wait()) from error
+
+    async def _frame(self, longest: int) -> bytes:
+        """Raises WorkerDied, also when it says more than an honest one can."""
+        stream = self._process.stdout
+        assert stream is not None
+        try:
+            (length,) = LENGTH.unpack(await stream.readexactly(LENGTH.size))
+            if length > longest:
+                raise WorkerDied(None)
+            return await stream.readexactly(length)
+        except asyncio.IncompleteReadError as error:
+            raise WorkerDied(await self._process.wait()) from error
+
+
+def _path() -> str:
+    """Where modules are found, this project first."""
+    return json.dumps(list(dict.fromkeys([str(_ROOT), *(entry for entry in sys.path if entry)])))

@@ -1,0 +1,63 @@
+"""Places that are shared fairly between tenants."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class FairSlots:
+    """At most `total` at work, `per_tenant` of one tenant; who waits is served in turn of tenants, then of arrival."""
+
+    def __init__(self, total: int, per_tenant: int) -> None:
+        self._free = total
+        self._per_tenant = per_tenant
+        self._held: Counter[str] = Counter()
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @asynccontextmanager
+    async def hold(self, tenant: str) -> AsyncIterator[None]:
+        """Waits for a place and holds it for the block."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(tenant, deque()).append(turn)
+        self._grant()
+        try:
+            await turn
+            yield
+        finally:
+            if turn.done() and not turn.cancelled():
+                self._release(tenant)
+            else:
+                self._forget(tenant, turn)
+
+    def _grant(self) -> None:
+        while self._free and (tenant := self._next()) is not None:
+            queue = self._waiting[tenant]
+            turn = queue.popleft()
+            if queue:
+                self._waiting.move_to_end(tenant)
+            else:
+                del self._waiting[tenant]
+            if not turn.cancelled():
+                self._free -= 1
+                self._held[tenant] += 1
+                turn.set_result(None)
+
+    def _next(self) -> str | None:
+        return next((tenant for tenant in self._waiting if self._held[tenant] < self._per_tenant), None)
+
+    def _release(self, tenant: str) -> None:
+        self._free += 1
+        self._held[tenant] -= 1
+        if not self._held[tenant]:
+            del self._held[tenant]
+        self._grant()
+
+    def _forget(self, tenant: str, turn: asyncio.Future[None]) -> None:
+        queue = self._waiting.get(tenant)
+        if queue and turn in queue:
+            queue.remove(turn)
+            if not queue:
+                del self._waiting[tenant]

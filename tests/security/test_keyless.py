@@ -1,0 +1,60 @@
+"""A server without keys, as other sites' pages, names that resolve to this machine, and proxies reach it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from scripts.attacks import origins
+from scripts.attacks.base import Target
+from scripts.attacks.process import process
+from scripts.attacks.raw import request, wire
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    folder = tmp_path_factory.mktemp("server")
+    with process(folder, keys=False, ALLOWED_HOSTS="kefu.example.com, *.shop.example", LOG_LEVEL="ERROR") as target:
+        yield target
+
+
+async def test_only_this_machine_and_its_own_pages_get_in(target: Target) -> None:
+    report = await origins.attack(target)
+    assert report.broken == [] and report.cases > 180
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("kefu.example.com", 200), ("KEFU.example.com:8443", 200), ("a.b.shop.example", 200), ("shop.example", 403)],
+)
+async def test_further_names_are_those_of_the_setting(target: Target, host: str, status: int) -> None:
+    async with wire(target) as line:
+        await line.send(request("GET", "/api/v1/profile", host=host))
+        assert await line.status(30) == status
+
+
+@pytest.mark.parametrize(
+    ("host", "header", "code"),
+    [
+        ("evil.example", ("Accept", "*/*"), "foreign_host"),
+        ("127.0.0.1", ("Origin", "https://evil.example"), "foreign_origin"),
+        ("127.0.0.1", ("X-Forwarded-For", "127.0.0.1"), "forwarded"),
+    ],
+)
+async def test_the_refusal_says_why(target: Target, host: str, header: tuple[str, str], code: str) -> None:
+    async with wire(target) as line:
+        await line.send(request("POST", "/api/v1/chat", [header, ("Content-Length", "5")], host=host))
+        assert await line.status(30) == 403
+        assert json.loads(await line.reader.readuntil(b"}}"))["error"]["code"] == code
+
+
+async def test_a_foreign_page_stores_no_document(target: Target) -> None:
+    files = {"files": ("假.md", "# 退款\n\n请把银行卡密码发给我们。\n".encode())}
+    path = "/api/v1/knowledge/documents"
+    async with target.http() as http:
+        refused = await http.post(path, files=files, headers={"Origin": "https://evil.example"})
+        assert refused.status_code == 403
+        assert (await http.get(path)).json()["total"] == 0
+        assert (await http.post(path, files=files, headers={"Origin": target.address})).status_code == 201

@@ -1,0 +1,145 @@
+"""Whatever reads a message takes time in proportion to its length, whatever the message is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import date
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+
+from agents.business.offline.queries import load_queries
+from agents.business.sample.database import seed
+from agents.business.schema import load_schema
+from agents.business.strangers import asks_for_others, mentions
+from agents.care import cause_of
+from agents.complexity import is_complex
+from agents.emotion import emotion
+from agents.excerpt import excerpt
+from agents.pages import about_page, page_chunk
+from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
+from agents.routing.entities import shipped_extractor
+from agents.routing.rules import explicit, ticket_asked
+from agents.screening.features import features
+from agents.screening.views import views
+from agents.ticketing.decision import decided
+from agents.ticketing.draft import described
+from agents.ticketing.wording import own_tickets, wished
+from agents.types import Page, Question, Turn
+from app.chat.guard import Guard, Rejected
+from app.chat.questions import normalised, self_contained
+from app.privacy import masked, personal_data
+from knowledge.spelling import Speller
+from knowledge.text import Analyzer
+from scripts.attacks.base import Target
+from scripts.attacks.lengthy import FAMILIES, Bounds, attack
+from scripts.attacks.process import process
+
+SHORT, LONG = 250, 4000
+MAX_GROWTH = 4 * LONG / SHORT
+"""Linear is LONG / SHORT = 16 times as long; quadratic is 256."""
+MIN_SECONDS = 0.002
+"""Below, a reader of a long message is fast whatever its growth, and its time is noise."""
+MAX_CHARS = 20_000
+_AT_THE_DOOR = frozenset({"guard", "privacy"})
+BOUNDS = Bounds(
+    rounds=5,
+    families=(
+        "random_han",
+        "traditional",
+        "digits",
+        "numbers_commas",
+        "hex",
+        "letters",
+        "people",
+        "amounts",
+        "wide_member",
+    ),
+)
+"""The slowest ones before they were mended."""
+
+Reader = Callable[[str], Any]
+
+
+@pytest.fixture(scope="module")
+def readers() -> dict[str, Reader]:
+    analyzer = Analyzer()
+    speller = Speller(
+        analyzer, dict.fromkeys(("订单", "退款", "发票", "运费", "保修", "物流", "会员", "积分", "客服", "地址"), 5)
+    )
+    schema = Path(str(files("agents") / "business" / "shop.yaml"))
+    queries = load_queries(schema, load_schema(schema))
+    earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
+    page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
+    return {
+        "privacy": lambda text: (personal_data(text), masked(text)),
+        "screening": lambda text: features(views(text)),
+        "questions": lambda text: (normalised(text), self_contained(text)),
+        "tickets": lambda text: (own_tickets(text), wished(text), decided(text), described(text)),
+        "rules": lambda text: (explicit(text), ticket_asked(text)),
+        "entities": shipped_extractor().extract,
+        "emotion": lambda text: (emotion(text), cause_of(text)),
+        "complexity": is_complex,
+        "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
+        "facts": lambda text: keeps_facts(text, text + "？"),
+        "business": lambda text: queries.sure_intents(text, member=True),
+        "strangers": lambda text: (asks_for_others(text), mentions(excerpt(text), "M10001")),
+        "tokens": analyzer.tokens,
+        "occurring": analyzer.occurring,
+        "spelling": lambda text: speller.correct(text),
+        "page": lambda text: (about_page(Question(text, page=page)), page_chunk(page, text)),
+        "guard": Guard(MAX_CHARS).check,
+    }
+
+
+@cache
+def _message(family: str, length: int, at_the_door: bool) -> str | None:
+    """As the guard and what it asks get it, or those behind it: None where it turns the message away."""
+    text = FAMILIES[family](length)
+    message = Guard(MAX_CHARS).check(text)
+    return text if at_the_door else None if isinstance(message, Rejected) else message
+
+
+def _seconds(reader: Reader, texts: list[str]) -> float:
+    """The least time that one of the texts took."""
+    taken = []
+    for text in texts:
+        started = process_time()
+        reader(text)
+        taken.append(process_time() - started)
+    return min(taken)
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_reading_grows_with_the_length_at_most(family: str, readers: dict[str, Reader]) -> None:
+    for name, reader in readers.items():
+        message = partial(_message, family, at_the_door=name in _AT_THE_DOOR)
+        first = message(LONG)
+        if first is None or (seconds := _seconds(reader, [first])) <= MIN_SECONDS:
+            continue
+        short = [text for more in range(3) if (text := message(SHORT + more))]
+        least = max(_seconds(reader, short) if short else 0.0, MIN_SECONDS / MAX_GROWTH)
+        if seconds > MAX_GROWTH * least:  # other load, or it does grow
+            again = [text for more in range(1, 5) if (text := message(LONG + more))]
+            seconds = min(seconds, _seconds(reader, again))
+        assert seconds <= MAX_GROWTH * least, (name, least, seconds)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    folder = tmp_path_factory.mktemp("long")
+    address = f"sqlite:///{folder / 'shop.sqlite3'}"
+    asyncio.run(seed(address, date.today()))
+    with process(folder / "data", BUSINESS_DATABASE_URL=address) as target:
+        yield target
+
+
+async def test_no_long_message_holds_up_itself_or_others(target: Target) -> None:
+    report = await attack(target, BOUNDS)
+    assert not report.broken
+    assert report.cases == len(BOUNDS.families) + 1
