@@ -113,7 +113,8 @@ class Container:
         self._opening = asyncio.Lock()
         self._filling = False
         self.metrics = Metrics()
-        self.limits, self.attempts = open_limits(settings, self.metrics), open_attempts(settings, self.metrics)
+        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
+        self.attempts = open_attempts(settings, self.metrics)
         first_key = settings.api_key.get_secret_value()
         self.keys = KeyRing(KeyRepository(base.database), first_key, attempts=self.attempts)
         self.profiles = ProfileRepository(base.database, default_profile(settings))

@@ -30,7 +30,7 @@ _FIRST_PART = (
 
 
 def stated(
-    node: exp.Expression | None,
+    node: exp.Expr | None,
     column: Callable[[exp.Column], bool],
     query: Callable[[exp.Select], bool],
     harmless: frozenset[str] = _NONE,
@@ -39,7 +39,7 @@ def stated(
     the one value of a subquery; harmless: numbers that may be part of it.
     """
 
-    def any_of(parts: list[exp.Expression | None], allowed: frozenset[str] = harmless) -> bool:
+    def any_of(parts: list[exp.Expr | None], allowed: frozenset[str] = harmless) -> bool:
         return any(stated(part, column, query, allowed) for part in parts)
 
     match node:

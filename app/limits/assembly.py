@@ -13,8 +13,12 @@ from app.metrics import Metrics
 from app.settings import Settings
 
 
-def open_limits(settings: Settings, metrics: Metrics) -> Limits:
-    """Rates, and as many places as there are processors, unless told, with one more for another tenant."""
+def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> Limits:
+    """Rates, and places for a tenant, with one more for another one.
+
+    embeddings: how many questions are embedded at once. There are no more places, unless told: whoever has a place must
+    not wait for an embedding behind the others.
+    """
     options = LimitOptions(
         key=Rate(settings.rate_per_key),
         server_key=Rate(settings.rate_per_server_key),
@@ -28,7 +32,8 @@ def open_limits(settings: Settings, metrics: Metrics) -> Limits:
         turns_per_key=settings.turns_per_key,
         turns_per_tenant=settings.turns_per_tenant,
     )
-    slots = FairSlots((settings.turn_slots or os.cpu_count() or 1) + 1, settings.turn_wait)
+    own = settings.turn_slots or max(min(os.cpu_count() or 1, embeddings - 1), 1)
+    slots = FairSlots(own + 1, settings.turn_wait)
     return Limits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
@@ -11,6 +12,8 @@ from math import ceil
 from app.errors import QueueTimeout
 from knowledge.outside import PLACE
 
+LATELY_SECONDS = 2.0
+"""How long a tenant that took a place has its share of them: who asks again and again finds it free."""
 _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 
 
@@ -18,12 +21,16 @@ class FairSlots:
     """count: how many compute at once; seconds: how long a place is waited for.
 
     One place is never a tenant's that has all others, so that the next tenant need not wait for work that cannot be
-    interrupted. A place that comes free goes to the next tenant of those that wait, and within a tenant to the next
-    sender: whoever sends much waits behind himself.
+    interrupted; the others are shared by the tenants that were there lately, one for each at least. A place that comes
+    free goes to the next tenant of those that wait, and within a tenant to the next sender: whoever sends much waits
+    behind himself.
     """
 
-    def __init__(self, count: int, seconds: float) -> None:
+    def __init__(self, count: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """clock: monotonic seconds."""
         self.seconds = seconds
+        self._clock = clock
+        self._lately: OrderedDict[str, float] = OrderedDict()
         self.free = count
         self._most = max(count - 1, 1)
         self._held: Counter[str] = Counter()
@@ -55,7 +62,11 @@ class FairSlots:
         first: bool = False,
     ) -> None:
         """Returns with a place, to be given back. first: before all others of this sender, however long it takes."""
-        if self.free and self._held[tenant] < self._most:
+        self._lately[tenant] = self._clock()
+        self._lately.move_to_end(tenant)
+        if tenant in self._waiting:
+            self._fill()  # its share may have grown since
+        if self.free and tenant not in self._waiting and self._may_have(tenant):
             self.free -= 1
             self._held[tenant] += 1
             return
@@ -81,13 +92,16 @@ class FairSlots:
         self._held[tenant] -= 1
         if not self._held[tenant]:
             del self._held[tenant]
-        if (following := self._next()) is not None:
+        self._fill()
+
+    def _fill(self) -> None:
+        while self.free and (following := self._next()) is not None:
             self.free -= 1
             self._held[following] += 1
 
     def _next(self) -> str | None:
         """Wakes the next sender of the next tenant that may have a place; both go to the end of their lines."""
-        tenant = next((tenant for tenant in self._waiting if self._held[tenant] < self._most), None)
+        tenant = next((tenant for tenant in self._waiting if self._may_have(tenant)), None)
         if tenant is None:
             return None
         senders = self._waiting[tenant]
@@ -102,6 +116,16 @@ class FairSlots:
             return self._next()
         waiter.set_result(None)
         return tenant
+
+    def _may_have(self, tenant: str) -> bool:
+        """Whether it has less than its share."""
+        held = self._held[tenant]
+        if not held:
+            return True
+        since = self._clock() - LATELY_SECONDS
+        while self._lately and next(iter(self._lately.values())) < since:
+            self._lately.popitem(last=False)
+        return held < max(self._most // max(len(self._lately), 1), 1)
 
     def _forget(self, tenant: str, sender: Hashable, waiter: asyncio.Future[None]) -> None:
         senders = self._waiting.get(tenant, OrderedDict())

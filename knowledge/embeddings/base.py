@@ -72,7 +72,8 @@ class Embedder(ABC):
     elsewhere = False
     """Whether another server does the work."""
     """Passages that one call of `_encode` gets."""
-    query_threads = 2
+    query_threads = 3
+    """Two keep two processors busy; one more, so that a short question need not wait for two long ones to end."""
     has_meaning = True
     """Whether sentences that mean the same are near each other: what learns from examples needs that."""
 

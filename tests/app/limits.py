@@ -12,4 +12,4 @@ from app.settings import Settings
 
 def limits(**settings: Any) -> Limits:
     """Those of the defaults unless told."""
-    return open_limits(Settings(_env_file=None, **settings), Metrics())
+    return open_limits(Settings(_env_file=None, **settings), Metrics(), embeddings=3)

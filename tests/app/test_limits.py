@@ -118,21 +118,36 @@ async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> No
     assert slots.free == 1 and not slots._waiting
 
 
-async def test_the_last_place_is_for_another_tenant() -> None:
-    slots = FairSlots(3, 0.01)
+async def test_the_last_place_is_for_another_tenant(clock: Clock) -> None:
+    slots = FairSlots(3, 0.01, clock)
     for _ in range(2):
         await slots.take("flooder")
     with pytest.raises(QueueTimeout):
         await slots.take("flooder")
     waiting = asyncio.create_task(slots.take("flooder", patience=lambda: 60))
     await slots.take("other")
-    assert not slots.free
     slots.give("other")
     await asyncio.sleep(0)
     assert slots.free == 1 and not waiting.done()
+    clock.now += 60
     slots.give("flooder")
     await waiting
     assert slots.free == 1
+
+
+async def test_who_was_there_lately_finds_a_share_of_the_places(clock: Clock) -> None:
+    slots = FairSlots(5, 0.01, clock)
+    for _ in range(4):
+        await slots.take("flooder")
+    await slots.take("other")
+    for tenant in ("flooder", "flooder", "flooder", "other"):
+        slots.give(tenant)
+    await slots.take("flooder")
+    with pytest.raises(QueueTimeout):
+        await slots.take("flooder")
+    clock.now += 60
+    for _ in range(2):
+        await slots.take("flooder")
 
 
 async def test_who_waits_too_long_is_told_and_who_leaves_waits_no_more() -> None:
