@@ -47,7 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.address:
         keys = options.admin_key, options.server_key, options.agent_key, options.client_key, options.other_client_key
         return int(not asyncio.run(attack(Target(options.address, *keys), subjects)))
-    with tempfile.TemporaryDirectory() as folder, process(Path(folder, "data"), keys=True, EMBEDDER="auto", LOG_LEVEL="ERROR") as target:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        process(Path(folder, "data"), keys=True, EMBEDDER="auto", LOG_LEVEL="ERROR") as target,
+    ):
         return int(not asyncio.run(attack(target, subjects)))
 
 
