@@ -46,11 +46,15 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One process runs all that needs BGE, so that PyTorch is loaded once, and one the tests of a class."""
+    """One process runs all that needs BGE, so that PyTorch is loaded once, the tests of a class, and a module of attacks,
+    which share a server.
+    """
     if {"bge_embedder_folder", "bge_reranker_folder"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group("bge"))
     elif isinstance(item, pytest.Function) and item.cls:
         item.add_marker(pytest.mark.xdist_group(item.cls.__name__))
+    elif item.path.parent.name == "security":
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")
