@@ -46,8 +46,8 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One process runs all that needs BGE, so that PyTorch is loaded once, one the tests of a class, and one a module of
-    attacks, which share a server.
+    """One process runs all that needs BGE, so that PyTorch is loaded once, one the tests of a class, and one a module
+    of attacks, which share a server.
     """
     if {"bge_embedder_folder", "bge_reranker_folder"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group("bge"))
