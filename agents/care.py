@@ -102,7 +102,7 @@ class CareAgent:
         language = 0 if _CHINESE.search(question.text) else 1
         parts, degraded = [_CRISIS[language]], question.degraded
         if not feeling.crisis:
-            cause = cause_of(question.standalone)
+            cause = cause_of(question.resolved)
             offer, unavailable = await self._offer(question, cause)
             parts = [_HEARD[cause][language], *([offer] if offer else []), _PERSON[language]]
             degraded += unavailable

@@ -33,8 +33,9 @@ from agents.types import (
 )
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import CANNOT, Review, Verifier
+from knowledge.continuity import told
 from knowledge.text import fold
-from knowledge.types import Candidate, Filter, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Context, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
 NEED_PERSON = "转人工客服"
@@ -54,6 +55,7 @@ class Searcher(Protocol):
         vector: Vector | None = None,
         where: Filter = ...,
         explain: bool = False,
+        context: Context = ...,
     ) -> Retrieval:
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
@@ -101,7 +103,9 @@ class KnowledgeAgent:
             async for event in self._tried(question, self._thorough):
                 yield event
             return
-        retrieval = await self._searcher.search(question.text, rewrite=question.rewrite, vector=question.vector)
+        retrieval = question.found or await self._searcher.search(
+            question.text, rewrite=question.rewrite, vector=question.vector, context=question.state.context
+        )
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):
             yield event
@@ -185,8 +189,9 @@ class KnowledgeAgent:
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
         fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
         page = page_chunk(question.page, question.standalone) if question.page is not None else None
+        context = question.state.context
         return Request(
-            question.standalone,
+            question.rewrite or (told(question.text, context) if context else question.text),
             fragments,
             retrieval.terms,
             retrieval.idf,

@@ -50,14 +50,6 @@ class Rewriter(Protocol):
         """history: oldest turn first. Never raises: without a model there are rules."""
 
 
-class RuleRewriter:
-    """Needs no model."""
-
-    async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
-        """See `Rewriter.rewrite`; the page is left to the agent that answers from it."""
-        return Rewrite(rewritten_by_rules(text, history))
-
-
 def follows_up(text: str, history: Sequence[Turn]) -> bool:
     """Whether a message leans on what was said before."""
     text = text.strip()

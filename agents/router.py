@@ -20,8 +20,6 @@ from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Ro
 from agents.ticketing.decision import decides
 from agents.types import Question
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable
-from knowledge.types import Vector
 
 MAX_RESOLVED = 16
 """Entities of one message that are looked up in the business database."""
@@ -77,7 +75,7 @@ class Router:
         """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
         if decides(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
-        text = question.standalone
+        text = question.resolved
         mentions = self._parts.extractor.extract(text)
         if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
@@ -109,8 +107,8 @@ class Router:
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        text = question.standalone
-        vector = await self._vector(question)
+        text = question.resolved
+        vector = question.vector
         gates = head.gates(text)
         forced = set(sure)
         if PERSON_GATE in gates:
@@ -164,15 +162,6 @@ class Router:
             return mentions.certain, False, ("business",)
         confirmed = tuple(entity for entity in mentions.candidates if entity in known)
         return (*mentions.certain, *confirmed), bool(known), ()
-
-    async def _vector(self, question: Question) -> Vector | None:
-        """The turn's embedding, or that of the rewrite where there is one; None while the embedder is out of reach."""
-        if question.vector is None or question.rewrite is None:
-            return question.vector
-        try:
-            return await self._parts.embedder.query(question.rewrite)
-        except EmbeddingUnavailable:
-            return None
 
     def _suggested(self, entities: Sequence[Entity]) -> frozenset[Intent]:
         kinds = self._parts.extractor.kinds

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from agents.understanding.state import NOTHING_SAID, DialogueState
 from knowledge.types import Retrieval, Vector
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
@@ -97,10 +98,11 @@ class Proposal:
 class Question:
     """What the customer asks now.
 
-    `rewrite` makes a follow-up self-contained and is None when the text stands alone; `history` is oldest first, and
+    `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first, and
     `summary` says what was talked about before it;
     `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
+    `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
     proposed.
     `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
@@ -113,6 +115,9 @@ class Question:
     summary: str = ""
     vector: Vector | None = None
     page: Page | None = None
+    follow_up: str | None = None
+    state: DialogueState = NOTHING_SAID
+    found: Retrieval | None = None
     caller: str = ""
     session: str = ""
     proposal: Proposal | None = None
@@ -123,6 +128,13 @@ class Question:
     @property
     def standalone(self) -> str:
         return self.rewrite or self.text
+
+    @property
+    def resolved(self) -> str:
+        """As the customer's own data is asked about: rows are read by the last word, so that rules fill in what is
+        left out.
+        """
+        return self.rewrite or self.follow_up or self.text
 
 
 @dataclass(frozen=True, slots=True)

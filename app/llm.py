@@ -12,7 +12,7 @@ from agents.llm.registry import get_generator
 from agents.llm.rewriter import ModelRewriter
 from agents.llm.tiered import TieredGenerator
 from agents.profile import TenantProfile
-from agents.rewriter import Rewriter, RuleRewriter
+from agents.rewriter import Rewriter
 from agents.routing.classifier import Classifier, ModelClassifier
 from agents.verification.critique import Critic
 from agents.verification.thorough import ThoroughSearch
@@ -68,10 +68,10 @@ class LanguageModels:
         return None if self.small is None else ModelClassifier(self.small, self._settings.rewrite_timeout)
 
     def rewriter(self) -> Rewriter | None:
-        """None where follow-ups are not rewritten."""
-        if not self._settings.rewrite_enabled:
+        """None where no model rewrites follow-ups."""
+        if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return RuleRewriter() if self.small is None else ModelRewriter(self.small, self._settings.rewrite_timeout)
+        return ModelRewriter(self.small, self._settings.rewrite_timeout)
 
     def verifier(self) -> Verifier | None:
         """Reads once more what a model wrote; None where no model writes."""

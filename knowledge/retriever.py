@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter
 
+import numpy as np
+
+from knowledge import continuity
 from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Embedder
 from knowledge.english import in_chinese
@@ -17,12 +20,14 @@ from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import Gate
 from knowledge.index import Index, Snapshot, embedded
 from knowledge.rerankers.base import Query, Reranker
+from knowledge.rerankers.evidence import FULL_MATCH
 from knowledge.rerankers.registry import get_reranker
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, Filter, Hit, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Chunk, Context, Filter, Hit, Retrieval, Vector, Verdict
 
 _EVERYTHING = Filter()
+_NOTHING_SAID = Context()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A recalled chunk before calibration."""
+    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best."""
 
     chunk: Chunk
     vector_rank: int | None
@@ -55,6 +60,7 @@ class Scored:
     bm25: float
     fused: float
     score: float
+    readings: tuple[float, ...] = ()
 
 
 class Retriever:
@@ -86,11 +92,13 @@ class Retriever:
         vector: Vector | None = None,
         where: Filter = _EVERYTHING,
         explain: bool = False,
+        context: Context = _NOTHING_SAID,
     ) -> Retrieval:
         """Fragments for a question, gated.
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
         A question in English is recalled in Chinese too, one with a typo in what the base's words make of it.
+        context: of a conversation; the question is then recalled behind those before it as well, see `continuity`.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
         Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
         reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
@@ -100,8 +108,12 @@ class Retriever:
         corrected = (await self.speller.correct(rewrite or question, snapshot)).text
         others = (rewrite, corrected, in_chinese(rewrite or question))
         texts = list(dict.fromkeys([question, *(text for text in others if text)]))
+        if context:
+            texts.append(continuity.told(question, context))
         queries = await self._queries(texts, vector, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
+        if context and scored:
+            scored = self._in_context(snapshot, queries, scored, scorer, context)
         started = perf_counter()
         candidates, verdict = self._gated(scored, scorer, len(scored) if explain else self.options.rerank_top_k)
         timings["gate"] = _milliseconds(started)
@@ -145,10 +157,35 @@ class Retriever:
             by_query.append(
                 await scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
             )
-        scores = [max(pair) for pair in zip(*by_query, strict=True)]
-        scored = _merge(snapshot, queries[0], recalled[0], fused, scores)
+        scored = _merge(snapshot, queries[0], recalled[0], fused, list(zip(*by_query, strict=True)))
         timings["rerank"] = _milliseconds(started)
         return scored
+
+    def _in_context(
+        self, snapshot: Snapshot, queries: Sequence[Query], scored: Sequence[Scored], scorer: Reranker, context: Context
+    ) -> list[Scored]:
+        """The candidates as the conversation orders them; the last query is the one behind earlier questions."""
+        calibration = self._calibration(scorer)
+        readings = np.array([item.readings for item in scored])
+        scale = calibration.typical - calibration.unrelated
+        total = FULL_MATCH * sum(snapshot.idf(queries[0].terms))
+        order = continuity.order(
+            queries[0].text,
+            [item.chunk for item in scored],
+            continuity.Readings(
+                (readings[:, :-1].max(axis=1) - calibration.cutoff) / scale,
+                (readings[:, -1] - calibration.cutoff) / scale,
+                np.array([item.bm25 for item in scored]) / max(total, 1e-9),
+            ),
+            context,
+        )
+        return [scored[row] for row in order]
+
+    def _calibration(self, scorer: Reranker) -> Calibration:
+        calibration = self.calibrations.get(scorer.kind)
+        if calibration is None:
+            raise NotCalibrated(f"no calibration for scorer {scorer.kind} yet")
+        return calibration
 
     async def _scored(
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
@@ -209,9 +246,7 @@ class Retriever:
         """The best `count`, and the verdict on all."""
         if not scored:
             return (), Verdict.REFUSE
-        calibration = self.calibrations.get(scorer.kind)
-        if calibration is None:
-            raise NotCalibrated(f"no calibration for scorer {scorer.kind} yet")
+        calibration = self._calibration(scorer)
         probabilities = [calibration.probability(item.score) for item in scored]
         verdicts = self.options.gate.verdicts(probabilities)
         candidates = (
@@ -237,7 +272,7 @@ def _merge(
     query: Query,
     recalled: tuple[list[Hit], list[Hit]],
     fused: dict[str, float],
-    scores: Sequence[float],
+    readings: Sequence[tuple[float, ...]],
 ) -> list[Scored]:
     """Candidates by score; of the chunks that are one FAQ entry asked in several ways only the best stays."""
     ids = list(fused)
@@ -246,6 +281,7 @@ def _merge(
     dense, lexical = ({hit.chunk_id: rank for rank, hit in enumerate(hits, 1)} for hits in recalled)
     cosines = snapshot.cosines(query.vector, ids).tolist() if query.vector is not None else [0.0] * len(ids)
     bm25 = snapshot.bm25(query.terms, ids)
+    scores = [max(reading) for reading in readings]
     merged: dict[str, Scored] = {}
     for row in sorted(range(len(ids)), key=lambda row: -scores[row]):
         chunk_id = ids[row]
@@ -259,6 +295,7 @@ def _merge(
                 bm25=bm25[row],
                 fused=fused[chunk_id],
                 score=scores[row],
+                readings=readings[row],
             )
     return list(merged.values())
 

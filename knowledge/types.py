@@ -76,6 +76,11 @@ class Chunk:
     entry: str = ""
 
     @property
+    def section(self) -> tuple[str, str]:
+        """The document and the place in it that a citation names: its headings, or the question of a FAQ entry."""
+        return self.document.id, self.question or " > ".join(self.heading_path)
+
+    @property
     def context(self) -> str:
         """Title and heading path, without repetitions: prepended for embedding and BM25 only."""
         parts = dict.fromkeys(part for part in (self.document.title, *self.heading_path) if part)
@@ -132,6 +137,21 @@ class Filter:
             and (not self.categories or document.category in self.categories)
             and (not self.tags or not self.tags.isdisjoint(document.tags))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a conversation is about when a message comes: the questions before it, the oldest first, the documents and
+    sections that the last answer cited, and the documents that the answers before that one did.
+    """
+
+    questions: tuple[str, ...] = ()
+    documents: frozenset[str] = frozenset()
+    sections: frozenset[tuple[str, str]] = frozenset()
+    earlier: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class BusinessAgent:
         """
         yield Meta(self.name, self.intent)
         started = perf_counter()
-        whole = is_whole(question.standalone)
+        whole = is_whole(question.resolved)
         rewrite = question.rewrite and excerpt(question.rewrite)
         question = replace(question, text=excerpt(question.text), rewrite=rewrite)
         answer = await self._answer(question, whole)
@@ -81,7 +81,7 @@ class BusinessAgent:
             return self._said(SIGN_IN_ENGLISH if in_english(question, self._profile) else SIGN_IN, Outcome.CLARIFY)
         if refusal := await self._identity.refusal(question):
             return self._said(refusal, Outcome.CANNOT_ANSWER)
-        plan = self._parts.queries.plan(question.standalone, self._parts.today()) if whole else None
+        plan = self._parts.queries.plan(question.resolved, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
             return await self._planned(question, plan)
         return await self._written(question, plan, self._parts.writer)

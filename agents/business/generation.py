@@ -50,7 +50,7 @@ class SqlWriter:
 
     def _messages(self, question: Question, today: date) -> list[ChatMessage]:
         rules = fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
-        text = question.standalone
+        text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(question.caller)}(?![0-9A-Za-z])", "我", text)
         return [

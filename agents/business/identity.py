@@ -27,7 +27,7 @@ class IdentityCheck:
 
     async def refusal(self, question: Question) -> str | None:
         """What to reply instead, None for a question about one's own data. Raises BusinessUnavailable."""
-        texts = {question.text, question.standalone}
+        texts = {question.text, question.resolved}
         if any(asks_for_others(text) for text in texts):
             return PRIVATE
         named = {mention for text in texts for mention in mentions(text, question.caller)}

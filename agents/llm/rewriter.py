@@ -15,7 +15,7 @@ from agents.llm.model import ChatModel
 from agents.llm.quotable import safe_text
 from agents.pages import subject_of
 from agents.prompting import fill, one_line, template
-from agents.rewriter import Rewrite, follows_up, keeps_facts, rewritten_by_rules
+from agents.rewriter import Rewrite, keeps_facts
 from agents.types import Page, Turn, Usage
 from knowledge.text import clean, fold
 
@@ -38,22 +38,19 @@ class ModelRewriter:
 
     async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
         """See `Rewriter.rewrite`."""
-        if not follows_up(text, history):
+        if not history or history[-1].rows:  # what leans on rows is not for a model
             return Rewrite(None)
-        ruled = rewritten_by_rules(text, history)
-        if history[-1].rows:  # what it leans on is not for a model
-            return Rewrite(ruled)
         shown = _shown(history)
         prompt = fill("follow_up", tag=secrets.token_hex(8), history=shown, page=subject_of(page), text=one_line(text))
         messages = [{"role": "system", "content": template("rewrite")}, {"role": "user", "content": prompt}]
         try:
             reply, usage = await self._model.complete(messages, self._seconds)
         except GenerationError as error:
-            logger.opt(exception=error).warning("rewrite by rules, the model failed")
-            return Rewrite(ruled, ("rewrite",), Usage(calls=1))
+            logger.opt(exception=error).warning("no rewrite, the model failed")
+            return Rewrite(None, ("rewrite",), Usage(calls=1))
         written = clean(reply).strip().strip(_QUOTES)
         if not _safe(written, text, f"{shown}\n{subject_of(page)}"):
-            return Rewrite(ruled, usage=usage)
+            return Rewrite(None, usage=usage)
         return Rewrite(written if written != text.strip() else None, usage=usage)
 
 

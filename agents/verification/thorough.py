@@ -83,7 +83,9 @@ class ThoroughSearch:
             yield attempt
 
     async def _search(self, question: Question, rewrite: str | None, where: Filter = Filter()) -> Retrieval:  # noqa: B008 - immutable
-        return await self._searcher.search(question.text, rewrite=rewrite, vector=question.vector, where=where)
+        return await self._searcher.search(
+            question.text, rewrite=rewrite, vector=question.vector, where=where, context=question.state.context
+        )
 
     async def _by_passage(self, question: Question) -> Attempt:
         """Documents that a hypothetical answer finds, judged by the question itself."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agents.rewriter import Rewriter, rewritten_by_rules
 from agents.types import Question, Turn
+from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
 from app.conversations.rows import proposal_of, readable
 from app.db.conversations import ConversationRepository, TurnRow
@@ -40,9 +41,11 @@ class History:
             summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,
             caller=message.caller,
+            state=_state(message, rows),
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
+        question = replace(question, follow_up=rewritten_by_rules(text, turns))
         if self._rewriter is None or not self._turns:
             return question
         rewrite = await self._rewriter.rewrite(text, turns, message.page)
@@ -67,6 +70,14 @@ class History:
                 message.tenant, message.session_id, self._turns, SUMMARISED, known
             )
         return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
+
+
+def _state(message: Message, rows: Sequence[TurnRow]) -> DialogueState:
+    """That of the last turn; what was said about somebody else's data stays with them."""
+    if message.history:
+        return state_of(message.history)
+    state = DialogueState.from_json(rows[-1].state) if rows else NOTHING_SAID
+    return state if state.member in ("", message.caller) else NOTHING_SAID
 
 
 def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:

@@ -207,7 +207,7 @@ class ChatService:
                 channel=message.channel,
                 id=done.message_id,
                 question=question.text,
-                standalone=question.standalone,
+                standalone=question.resolved,
                 reply=answer.reply,
                 outcome=answer.outcome.value,
                 response=done.body,
@@ -221,7 +221,8 @@ class ChatService:
                 client_id=message.client_id,
                 opening=opening,
                 claim=turn.claim,
-                rows_of=rows_of(answer, message.caller),
+                rows_of=(holder := rows_of(answer, message.caller)),
+                state=question.state.after(question.text, answer, holder).to_json(),
             )
         )
         if kept:

@@ -21,7 +21,7 @@ from app.desk.types import Opening
 class TurnRow:
     """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
 
-    `rows_of` is the member whose business data it holds, empty for none.
+    `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`.
     """
 
     id: str
@@ -32,6 +32,7 @@ class TurnRow:
     response: dict[str, Any]
     created_at: datetime
     rows_of: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
 
 
 NOBODY = Claim()
@@ -44,7 +45,7 @@ class NewTurn:
 
     new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
     the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person. `claim`:
-    on what ground it goes into its conversation; `rows_of`: see `TurnRow`.
+    on what ground it goes into its conversation; `rows_of` and `state`: see `TurnRow`.
     """
 
     tenant: str
@@ -68,6 +69,7 @@ class NewTurn:
     opening: Opening | None = None
     claim: Claim = NOBODY
     rows_of: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
 
 
 _ROW = tuple(getattr(Turn, name) for name in TurnRow.__dataclass_fields__)
@@ -186,6 +188,7 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
                 "reply": turn.reply,
                 "outcome": turn.outcome,
                 "rows_of": turn.rows_of,
+                "state": turn.state,
                 "response": Serialised(turn.response.decode()),
                 "created_at": turn.created_at,
             }

@@ -170,7 +170,7 @@ class Conversation(Base):
 class Turn(Base):
     """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
 
-    `rows_of` is the member whose business data it holds, empty for none.
+    `rows_of` is the member whose business data it holds, empty for none; `state` what the conversation was about then.
     """
 
     __tablename__ = "turns"
@@ -185,6 +185,7 @@ class Turn(Base):
     outcome: Mapped[str] = mapped_column(String(32))
     rows_of: Mapped[str] = mapped_column(String(128), server_default="")
     response: Mapped[dict[str, Any]]
+    state: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
     created_at: Mapped[datetime]
 
     __table_args__ = (

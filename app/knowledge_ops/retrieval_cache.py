@@ -9,7 +9,7 @@ from dataclasses import replace
 from cachetools import TTLCache
 
 from app.privacy import personal_data
-from knowledge.types import Filter, Retrieval
+from knowledge.types import Context, Filter, Retrieval
 
 MAX_SIZE = 2000
 """Entries of one tenant, about 2 kB each: the chunks belong to the index."""
@@ -26,19 +26,19 @@ class RetrievalCache:
         self._entries.expire()
         return len(self._entries)
 
-    def get(self, version: Hashable, question: str, rewrite: str | None, where: Filter) -> Retrieval | None:
+    def get(self, version: Hashable, question: str, rewrite: str | None, *scope: Filter | Context) -> Retrieval | None:
         """What the same search found at this version; no stage took any time."""
-        found = self._entries.get((version, question, rewrite, where))
+        found = self._entries.get((version, question, rewrite, *scope))
         if found is None:
             self.misses += 1
             return None
         self.hits += 1
         return replace(found, timings_ms={})
 
-    def put(self, version: Hashable, rewrite: str | None, where: Filter, found: Retrieval) -> None:
+    def put(self, version: Hashable, rewrite: str | None, found: Retrieval, *scope: Filter | Context) -> None:
         """Keeps it, unless something was out of order or the question holds personal data."""
         if self._entries.maxsize and not found.degraded and not personal_data(found.question + (rewrite or "")):
-            self._entries[version, found.question, rewrite, where] = found
+            self._entries[(version, found.question, rewrite, *scope)] = found
 
     def clear(self, keep: Callable[[Retrieval], bool] = lambda _: False) -> int:
         """Forgets all entries but those to keep; returns how many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from loguru import logger
 
@@ -21,9 +22,10 @@ from knowledge.index import Index
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
-from knowledge.types import Filter, Retrieval, Vector
+from knowledge.types import Context, Filter, Retrieval, Vector
 
 _EVERYTHING = Filter()
+_NOTHING_SAID = Context()
 
 
 class CalibratedSearch:
@@ -62,22 +64,32 @@ class CalibratedSearch:
         vector: Vector | None = None,
         where: Filter = _EVERYTHING,
         explain: bool = False,
+        context: Context = _NOTHING_SAID,
     ) -> Retrieval:
         """See `Retriever.search`. Raises NotCalibrated when there is no calibration and none can be made.
 
         What was found before at this revision and calibration is not searched again, but for `explain`.
         """
         calibrations = self.calibrations
-        if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, where)):
+        if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, where, context)):
             return known
+        search = partial(
+            self._retriever.search,
+            question,
+            rewrite=rewrite,
+            vector=vector,
+            where=where,
+            explain=explain,
+            context=context,
+        )
         try:
-            found = await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+            found = await search()
         except NotCalibrated:
             with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
                 await self._calibrator.refresh_quick()
-            found = await self._retriever.search(question, rewrite=rewrite, vector=vector, where=where, explain=explain)
+            found = await search()
         if not explain and self.calibrations == calibrations:
-            self.cache.put((found.revision, calibrations), rewrite, where, found)
+            self.cache.put((found.revision, calibrations), rewrite, found, where, context)
         return found
 
     async def calibrate(self) -> None:

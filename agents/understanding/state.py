@@ -1,0 +1,115 @@
+"""What a conversation is about: a fold over its turns, kept with each of them.
+
+The state after a turn is a pure function of the state before it, the question and the answer. It holds the customer's
+own words and places in documents, never rows of the business database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from knowledge.types import Context
+
+if TYPE_CHECKING:
+    from agents.types import Answer, Turn
+
+MAX_QUESTIONS = 3
+MAX_TOPICS = 4
+MAX_QUESTION_CHARS = 100
+"""Of a long story the end is kept: there it asks."""
+ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening", "desk", "limits"})
+"""Agents whose turns leave the conversation where it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What one answer rested on: documents by id, and sections as document and heading."""
+
+    documents: tuple[str, ...]
+    sections: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueState:
+    """`questions` are the last messages that were about something, oldest first; `topics` the answers, oldest first.
+
+    `agent` and `outcome` are those of the last turn that was about something; `offered` is what its reply offered to
+    choose from; `member` is the one whose data it held.
+    """
+
+    questions: tuple[str, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    agent: str = ""
+    outcome: str = ""
+    offered: tuple[str, ...] = ()
+    member: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.questions)
+
+    @property
+    def context(self) -> Context:
+        """What the search needs of it."""
+        *before, last = self.topics or (Topic((), ()),)
+        return Context(
+            self.questions,
+            frozenset(last.documents),
+            frozenset(last.sections),
+            frozenset(document for topic in before for document in topic.documents),
+        )
+
+    def after(self, question: str, answer: Answer, member: str = "") -> DialogueState:
+        """The state once a question was answered."""
+        if answer.agent in ASIDE:
+            return self
+        sources = [source for source in answer.sources if hasattr(source, "document_id") and source.document_id]
+        topics = self.topics
+        if sources:
+            documents = tuple(dict.fromkeys(source.document_id for source in sources))
+            sections = tuple(dict.fromkeys((source.document_id, source.heading) for source in sources))
+            topics = (*topics, Topic(documents, sections))[-MAX_TOPICS:]
+        return DialogueState(
+            (*self.questions, question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:],
+            topics,
+            answer.agent,
+            answer.outcome.value,
+            answer.suggestions,
+            member,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept with a turn."""
+        return {
+            "questions": self.questions,
+            "topics": [[topic.documents, topic.sections] for topic in self.topics],
+            "agent": self.agent,
+            "outcome": self.outcome,
+            "offered": self.offered,
+            "member": self.member,
+        }
+
+    @classmethod
+    def from_json(cls, kept: dict[str, Any]) -> Self:
+        """The state of a turn; an empty one of a turn that was kept without."""
+        if not kept:
+            return cls()
+        topics = (Topic(tuple(documents), tuple(map(tuple, sections))) for documents, sections in kept["topics"])
+        return cls(
+            tuple(kept["questions"]),
+            tuple(topics),
+            kept["agent"],
+            kept["outcome"],
+            tuple(kept["offered"]),
+            kept["member"],
+        )
+
+
+NOTHING_SAID = DialogueState()
+
+
+def state_of(turns: Iterable[Turn]) -> DialogueState:
+    """The state of a conversation that a client tells, which knows no documents."""
+    questions = tuple(turn.question[-MAX_QUESTION_CHARS:] for turn in turns)
+    return replace(NOTHING_SAID, questions=questions[-MAX_QUESTIONS:])
