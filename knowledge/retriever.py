@@ -112,6 +112,7 @@ class Retriever:
             texts.append(continuity.told(question, context))
         queries = await self._queries(texts, vector, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
+        alone = self._alone(scored, scorer, len(queries) - bool(context))
         if context and scored:
             scored = self._in_context(snapshot, queries, scored, scorer, context)
         started = perf_counter()
@@ -125,6 +126,7 @@ class Retriever:
             verdict=verdict,
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
+            alone=alone,
             degraded=degraded,
             timings_ms=timings,
         )
@@ -160,6 +162,12 @@ class Retriever:
         scored = _merge(snapshot, queries[0], recalled[0], fused, list(zip(*by_query, strict=True)))
         timings["rerank"] = _milliseconds(started)
         return scored
+
+    def _alone(self, scored: Sequence[Scored], scorer: Reranker, readings: int) -> float:
+        """The best probability by the first `readings` of the queries."""
+        if not scored:
+            return 0.0
+        return self._calibration(scorer).probability(max(max(item.readings[:readings]) for item in scored))
 
     def _in_context(
         self, snapshot: Snapshot, queries: Sequence[Query], scored: Sequence[Scored], scorer: Reranker, context: Context

@@ -198,7 +198,8 @@ class Retrieval:
     """The result of one search.
 
     `candidates` are in final order, the ones that the gate refused included; with `explain` all that were recalled,
-    else the best RERANK_TOP_K. `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
+    else the best RERANK_TOP_K. `alone` is the highest probability that the question has without its conversation.
+    `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
     a key per stage. `degraded` names what was out of order, for example ("embedding",).
     """
 
@@ -208,6 +209,7 @@ class Retrieval:
     verdict: Verdict
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
+    alone: float = 0.0
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
 
