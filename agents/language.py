@@ -11,6 +11,8 @@ from agents.types import Question
 
 SURE_WORDS = 2
 """A message of so many Latin words is English by itself; OK or iPhone 15 is written by whoever speaks Chinese too."""
+LONE_LETTERS = 5
+"""A first message of one word is English from here: refund, unlike hi or VIP."""
 READ_CHARS = 2000
 """Of a message: its language shows before that."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -26,7 +28,7 @@ def in_english(question: Question, profile: TenantProfile) -> bool:
     proposed = question.proposal.fields.values() if question.proposal else ()
     before = (turn.question for turn in reversed(question.history))
     told = (language for text in chain([question.text], proposed, before) if (language := _english(text)) is not None)
-    return next(told, bool(_words(question.text)) and not IDENTIFIER.search(question.text[:READ_CHARS]))
+    return next(told, _lone_word(question.text))
 
 
 def _english(text: str) -> bool | None:
@@ -34,6 +36,11 @@ def _english(text: str) -> bool | None:
     if _HAN.search(text[:READ_CHARS]):
         return False
     return True if len(_words(text)) >= SURE_WORDS else None
+
+
+def _lone_word(text: str) -> bool:
+    """Whether a text that follows nothing is an English word; beside a model name or a code it is part of that."""
+    return any(len(word) >= LONE_LETTERS for word in _words(text)) and not IDENTIFIER.search(text[:READ_CHARS])
 
 
 def _words(text: str) -> list[str]:
