@@ -140,7 +140,7 @@ class Container:
         self.learnt = asyncio.Event()
         """Set once messages are screened and routed by their meaning, not by rules alone."""
         self.learning = True
-        guard = Guard(settings.max_message_chars)
+        guard = Guard(settings.max_message_chars, self.profiles.get)
         self._answering = Answering(base.embedder, guard, self._team, self.metrics)
         self.chat = ChatService(
             guard,

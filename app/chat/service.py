@@ -85,7 +85,7 @@ class ChatService:
                 turn.laps.lap("guard")
                 if not text.text:
                     assert text.rejected is not None
-                    async for notice in turn.rejected(text.rejected):
+                    async for notice in turn.rejected(text.rejected, await self._told(message, text.rejected)):
                         yield notice
                     return
                 async with self._sessions.turn(message):
@@ -96,7 +96,7 @@ class ChatService:
                         if held is not None:
                             events = self._forwarded(message, text.text, held, turn)
                         elif text.rejected is not None:
-                            events = turn.rejected(text.rejected)
+                            events = turn.rejected(text.rejected, await self._told(message, text.rejected))
                         else:
                             events = self._answered(message, text.text, turn)
                         again = True
@@ -122,6 +122,9 @@ class ChatService:
             return _Taken(text)
         readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.silent(message)
         return _Taken(clean(message.text).strip() if readable else "", text)
+
+    async def _told(self, message: Message, rejected: Rejected) -> str:
+        return await self._guard.reply(message.tenant, Question(message.text), rejected)
 
     async def _answered(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
         """The agents' answer, as far as no person takes the session meanwhile."""
@@ -279,14 +282,14 @@ class _Turn:
         self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
 
-    async def rejected(self, rejected: Rejected) -> AsyncGenerator[ChatEvent]:
+    async def rejected(self, rejected: Rejected, reply: str) -> AsyncGenerator[ChatEvent]:
         """What is told of a message that is not taken; it is not kept, nor does it begin a session."""
         self.claim = Claim()
-        answer = Answer(reply=rejected.reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
+        answer = Answer(reply=reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
         done = self.done(answer, cached=False)
         self._metrics.rejected(self._message.tenant, rejected.reason)
         self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.laps.total_ms)
         self.finished = True
         yield self.started(Meta("guard", "rejected"))
-        yield Token(rejected.reply)
+        yield Token(reply)
         yield done

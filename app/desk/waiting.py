@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from math import ceil
 
+from agents.wording.catalogue import say
 from app.db.models import now
 from app.desk.hours import spoken
 from app.desk.types import QueueState, Staff, State
@@ -18,16 +19,6 @@ HANDLING_SECONDS = 300.0
 HANDS = 3
 """Conversations at once of somebody whose capacity nobody set."""
 
-_LEFT = (
-    "已为您退出排队，现在由我继续为您服务，请直接告诉我您的问题。",
-    "You left the queue. I will go on helping you: what would you like to know?",
-)
-_LIMITED = (
-    "短时间内的人工请求太多，这一次没有排进队列，请约 {} 分钟后再说一次“转人工”。"
-    "情况紧急时请不要等待，直接拨打 110（报警）、119（火警）或 120（急救）。",
-    "There were too many requests for our staff in a short time, so this one was not queued. Please ask again in about "
-    "{} min. In an emergency do not wait: call your local emergency number.",
-)
 LEAVING = re.compile(
     r"(?:取消|退出|不用|不要|放弃)(?:排队|转人工|人工|人工客服|等待)了?|(?:返回|回到|继续问|转回)(?:机器人|智能客服)"
     r"|leave (?:the )?queue|cancel (?:the )?hand-?off|back to (?:the )?bot",
@@ -74,12 +65,12 @@ def held_notice(queue: QueueState, *, english: bool = False) -> str:
 
 def left_notice(*, english: bool = False) -> str:
     """What the customer reads who left the queue."""
-    return _LEFT[english]
+    return say("queue_left", english)
 
 
 def limited_notice(minutes: int, *, english: bool = False) -> str:
     """What the customer reads whose request for a person is one too many."""
-    return _LIMITED[english].format(minutes)
+    return say("queue_limited", english, minutes=minutes)
 
 
 def _chinese(queue: QueueState, opening: str) -> str:
