@@ -1,0 +1,110 @@
+"""How well the sentences of a passage answer a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from agents.answering.tables import asked_columns, asked_rows
+from agents.answering.wanted import Reader, Wanted
+from agents.llm.units import MAX_LIST_CHARS, Passage, Unit, units_of
+from agents.understanding.answer_type import AnswerType, holds
+
+HEADING_WEIGHT = 0.9
+CONTEXT_WEIGHT = 0.3
+ROW_CONTEXT_WEIGHT = 0.6
+"""What the line above a sentence says of it counts less than the sentence, and its section's heading less than that;
+a row of a table is closer to it, for it does not repeat what the table is about."""
+TYPE_WEIGHTS = {
+    AnswerType.AMOUNT: 0.2,
+    AnswerType.QUANTITY: 0.1,
+    AnswerType.DURATION: 0.2,
+    AnswerType.DATE: 0.15,
+    AnswerType.PLACE: 0.08,
+    AnswerType.CONTACT: 0.2,
+    AnswerType.REASON: 0.08,
+    AnswerType.YES_NO: 0.08,
+    AnswerType.STEPS: 0.05,
+    AnswerType.LIST: 0.05,
+}
+LIST_WEIGHT = 0.1
+RANK_WEIGHT = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A unit, or the rows of a table that belong together.
+
+    `score` is between 0 and about 1.7; `terms` of the question that it or its heading holds; `met`: types of answer;
+    `shown`: its sentences as a reader sees them, one to one.
+    """
+
+    unit: Unit
+    score: float
+    terms: frozenset[str]
+    met: frozenset[AnswerType]
+    shown: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Characters of it in a reply."""
+        return sum(map(len, self.shown))
+
+    @property
+    def whole(self) -> bool:
+        """A list or table, which is quoted as a whole."""
+        return len(self.unit.indices) > 1 and (self.unit.is_list or self.unit.sentences[0].is_row)
+
+
+def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) -> list[Scored]:
+    """The units of a passage that say something."""
+    units = units_of(passage, keep_lists=wanted.way)
+    context = reader.held(_context(passage), wanted)
+    scored: list[Scored] = []
+    for names, group in groupby(units, key=lambda unit: unit.row.names if unit.is_row else None):
+        some = list(group)
+        if names is None:
+            parts = [(unit, unit_shown(unit)) for unit in some if not unit.only_announces]
+        else:
+            parts = _table(some, wanted, reader)
+        scored += [_score(unit, shown, context, rank, wanted, reader) for unit, shown in parts]
+    return scored
+
+
+def unit_shown(unit: Unit) -> tuple[str, ...]:
+    """Its sentences without the mark of a lone item."""
+    if unit.is_list:
+        return tuple(sentence.text for sentence in unit.sentences)
+    return tuple(sentence.unmarked for sentence in unit.sentences)
+
+
+def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:
+    """The rows asked for, each by itself, or all together where the question is about the table and they fit."""
+    asked = asked_rows([reader.held(unit.text, wanted) for unit in rows], wanted)
+    kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
+    columns = asked_columns([unit.row for unit in kept], wanted)
+    shown = [unit.row.shown(columns) for unit in kept]
+    if len(kept) > 1 and sum(map(len, shown)) <= MAX_LIST_CHARS:
+        indices = tuple(index for unit in kept for index in unit.indices)
+        return [(Unit(kept[0].passage, indices), tuple(shown))]
+    return [(unit, (text,)) for unit, text in zip(kept, shown, strict=True)]
+
+
+def _score(
+    unit: Unit, shown: tuple[str, ...], context: frozenset[str], rank: int, wanted: Wanted, reader: Reader
+) -> Scored:
+    text, is_row = unit.text, unit.sentences[0].is_row
+    terms = reader.held(text, wanted)
+    heading = reader.held(unit.heading, wanted) if unit.heading else frozenset[str]()
+    met = frozenset(kind for kind in wanted.kinds if holds(kind, text))
+    score = wanted.share(terms) + HEADING_WEIGHT * wanted.share(heading - terms)
+    score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
+    score += sum(TYPE_WEIGHTS[kind] for kind in met) + LIST_WEIGHT * (wanted.way and unit.is_list)
+    score += 0.05 * (unit.indices[0] == 0)
+    score /= (1 + sum(map(len, shown)) / 1500) * (1 + RANK_WEIGHT * rank)
+    return Scored(unit, score, terms | heading, met, shown)
+
+
+def _context(passage: Passage) -> str:
+    return f"{passage.chunk.context}\n{passage.chunk.question or ''}"

@@ -1,0 +1,84 @@
+"""Of a table, the rows that a question is about and the columns that answer it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agents.answering.rows import Cell, Row, parallel
+from agents.answering.wanted import Wanted
+from agents.understanding.answer_type import AnswerType, holds
+from knowledge.text import fold
+
+TELLING_SHARE = 0.15
+"""A row that covers this share of the question beyond what all rows do is the one asked for: E03 怎么办. Else the
+question is about the table: 退款多久到账."""
+ALONE_SHARE = 0.06
+"""Enough where no other row covers half as much."""
+NEAR_SHARE = 0.8
+"""A row that tells this share of what the most telling one does is asked for too."""
+_WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
+_MEASURED = (AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE)
+
+
+def asked_rows(rows: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
+    """For every row of a table, given the question's terms in it, whether it is asked for; None: nothing tells."""
+    if len(rows) < 2:
+        return None
+    shared = frozenset.intersection(*rows)
+    telling = [wanted.share(row - shared) for row in rows]
+    most, next_most = sorted(telling, reverse=True)[:2]
+    tells = most >= TELLING_SHARE or (most >= ALONE_SHARE and next_most <= most / 2)
+    return [share >= NEAR_SHARE * most for share in telling] if tells else None
+
+
+def asked_columns(rows: Sequence[Row], wanted: Wanted) -> tuple[int, ...]:
+    """Indices of the columns to show; empty: all of them.
+
+    Of columns that hold the same of different things, only the one that the question names; of several rows, what the
+    question asks for with what stands before it.
+    """
+    names = rows[0].names
+    named = [index for index in _named(names, wanted.question) if index]
+    beside = {
+        index
+        for index in range(1, len(names))
+        for own in named
+        if index not in named and parallel(names[index], names[own]) and not _hinted(names[index], names[own], wanted)
+    }
+    kept = [index for index in range(len(names)) if index not in beside]
+    if len(rows) > 1 and not named:
+        kept = _measured(rows, kept, wanted)
+    return tuple(kept) if len(kept) < len(names) else ()
+
+
+def _named(names: Sequence[str], question: str) -> list[int]:
+    """Columns whose head stands in the question; of two, one within the other, the longer."""
+    found = []
+    for index in sorted(range(len(names)), key=lambda index: -len(names[index])):
+        name = fold(names[index])
+        if len(name) > 1 and name in question:
+            found.append(index)
+            question = question.replace(name, " ")
+    return found
+
+
+def _hinted(name: str, named: str, wanted: Wanted) -> bool:
+    """Whether the question holds something that tells a column from the one it names: Pro, of YS-H30 and its Pro."""
+    own = set(_WORD.findall(fold(named)))
+    return any(word in wanted.question for word in _WORD.findall(fold(name)) if word not in own)
+
+
+def _measured(rows: Sequence[Row], columns: Sequence[int], wanted: Wanted) -> list[int]:
+    """The columns up to the last that mostly holds an amount or time that was asked for; all where none does."""
+    kinds = [kind for kind in _MEASURED if kind in wanted.kinds]
+    found = [
+        index
+        for index in columns[1:]
+        if any(_mostly(kind, [row.cells[index] for row in rows if index < len(row.cells)]) for kind in kinds)
+    ]
+    return [index for index in columns if index < found[0] or index in found] if found else list(columns)
+
+
+def _mostly(kind: AnswerType, cells: Sequence[Cell]) -> bool:
+    return 2 * sum(holds(kind, f"{cell.name}：{cell.value}") for cell in cells) > len(cells)
