@@ -9,11 +9,11 @@ from agents.answering.wanted import Wanted
 from agents.understanding.answer_type import AnswerType
 
 MAX_REPLY_CHARS = 350
-ENOUGH_CHARS = 120
+ENOUGH_CHARS = 130
 """A reply that is no list is not made longer than this by a further sentence."""
 WHOLE_CHARS = 240
 """A table or list that is nearly as good as the best sentence is quoted whole up to here."""
-NEARLY = 0.8
+NEARLY = 0.75
 FILL_CHARS = 100
 """Up to here what stands beside the best sentence is quoted with it."""
 NEW_SHARE = 0.08

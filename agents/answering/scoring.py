@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
+from agents.answering.rows import Cell, Row, row_of
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import Reader, Wanted
-from agents.llm.units import MAX_LIST_CHARS, Passage, Unit, units_of
+from agents.llm.sentences import Sentence
+from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
 
 HEADING_WEIGHT = 0.9
@@ -65,27 +67,39 @@ def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) ->
     for names, group in groupby(units, key=lambda unit: unit.row.names if unit.is_row else None):
         some = list(group)
         if names is None:
-            parts = [(unit, unit_shown(unit)) for unit in some if not unit.only_announces]
+            parts = [_applying(unit, wanted, reader) for unit in some if not unit.only_announces]
         else:
             parts = _table(some, wanted, reader)
         scored += [_score(unit, shown, context, rank, wanted, reader) for unit, shown in parts]
     return scored
 
 
-def unit_shown(unit: Unit) -> tuple[str, ...]:
-    """Its sentences without the mark of a lone item."""
+def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[str, ...]]:
+    """A unit with its sentences as they are shown: of a list, only the items that the question names, if it does."""
+    if unit.is_list and not wanted.way:
+        starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
+        items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
+        rows = [row_of(unit.sentences[start].unmarked) for start in starts]
+        asked = None
+        if all(row.cells[0].name for row in rows):
+            keys = [Row((Cell("", row.cells[0].name),)) for row in rows]
+            asked = asked_rows(keys, [reader.held(key.cells[0].value, wanted) for key in keys], wanted)
+        if asked:
+            named = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
+            unit = Unit(unit.passage, (*unit.indices[: starts[0]], *named))
     if unit.is_list:
-        return tuple(sentence.text for sentence in unit.sentences)
-    return tuple(sentence.unmarked for sentence in unit.sentences)
+        return unit, tuple(sentence.text for sentence in unit.sentences)
+    return unit, tuple(sentence.unmarked for sentence in unit.sentences)
 
 
 def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:
     """The rows asked for, each by itself, or all together where the question is about the table and they fit."""
-    asked = asked_rows([reader.held(unit.text, wanted) for unit in rows], wanted)
+    asked = asked_rows([unit.row for unit in rows], [reader.held(unit.text, wanted) for unit in rows], wanted)
     kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
     columns = asked_columns([unit.row for unit in kept], wanted)
     shown = [unit.row.shown(columns) for unit in kept]
-    if len(kept) > 1 and sum(map(len, shown)) <= MAX_LIST_CHARS:
+    longest = MAX_LIST_CHARS if asked or wanted.measured or wanted.way else SHORT_LIST_CHARS
+    if len(kept) > 1 and sum(map(len, shown)) <= longest:
         indices = tuple(index for unit in kept for index in unit.indices)
         return [(Unit(kept[0].passage, indices), tuple(shown))]
     return [(unit, (text,)) for unit, text in zip(kept, shown, strict=True)]
@@ -97,13 +111,25 @@ def _score(
     text, is_row = unit.text, unit.sentences[0].is_row
     terms = reader.held(text, wanted)
     heading = reader.held(unit.heading, wanted) if unit.heading else frozenset[str]()
-    met = frozenset(kind for kind in wanted.kinds if holds(kind, text))
+    told = f"{_units_of_measure(unit)}{text}" if is_row else text
+    met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
     score = wanted.share(terms) + HEADING_WEIGHT * wanted.share(heading - terms)
     score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
     score += sum(TYPE_WEIGHTS[kind] for kind in met) + LIST_WEIGHT * (wanted.way and unit.is_list)
     score += 0.05 * (unit.indices[0] == 0)
     score /= (1 + sum(map(len, shown)) / 1500) * (1 + RANK_WEIGHT * rank)
     return Scored(unit, score, terms | heading, met, shown)
+
+
+def _units_of_measure(unit: Unit) -> str:
+    """What is said before a table when it gives the unit of its numbers: 单位：元/月。"""
+    before = next((index for index in range(unit.indices[0], -1, -1) if not _at(unit, index).is_row), None)
+    said = "" if before is None else _at(unit, before).text
+    return said if "单位" in said else ""
+
+
+def _at(unit: Unit, index: int) -> Sentence:
+    return unit.passage.sentences[index]
 
 
 def _context(passage: Passage) -> str:

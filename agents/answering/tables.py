@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from agents.answering.rows import Cell, Row, parallel
@@ -17,19 +18,44 @@ ALONE_SHARE = 0.06
 """Enough where no other row covers half as much."""
 NEAR_SHARE = 0.8
 """A row that tells this share of what the most telling one does is asked for too."""
+MAX_NAME_CHARS = 20
+_BRACKETS = re.compile(r"\([^)]*\)")
+_BETWEEN = re.compile(r"[、/,;\s]+")
 _WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
-_MEASURED = (AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE)
 
 
-def asked_rows(rows: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
-    """For every row of a table, given the question's terms in it, whether it is asked for; None: nothing tells."""
+def asked_rows(rows: Sequence[Row], held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
+    """For every row of a table whether it is asked for; None where nothing tells the rows apart.
+
+    held: the question's terms in each. What stands in a cell and in the question, word for word, tells most, and
+    the more the fewer rows have it.
+    """
     if len(rows) < 2:
         return None
-    shared = frozenset.intersection(*rows)
-    telling = [wanted.share(row - shared) for row in rows]
+    said = [frozenset(name for cell in row.cells for name in _said(cell.value, wanted.question)) for row in rows]
+    often = Counter(name for names in said for name in names)
+    hits = [sum(1 / often[name] for name in sorted(names)) for names in said]
+    named = [bool(hit) and hit == max(hits) for hit in hits]
+    if not any(named) or all(named):
+        return _telling(held, wanted)
+    places = [place for place, ok in enumerate(named) if ok]
+    closer = _telling([held[place] for place in places], wanted) if len(places) > 1 else None
+    kept = {place for place, ok in zip(places, closer or [True] * len(places), strict=True) if ok}
+    return [place in kept for place in range(len(rows))]
+
+
+def _telling(held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
+    shared = frozenset.intersection(*held)
+    telling = [wanted.share(row - shared) for row in held]
     most, next_most = sorted(telling, reverse=True)[:2]
     tells = most >= TELLING_SHARE or (most >= ALONE_SHARE and next_most <= most / 2)
     return [share >= NEAR_SHARE * most for share in telling] if tells else None
+
+
+def _said(value: str, question: str) -> list[str]:
+    """Of a cell, without what stands in brackets, the names that the question holds."""
+    names = (name.strip() for name in _BETWEEN.split(_BRACKETS.sub("", fold(value))))
+    return [name for name in names if 1 < len(name) <= MAX_NAME_CHARS and name in question]
 
 
 def asked_columns(rows: Sequence[Row], wanted: Wanted) -> tuple[int, ...]:
@@ -71,11 +97,10 @@ def _hinted(name: str, named: str, wanted: Wanted) -> bool:
 
 def _measured(rows: Sequence[Row], columns: Sequence[int], wanted: Wanted) -> list[int]:
     """The columns up to the last that mostly holds an amount or time that was asked for; all where none does."""
-    kinds = [kind for kind in _MEASURED if kind in wanted.kinds]
     found = [
         index
         for index in columns[1:]
-        if any(_mostly(kind, [row.cells[index] for row in rows if index < len(row.cells)]) for kind in kinds)
+        if any(_mostly(kind, [row.cells[index] for row in rows if index < len(row.cells)]) for kind in wanted.measured)
     ]
     return [index for index in columns if index < found[0] or index in found] if found else list(columns)
 

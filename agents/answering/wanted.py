@@ -10,6 +10,8 @@ from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer, fold
 
+_MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -23,6 +25,11 @@ class Wanted:
     def way(self) -> bool:
         """Whether it asks for a way or an enumeration, which is quoted as a whole."""
         return AnswerType.STEPS in self.kinds or AnswerType.LIST in self.kinds
+
+    @property
+    def measured(self) -> tuple[AnswerType, ...]:
+        """The amounts and times among what it asks for."""
+        return tuple(kind for kind in self.kinds if kind in _MEASURED)
 
     def share(self, terms: frozenset[str]) -> float:
         """Of the question's terms given."""

@@ -15,7 +15,7 @@ from knowledge.types import Chunk
 MAX_LIST_CHARS = 300
 """A list is kept together up to here; the rest of a longer one is left to the source."""
 SHORT_LIST_CHARS = 160
-"""A list with a lead-in up to here is kept together whatever is asked."""
+"""A list up to here is kept together whatever is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,10 @@ def units_of(passage: Passage, *, keep_lists: bool) -> list[Unit]:
 
 
 def _lists(passage: Passage) -> dict[int, int]:
-    """Sentence -> first sentence of the short list with a lead-in that it belongs to."""
+    """Sentence -> first sentence of the short list, with its lead-in if it has one, that it belongs to."""
     found: dict[int, int] = {}
     for start, sentence in enumerate(passage.sentences):
-        if not sentence.leads_in or sentence.asks or start in found:
+        if start in found or not sentence.leads_in or sentence.asks:
             continue
         end = start + 1
         while end < len(passage.sentences) and _in_list(passage.sentences, end):
