@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,17 +26,15 @@ class Row:
         """The heads of the columns, in order."""
         return tuple(cell.name for cell in self.cells)
 
-    def shown(self, columns: Sequence[int] = ()) -> str:
-        """The row as a sentence, or those cells of it: E05，含义：主刷缠绕；处理：取出滚刷。
+    def shown(self, columns: Container[str]) -> str:
+        """The row as a sentence, of those columns: E05，含义：主刷缠绕；处理：取出滚刷。
 
         The subject needs no head, and of a pair neither does the value: 吸力：5000 Pa。
         """
-        subject, *rest = self.cells
-        if columns:
-            rest = [cell for index, cell in enumerate(self.cells) if index in columns and index]
-        if len(rest) == 1:
-            column = "" if len(self.cells) == 2 else rest[0].name
-            return _ended(f"{subject.value}，{column}：{rest[0].value}" if column else f"{subject.value}：{rest[0].value}")
+        subject, *others = self.cells
+        rest = [cell for cell in others if cell.name in columns]
+        if len(others) == 1 or not rest:
+            return _ended("：".join([subject.value, *(cell.value for cell in others)]))
         return _ended(f"{subject.value}，" + "；".join(f"{cell.name}：{cell.value}" for cell in rest))
 
 

@@ -64,9 +64,9 @@ def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) ->
     units = units_of(passage, keep_lists=wanted.way)
     context = reader.held(_context(passage), wanted)
     scored: list[Scored] = []
-    for names, group in groupby(units, key=lambda unit: unit.row.names if unit.is_row else None):
+    for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
         some = list(group)
-        if names is None:
+        if head is None:
             parts = [_applying(unit, wanted, reader) for unit in some if not unit.only_announces]
         else:
             parts = _table(some, wanted, reader)
@@ -93,7 +93,12 @@ def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[s
 
 
 def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:
-    """The rows asked for, each by itself, or all together where the question is about the table and they fit."""
+    """The rows asked for, each by itself, or all together where the question is about the table and they fit.
+
+    A row alone is no table: 红灯：缺水；绿灯：正常 is left as it stands.
+    """
+    if len(rows) == 1:
+        return [(rows[0], (rows[0].text,))]
     asked = asked_rows([unit.row for unit in rows], [reader.held(unit.text, wanted) for unit in rows], wanted)
     kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
     columns = asked_columns([unit.row for unit in kept], wanted)

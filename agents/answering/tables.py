@@ -58,34 +58,32 @@ def _said(value: str, question: str) -> list[str]:
     return [name for name in names if 1 < len(name) <= MAX_NAME_CHARS and name in question]
 
 
-def asked_columns(rows: Sequence[Row], wanted: Wanted) -> tuple[int, ...]:
-    """Indices of the columns to show; empty: all of them.
+def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
+    """Heads of the columns to show.
 
     Of columns that hold the same of different things, only the one that the question names; of several rows, what the
     question asks for with what stands before it.
     """
-    names = rows[0].names
-    named = [index for index in _named(names, wanted.question) if index]
+    names = list(dict.fromkeys(name for row in rows for name in row.names))
+    named = _named(names[1:], wanted.question)
     beside = {
-        index
-        for index in range(1, len(names))
+        name
+        for name in names[1:]
         for own in named
-        if index not in named and parallel(names[index], names[own]) and not _hinted(names[index], names[own], wanted)
+        if name not in named and parallel(name, own) and not _hinted(name, own, wanted)
     }
-    kept = [index for index in range(len(names)) if index not in beside]
-    if len(rows) > 1 and not named:
-        kept = _measured(rows, kept, wanted)
-    return tuple(kept) if len(kept) < len(names) else ()
+    kept = [name for name in names if name not in beside]
+    return frozenset(_measured(rows, kept, wanted) if len(rows) > 1 and not named else kept)
 
 
-def _named(names: Sequence[str], question: str) -> list[int]:
+def _named(names: Sequence[str], question: str) -> set[str]:
     """Columns whose head stands in the question; of two, one within the other, the longer."""
-    found = []
-    for index in sorted(range(len(names)), key=lambda index: -len(names[index])):
-        name = fold(names[index])
-        if len(name) > 1 and name in question:
-            found.append(index)
-            question = question.replace(name, " ")
+    found = set()
+    for name in sorted(names, key=len, reverse=True):
+        folded = fold(name)
+        if len(folded) > 1 and folded in question:
+            found.add(name)
+            question = question.replace(folded, " ")
     return found
 
 
@@ -95,14 +93,14 @@ def _hinted(name: str, named: str, wanted: Wanted) -> bool:
     return any(word in wanted.question for word in _WORD.findall(fold(name)) if word not in own)
 
 
-def _measured(rows: Sequence[Row], columns: Sequence[int], wanted: Wanted) -> list[int]:
-    """The columns up to the last that mostly holds an amount or time that was asked for; all where none does."""
+def _measured(rows: Sequence[Row], names: Sequence[str], wanted: Wanted) -> list[str]:
+    """The columns that mostly hold an amount or time that was asked for, after the ones before them; else all."""
     found = [
-        index
-        for index in columns[1:]
-        if any(_mostly(kind, [row.cells[index] for row in rows if index < len(row.cells)]) for kind in wanted.measured)
+        name
+        for name in names[1:]
+        if any(_mostly(kind, [cell for row in rows for cell in row.cells if cell.name == name]) for kind in wanted.measured)
     ]
-    return [index for index in columns if index < found[0] or index in found] if found else list(columns)
+    return [*names[: names.index(found[0])], *found] if found else list(names)
 
 
 def _mostly(kind: AnswerType, cells: Sequence[Cell]) -> bool:

@@ -54,7 +54,7 @@ class Sentence:
     @property
     def is_row(self) -> bool:
         """A row of a table, its cells named by the heads of their columns."""
-        return _ROW.fullmatch(self.text) is not None
+        return not self.is_item and _ROW.fullmatch(self.text) is not None
 
     @property
     def leads_in(self) -> bool:

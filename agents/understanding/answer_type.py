@@ -41,7 +41,7 @@ _ASKED = {
     AnswerType.CONTACT: r"电话|联系|热线|邮箱|打给?谁|找谁|号码是|phone|contact|e-?mail|hotline",
     AnswerType.REASON: r"为什么|为啥|为何|怎么回事|咋回事|什么原因|是何原因|怎么会|凭什么|\bwhy\b",
     AnswerType.STEPS: r"怎么(?!回事|会|收|算|计|卖)|怎样|如何(?!收|算|计)|咋(?!回事)|步骤|流程|方法|手续|\bhow (?:to|do|can)\b",
-    AnswerType.LIST: r"哪些|有什么|有啥|什么材料|什么证件|(?:带|准备|包括|包含|提供|填|交)(?:什么|啥)|分别|都有|几种|哪几|which",
+    AnswerType.LIST: r"哪些|有什么|有啥|什么材料|什么证件|(?:带|准备|包括|包含|提供|填|交|办)(?:什么|啥)|什么情况|哪种情况|分别|都有|几种|哪几|which",
     AnswerType.YES_NO: r"(?:吗|么|嘛|不|没有?)\s*[?。!]*$|是否|是不是|能不能|可不可以|行不行|会不会|有没有|要不要|用不用|"
     r"需不需要|支不支持|算不算|可否|能否|[能可要会算]不[能可要会算]|^(?:can|is|are|do|does|may|will)\b",
     AnswerType.QUANTITY: r"多少|几(?!乎)|多大|多高|多重|多宽|多远|上限|最多|最少|尺寸|容量|how (?:many|big|far|heavy)",
