@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.answering.choosing import choose
+from agents.answering.comparison import compared, side_by_side
 from agents.answering.scoring import Scored, scored_units
 from agents.answering.wanted import Reader
 from agents.llm.base import Request
@@ -45,7 +46,8 @@ class SentenceSelector:
             for item in scored_units(passage, rank, wanted, self._reader)
         ]
         scored.sort(key=lambda item: -item.score)
-        chosen = choose(scored, wanted, self._max_sources)
+        pair = compared(request.question, passages)
+        chosen = (side_by_side(scored, pair) if pair else None) or choose(scored, wanted, self._max_sources)
         return [quote for passage in passages if (quote := _quote(passage, chosen))]
 
 
