@@ -14,7 +14,7 @@ from knowledge.text import fold
 MAX_NAME_CHARS = 16
 ALIKE_WEIGHT = 0.5
 """Two sentences that say much in the same words are about the same aspect."""
-BOTH_SHARE = 0.7
+BOTH_SHARE = 0.85
 """What else names both things is quoted too when it is worth this share of the best that does."""
 
 _COMPARES = re.compile(
@@ -57,18 +57,20 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
 
 
 def side_by_side(scored: Sequence[Scored], pair: Pair) -> list[Scored] | None:
-    """scored: best first. What names both, else the two units, one of each, that are most alike; None: one is missing."""
+    """scored: best first. What names both, or the two units, one of each, that are good and most alike; None: neither."""
     named = [(item, pair.named(item.unit.text)) for item in scored]
     both = [item for item, names in named if len(names) == 2]
-    if both:
-        return _fitting([item for item in both if item.score >= BOTH_SHARE * both[0].score])
     one = [(item, names or pair.named(_headings(item))) for item, names in named]
     firsts = [item for item, names in one if names == {pair.first}]
     seconds = [item for item, names in one if names == {pair.second}]
-    if not firsts or not seconds:
-        return None
-    best = max(product(firsts, seconds), key=lambda two: two[0].score + two[1].score + ALIKE_WEIGHT * _alike(*two))
-    return [_labelled(item, name) for item, name in zip(best, (pair.first, pair.second), strict=True)]
+    two = max(product(firsts, seconds), key=_worth, default=None)
+    if both and (two is None or both[0].score >= min(item.score for item in two)):
+        return _fitting([item for item in both if item.score >= BOTH_SHARE * both[0].score])
+    return [_labelled(item, name) for item, name in zip(two, (pair.first, pair.second), strict=True)] if two else None
+
+
+def _worth(two: tuple[Scored, Scored]) -> float:
+    return two[0].score + two[1].score + ALIKE_WEIGHT * _alike(*two)
 
 
 def _fitting(items: Sequence[Scored]) -> list[Scored]:

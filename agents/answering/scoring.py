@@ -8,20 +8,20 @@ from itertools import groupby, pairwise
 
 from agents.answering.rows import Cell, Row, row_of
 from agents.answering.tables import asked_columns, asked_rows
-from agents.answering.wanted import Reader, Wanted
+from agents.answering.wanted import Reader, Wanted, models
 from agents.llm.sentences import Sentence
 from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
 
 HEADING_WEIGHT = 0.9
-CONTEXT_WEIGHT = 0.3
+CONTEXT_WEIGHT = 0.4
 ROW_CONTEXT_WEIGHT = 0.6
 """What the line above a sentence says of it counts less than the sentence, and its section's heading less than that;
 a row of a table is closer to it, for it does not repeat what the table is about."""
 TYPE_WEIGHTS = {
-    AnswerType.AMOUNT: 0.2,
+    AnswerType.AMOUNT: 0.25,
     AnswerType.QUANTITY: 0.1,
-    AnswerType.DURATION: 0.2,
+    AnswerType.DURATION: 0.25,
     AnswerType.DATE: 0.15,
     AnswerType.PLACE: 0.08,
     AnswerType.CONTACT: 0.2,
@@ -31,7 +31,11 @@ TYPE_WEIGHTS = {
     AnswerType.LIST: 0.05,
 }
 LIST_WEIGHT = 0.1
-RANK_WEIGHT = 0.25
+RANK_WEIGHT = 0.2
+MAX_RANK = 3
+"""A fragment behind the best one counts less, and those behind the fourth no less than it."""
+OTHER_MODEL = 0.7
+"""What a document about another model says counts less: the suction of YS-V8 where YS-V8 Max is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +119,23 @@ def _score(
 ) -> Scored:
     text, is_row = unit.text, unit.sentences[0].is_row
     terms = reader.held(text, wanted)
-    heading = reader.held(unit.heading, wanted) if unit.heading else frozenset[str]()
+    heading = reader.held(unit.heading or _section(unit.passage), wanted)
     told = f"{_units_of_measure(unit)}{text}" if is_row else text
     met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
     score = wanted.share(terms) + HEADING_WEIGHT * wanted.share(heading - terms)
     score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
     score += sum(TYPE_WEIGHTS[kind] for kind in met) + LIST_WEIGHT * (wanted.way and unit.is_list)
     score += 0.05 * (unit.indices[0] == 0)
-    score /= (1 + sum(map(len, shown)) / 1500) * (1 + RANK_WEIGHT * rank)
+    score /= (1 + sum(map(len, shown)) / 1500) * (1 + RANK_WEIGHT * min(rank, MAX_RANK))
+    if wanted.models and not _same_model(f"{_context(unit.passage)}\n{unit.heading}", text, wanted.models):
+        score *= OTHER_MODEL
     return Scored(unit, score, terms | heading, met, shown)
+
+
+def _same_model(context: str, text: str, asked: frozenset[str]) -> bool:
+    """Whether a text may be about a model that was asked for: it or what is above it names one of them, or none at all."""
+    above, said = models(context), models(text)
+    return not above or any(name.endswith(own) for name in above | said for own in asked)
 
 
 def _units_of_measure(unit: Unit) -> str:
@@ -135,6 +147,11 @@ def _units_of_measure(unit: Unit) -> str:
 
 def _at(unit: Unit, index: int) -> Sentence:
     return unit.passage.sentences[index]
+
+
+def _section(passage: Passage) -> str:
+    """What stands right above the fragment: a curated question, else the last heading."""
+    return passage.chunk.question or passage.section
 
 
 def _context(passage: Passage) -> str:

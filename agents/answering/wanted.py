@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.asking import without_asking
+from agents.asking import IDENTIFIER, without_asking
 from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer, fold
@@ -15,11 +15,12 @@ _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Shares of a question's terms, adding up to 1, and the types of answer it asks for."""
+    """Shares of a question's terms, adding up to 1, the types of answer it asks for, and the models it names, folded."""
 
     question: str
     weights: dict[str, float]
     kinds: tuple[AnswerType, ...]
+    models: frozenset[str]
 
     @property
     def way(self) -> bool:
@@ -54,8 +55,14 @@ class Reader:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
-        return Wanted(fold(request.question), shares, answer_types(request.question))
+        return Wanted(fold(request.question), shares, answer_types(request.question), models(request.question))
 
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""
         return self._occurring(text).among(wanted.weights)
+
+
+@lru_cache(maxsize=8192)
+def models(text: str) -> frozenset[str]:
+    """The models that a text names, folded: ys-v8, ys-v8 max."""
+    return frozenset(" ".join(found.split()) for found in IDENTIFIER.findall(fold(text)))

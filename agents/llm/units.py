@@ -31,6 +31,11 @@ class Passage:
     headings: tuple[str, ...]
     total: int
 
+    @property
+    def section(self) -> str:
+        """The last heading above the fragment."""
+        return self.chunk.heading_path[-1] if self.chunk.heading_path else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
