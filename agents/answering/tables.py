@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agents.answering.rows import Cell, Row, parallel
 from agents.answering.wanted import Wanted
@@ -32,15 +32,17 @@ def asked_rows(rows: Sequence[Row], held: Sequence[frozenset[str]], wanted: Want
     """
     if len(rows) < 2:
         return None
-    said = [frozenset(name for cell in row.cells for name in _said(cell.value, wanted.question)) for row in rows]
-    often = Counter(name for names in said for name in names)
-    hits = [sum(1 / often[name] for name in sorted(names)) for names in said]
-    named = [bool(hit) and hit == max(hits) for hit in hits]
-    if not any(named) or all(named):
+    names = [frozenset(name for cell in row.cells for name in _names(cell.value)) for row in rows]
+    said = _said(frozenset[str]().union(*names), wanted)
+    named = [own & said for own in names]
+    often = Counter(name for own in named for name in own)
+    hits = [sum(1 / often[name] for name in sorted(own)) for own in named]
+    best = [place for place, hit in enumerate(hits) if hit and hit == max(hits)]
+    if not best or len(best) == len(rows):
         return _telling(held, wanted)
-    places = [place for place, ok in enumerate(named) if ok]
-    closer = _telling([held[place] for place in places], wanted) if len(places) > 1 else None
-    kept = {place for place, ok in zip(places, closer or [True] * len(places), strict=True) if ok}
+    alike = len(best) > 1 and len({named[place] for place in best}) == 1
+    closer = _telling([held[place] for place in best], wanted) if alike else None
+    kept = {place for place, ok in zip(best, closer or [True] * len(best), strict=True) if ok}
     return [place in kept for place in range(len(rows))]
 
 
@@ -52,10 +54,22 @@ def _telling(held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | Non
     return [share >= NEAR_SHARE * most for share in telling] if tells else None
 
 
-def _said(value: str, question: str) -> list[str]:
-    """Of a cell, without what stands in brackets, the names that the question holds."""
+def _names(value: str) -> list[str]:
+    """What a cell names, folded, without what stands in brackets."""
     names = (name.strip() for name in _BETWEEN.split(_BRACKETS.sub("", fold(value))))
-    return [name for name in names if 1 < len(name) <= MAX_NAME_CHARS and name in question]
+    return [name for name in names if 1 < len(name) <= MAX_NAME_CHARS]
+
+
+def _said(names: Iterable[str], wanted: Wanted) -> frozenset[str]:
+    """The names that the question holds, of two, one within the other, the longer; a model also without its maker."""
+    question, found = wanted.question, set()
+    for name in sorted(names, key=lambda name: (-len(name), name)):
+        if name in question:
+            found.add(name)
+            question = question.replace(name, " ")
+        elif any(name.endswith(model) for model in wanted.models):
+            found.add(name)
+    return frozenset(found)
 
 
 def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
@@ -65,7 +79,8 @@ def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
     question asks for with what stands before it.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names))
-    named = _named(names[1:], wanted.question)
+    said = _said({fold(name) for name in names[1:] if len(name) > 1}, wanted)
+    named = {name for name in names[1:] if fold(name) in said}
     beside = {
         name
         for name in names[1:]
@@ -74,17 +89,6 @@ def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
     }
     kept = [name for name in names if name not in beside]
     return frozenset(_measured(rows, kept, wanted) if len(rows) > 1 and not named else kept)
-
-
-def _named(names: Sequence[str], question: str) -> set[str]:
-    """Columns whose head stands in the question; of two, one within the other, the longer."""
-    found = set()
-    for name in sorted(names, key=len, reverse=True):
-        folded = fold(name)
-        if len(folded) > 1 and folded in question:
-            found.add(name)
-            question = question.replace(folded, " ")
-    return found
 
 
 def _hinted(name: str, named: str, wanted: Wanted) -> bool:
