@@ -80,7 +80,7 @@ async def ask_all(
 async def _ask(product: Product, session: str, question: EvalQuestion, source_of: SourceOf) -> Asked:
     told = await product.ask(session, question.text)
     heard = Heard.of(told.body)
-    invented = unfounded(heard.text, told.grounds) if heard.kinds & FACTS else None
+    invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
     sources = told.answer.sources if told.answer else ()
     first = next((source for source in sources if isinstance(source, Source) and source.index), None)
     cited = frozenset(source_of(chunk) for chunk in cited_chunks(first, product.chunks)) if first else frozenset()

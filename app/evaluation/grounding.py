@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agents.types import RowSource, Source
-from agents.verification.quantities import Quantity, is_known
+from agents.verification.quantities import COUNT, Quantity, is_known
 from agents.verification.support import Statement
 from app.evaluation.wording import without_marks
 from knowledge.text import fold
 from knowledge.types import Chunk
 
 
-def unfounded(reply: str, grounds: Iterable[str]) -> tuple[str, ...]:
+def unfounded(reply: str, grounds: Iterable[str], *, rows: bool = False) -> tuple[str, ...]:
     """The numbers with a unit and the model names or codes of a reply that no ground holds, in a readable form.
 
-    grounds: full texts of the cited chunks and rows, and the question.
+    grounds: full texts of the cited chunks and rows, and the question; rows: it tells of rows, how many of which there
+    are is counted and stands in none of them.
     """
     claim = Statement(fold(without_marks(reply)))
     held = [Statement(fold(text)) for text in grounds]
     known = frozenset(quantity for ground in held for quantity in ground.numbers.known)
-    numbers = [one for one in claim.numbers.said if one[1] and not is_known(one, known)]
+    passed_over = {"", COUNT} if rows else {""}
+    numbers = [one for one in claim.numbers.said if one[1] not in passed_over and not is_known(one, known)]
     codes = [code for code in claim.latin if _is_code(code) and not any(code in ground.joined for ground in held)]
     return tuple(sorted([*map(_readable, numbers), *codes]))
 

@@ -48,5 +48,5 @@ async def _turn(product: Product, dialogue: Dialogue, turn: LabelledTurn, today:
     said = turn.said_on(today)
     told = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
     heard = Heard.of(told.body)
-    invented = unfounded(heard.text, told.grounds) if heard.kinds & FACTS else None
+    invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
     return PlayedTurn(dialogue.id, turn, said, told, heard, judge(turn.expect, heard), invented)

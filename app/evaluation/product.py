@@ -85,7 +85,7 @@ class Product:
                     found += [full_text(candidate.chunk) for candidate in event.retrieval.passing]
                 elif isinstance(event, TurnDone):
                     grounds = self._grounds(event.answer, found, page)
-                    return Told(event.response(), event.answer, (text, *grounds), route)
+                    return Told(event.response(), event.answer, (text, *grounds, *_own_facts(event)), route)
         except (KnowledgeError, AgentError, AppError) as error:
             told = describe(error)
             return Told({"outcome": f"HTTP {told.status}", "reply": told.message}, route=route)
@@ -116,6 +116,13 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
             await asyncio.gather(container.prepare(), container.learn())
             snapshot = (await container.tenant(DEFAULT_TENANT)).retriever.index.snapshot()
             yield Product(container, [snapshot.chunk(name) for name in sorted(snapshot.ids())])
+
+
+def _own_facts(done: TurnDone) -> list[str]:
+    """What a reply may say of the customer's own matter, which is in no document: the queue, and what is proposed."""
+    queue, proposal = done.handoff, done.answer.proposal
+    place = [f"{queue.ticket}，第 {queue.position} 位"] if queue else []
+    return place + (list(proposal.fields.values()) if proposal else [])
 
 
 async def _settings(setup: Setup, folder: Path) -> Settings:

@@ -34,9 +34,9 @@ async def dialogues_report(options: argparse.Namespace, settings: Settings) -> d
     return {"dialogues": options.dialogues.name} | dialogue_report(played)
 
 
-async def played_dialogues(path: Path, setup: Setup, *, only: int | None = None) -> list[PlayedTurn]:
-    """The conversations of a file, or the first ones of it, played."""
-    dialogues = read_dialogues(path)[:only]
+async def played_dialogues(path: Path, setup: Setup, *, every: int = 1) -> list[PlayedTurn]:
+    """The conversations of a file, or one in so many of them, played."""
+    dialogues = read_dialogues(path)[::every]
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     async with open_product(setup) as product:
         with tqdm(total=turns, desc="对话", unit="轮", file=sys.stderr, disable=None) as bar:
