@@ -24,6 +24,7 @@ from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.llm import LanguageModels
+from app.logging import configure_logging
 from app.retrieval import (
     chunk_options,
     default_profile,
@@ -281,7 +282,7 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _misuse(options: argparse.Namespace) -> str:
     """What is wrong with options that do not go together; empty for nothing."""
-    tasks = ("dialogues", *_PART_BY_PART)
+    tasks = (*_PART_BY_PART, "dialogues")
     if not any(getattr(options, task) for task in tasks):
         return f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一"
     if not options.set and (options.out_of_domain or options.baselines):
@@ -301,4 +302,5 @@ def _misuse(options: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
+    configure_logging("WARNING")
     raise SystemExit(main())

@@ -17,7 +17,6 @@ from app.evaluation.dialogues import read_dialogues
 from app.evaluation.playing import PlayedTurn, play
 from app.evaluation.product import Setup, open_product
 from app.evaluation.report import dialogue_report, failures, turn_row
-from app.logging import configure_logging
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.evaluation.dataset import load_set
@@ -25,7 +24,6 @@ from knowledge.evaluation.dataset import load_set
 
 async def dialogues_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """Figures of `--dialogues`; failures are printed to stderr, as `--show` asks."""
-    configure_logging("WARNING")
     played = await played_dialogues(options.dialogues, _setup(options, settings, options.docs))
     for paragraph in failures(played)[: options.show]:
         print(f"\n{paragraph}", file=sys.stderr)
@@ -45,7 +43,6 @@ async def played_dialogues(path: Path, setup: Setup, *, every: int = 1) -> list[
 
 async def chat_set_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     """Figures of `--set … --through chat`."""
-    configure_logging("WARNING")
     data = load_set(options.set, options.out_of_domain, chunk_options(settings))
     groups = data.answerable, data.unanswerable, data.out_of_domain
     asked: list[list[Asked]] = []
