@@ -23,6 +23,7 @@ from agents.emotion import emotion
 from agents.excerpt import excerpt
 from agents.language import in_english
 from agents.pages import about_page, page_chunk
+from agents.profile import TenantProfile
 from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 from agents.routing.entities import shipped_extractor
 from agents.routing.rules import explicit, ticket_asked
