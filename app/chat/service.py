@@ -225,6 +225,7 @@ class ChatService:
                 for_desk=for_desk,
                 client_id=message.client_id,
                 opening=opening,
+                waiting=done.handoff is not None,
                 claim=turn.claim,
                 rows_of=rows_of(answer, message.caller),
             )
