@@ -175,7 +175,7 @@ async def test_an_answer_between_two_failures_breaks_the_row(http: httpx.AsyncCl
 async def test_who_waits_is_answered_from_the_cache_that_everybody_shares(
     http: httpx.AsyncClient, app: FastAPI
 ) -> None:
-    await app.state.container.ready.wait()
+    await (await app.state.container.tenant("default")).retriever.calibrate()
     question = "请问质量问题的退货运费由谁承担？"
     assert self_contained(question)
     await chat(http, "转人工", "waits")
