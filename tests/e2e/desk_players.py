@@ -85,8 +85,8 @@ class House:
 class Customer:
     """Writes one message after the other, each until it is acknowledged, and keeps what it reads.
 
-    `noted`: what staff should find among the messages, in order; `maybe`: what they may find besides, where the customer
-    began to wait while the bot answered. `read`: numbers and texts as they came.
+    `noted`: what staff should find among the messages, in order; `maybe`: texts that they may find besides, where the
+    customer began to wait while the bot answered. `read`: numbers and texts as they came.
     """
 
     def __init__(self, house: House, session: str, random: Random) -> None:
@@ -122,9 +122,7 @@ class Customer:
     def _note(self, text: str, outcome: str, data: dict[str, Any]) -> None:
         """To a person, or heard by the bot of who waited already."""
         waiting = data.get("handoff", {}).get("state") == "queued"
-        if outcome == "received" or data["agent"] == "desk":
-            self.noted.append(text)
-        elif waiting and outcome != "handoff":
+        if outcome == "received" or data["agent"] == "desk" or (waiting and outcome != "handoff"):
             self.noted.append(text)
         else:
             self.maybe.add(text)
