@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from agents.answering.clauses import applying
 from agents.answering.rows import Cell, Row, row_of
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import Reader, Wanted, models
@@ -93,7 +94,7 @@ def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[s
             unit = Unit(unit.passage, (*unit.indices[: starts[0]], *named))
     if unit.is_list:
         return unit, tuple(sentence.text for sentence in unit.sentences)
-    return unit, tuple(sentence.unmarked for sentence in unit.sentences)
+    return unit, tuple(applying(sentence.unmarked, wanted) for sentence in unit.sentences)
 
 
 def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:

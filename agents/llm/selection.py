@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
+from agents.answering.reading import readable
 from agents.answering.scoring import Scored, scored_units
 from agents.answering.wanted import Reader
 from agents.llm.base import Request
@@ -62,7 +63,7 @@ def _quote(passage: Passage, chosen: Sequence[Scored]) -> Quote | None:
     return Quote(
         passage.fragment,
         tuple(passage.sentences[index] for index in indices),
-        tuple(shown[index] for index in indices),
+        readable(passage, [(index, shown[index]) for index in indices]),
     )
 
 
