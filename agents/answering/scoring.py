@@ -66,7 +66,7 @@ class Scored:
 
 def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) -> list[Scored]:
     """The units of a passage that say something."""
-    units = units_of(passage, keep_lists=wanted.way)
+    units = units_of(passage, steps=AnswerType.STEPS in wanted.kinds, lists=AnswerType.LIST in wanted.kinds)
     context = reader.held(_context(passage), wanted)
     scored: list[Scored] = []
     for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
