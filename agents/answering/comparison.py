@@ -48,8 +48,12 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
     known = fold("\n".join(f"{passage.chunk.context}\n{passage.chunk.text}" for passage in passages))
     for between in _BETWEEN.finditer(folded):
         left, right = folded[: between.start()], folded[between.end() :]
-        first = next((left[-size:] for size in range(min(MAX_NAME_CHARS, len(left)), 1, -1) if left[-size:] in known), "")
-        second = next((right[:size] for size in range(min(MAX_NAME_CHARS, len(right)), 1, -1) if right[:size] in known), "")
+        first = next(
+            (left[-size:] for size in range(min(MAX_NAME_CHARS, len(left)), 1, -1) if left[-size:] in known), ""
+        )
+        second = next(
+            (right[:size] for size in range(min(MAX_NAME_CHARS, len(right)), 1, -1) if right[:size] in known), ""
+        )
         first, second = first.strip(), second.strip()
         if len(first) > 1 and len(second) > 1 and first != second:
             return Pair(first, second)

@@ -42,9 +42,7 @@ class SentenceSelector:
         passages = _distinct([passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()])
         wanted = self._reader.wanted(request)
         scored = [
-            item
-            for rank, passage in enumerate(passages)
-            for item in scored_units(passage, rank, wanted, self._reader)
+            item for rank, passage in enumerate(passages) for item in scored_units(passage, rank, wanted, self._reader)
         ]
         scored.sort(key=lambda item: -item.score)
         pair = compared(request.question, passages)
