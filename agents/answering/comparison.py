@@ -61,7 +61,10 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
 
 
 def side_by_side(scored: Sequence[Scored], pair: Pair) -> list[Scored] | None:
-    """scored: best first. What names both, or the two units, one of each, that are good and most alike; None: neither."""
+    """What names both, or the two units, one of each, that are good and most alike; None: neither is there.
+
+    scored: best first.
+    """
     named = [(item, pair.named(item.unit.text)) for item in scored]
     both = [item for item, names in named if len(names) == 2]
     one = [(item, names or pair.named(_headings(item))) for item, names in named]

@@ -26,7 +26,7 @@ def readable(passage: Passage, said: Sequence[tuple[int, str]]) -> tuple[str, ..
         opens = before is None or passage.headings[before] != passage.headings[index]
         if opens and passage.sentences[index].is_item:
             heading = _named(passage.headings[index] or passage.section)
-            apart = "：" in text[:12] or place + 1 < len(said) and passage.sentences[said[place + 1][0]].is_item
+            apart = "：" in text[:12] or (place + 1 < len(said) and passage.sentences[said[place + 1][0]].is_item)
             if heading and heading not in text:
                 texts[place] = f"{heading}：\n{text}" if apart else f"{heading}：{text}"
         before = index

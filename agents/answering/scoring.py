@@ -134,7 +134,7 @@ def _score(
 
 
 def _same_model(context: str, text: str, asked: frozenset[str]) -> bool:
-    """Whether a text may be about a model that was asked for: it or what is above it names one of them, or none at all."""
+    """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
     above, said = models(context), models(text)
     return not above or any(name.endswith(own) for name in above | said for own in asked)
 

@@ -11,7 +11,10 @@ from knowledge.text import Analyzer
 
 
 class ExtractiveGenerator:
-    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table made readable."""
+    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table as a sentence.
+
+    What a citation quotes is verbatim throughout.
+    """
 
     name = "extractive"
 

@@ -124,8 +124,8 @@ def units_of(passage: Passage, *, steps: bool = False, lists: bool = False) -> l
     """Cuts a passage into units, in order.
 
     A lead-in goes with what it announces (rows of a table explain themselves), a sentence that refers back with the
-    one before it. The items of a short list stay together, and those of a longer one where they are asked for: numbered ones
-    with `steps`, all with `lists`.
+    one before it. The items of a short list stay together, and those of a longer one where they are asked for:
+    numbered ones with `steps`, all with `lists`.
     """
     groups: list[list[int]] = []
     whole = _lists(passage, steps, lists)
