@@ -24,6 +24,24 @@ class Quote:
     sentences: tuple[Sentence, ...]
     shown: tuple[str, ...]
 
+    def pieces(self, source: str) -> list[str]:
+        """What is shown, with the white space before each sentence: as in the source where they are neighbours there."""
+        return [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
+
+    def verbatim(self, source: str) -> str:
+        """The sentences as the source has them."""
+        return "".join(gap + own.text for gap, own in zip(self._gaps(source), self.sentences, strict=True))
+
+    def _gaps(self, source: str) -> list[str]:
+        gaps: list[str] = []
+        end = 0
+        for sentence in self.sentences:
+            between = source[end : sentence.start]
+            neighbours = not between or between.isspace()
+            gaps.append("" if not gaps else between if neighbours else "\n" if "\n" in between else "")
+            end = sentence.end
+        return gaps
+
 
 class SentenceSelector:
     """Scores units of sentences by the question's terms, weighted by their idf.
