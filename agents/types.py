@@ -98,8 +98,8 @@ class Proposal:
 class Question:
     """What the customer asks now.
 
-    `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first, and
-    `summary` says what was talked about before it;
+    `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first,
+    and `summary` says what was talked about before it;
     `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
     `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
