@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 
+from agents.aside import aside
 from agents.base import said
+from agents.bids import Bid, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
+from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Outcome, Question
 from agents.wording.catalogue import say
 from knowledge.text import fold
@@ -53,6 +56,10 @@ class ChitchatAgent:
 
     def __init__(self, profile: TenantProfile) -> None:
         self._profile = profile
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`."""
+        return aside(turn, Intent.CHITCHAT)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

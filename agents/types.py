@@ -10,6 +10,7 @@ from agents.understanding.state import NOTHING_SAID, DialogueState
 from knowledge.types import Retrieval, Vector
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
+    from agents.decision import Decision
     from agents.routing.types import Route
 
 MAX_CALLS = 3
@@ -245,6 +246,7 @@ class Routed:
 
     text: str
     route: Route
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
