@@ -251,7 +251,7 @@ class Retriever:
         return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
 
     def _gated(self, scored: Sequence[Scored], scorer: Reranker, count: int) -> tuple[tuple[Candidate, ...], Verdict]:
-        """The best `count`, and the verdict on all."""
+        """The first `count`, and the verdict on those that are answered from."""
         if not scored:
             return (), Verdict.REFUSE
         calibration = self._calibration(scorer)
@@ -272,7 +272,7 @@ class Retriever:
             )
             for item, probability, verdict in islice(zip(scored, probabilities, verdicts, strict=True), count)
         )
-        return tuple(candidates), self.options.gate.overall(verdicts)
+        return tuple(candidates), self.options.gate.overall(verdicts[: self.options.rerank_top_k])
 
 
 def _merge(
