@@ -16,19 +16,13 @@ from agents.emotion_head import EmotionHead
 from agents.errors import BusinessUnavailable
 from agents.offers import Cause, MemberFacts, Offers
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
+from agents.understanding.safety import ENDANGERED, Danger, Safety, SafetyHead, read_safety
 from knowledge.text import fold
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
-    (
-        Cause.SAFETY,
-        re.compile(
-            r"受伤|烫伤|烧伤|划伤|流血|中毒|拉肚子|腹泻|呕吐|过敏|住院|医院"
-            r"|触电|漏电|起火|着火|冒烟|爆炸|异物|虫子|injur|hospital|poison|allerg|caught fire"
-        ),
-    ),
     (
         Cause.BILLING,
         re.compile(
@@ -44,6 +38,7 @@ _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.BILLING}
 _HEARD: Mapping[Cause, tuple[str, str]] = {
     Cause.CANCELLATION: (
         "很遗憾听到您想离开，一定是我们有做得不够好的地方。您的决定我们尊重，也想先弄清楚是什么让您不满意。",
@@ -85,6 +80,7 @@ class CarePolicy:
     offers: Offers | None = None
     facts: MemberFacts | None = None
     head: EmotionHead | None = None
+    safety_head: SafetyHead | None = None
 
 
 class CareAgent:
@@ -102,7 +98,7 @@ class CareAgent:
         language = 0 if _CHINESE.search(question.text) else 1
         parts, degraded = [_CRISIS[language]], question.degraded
         if not feeling.crisis:
-            cause = cause_of(question.resolved)
+            cause = cause_of(question.resolved, endangered(question, self._policy))
             offer, unavailable = await self._offer(question, cause)
             parts = [_HEARD[cause][language], *([offer] if offer else []), _PERSON[language]]
             degraded += unavailable
@@ -153,7 +149,16 @@ def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> Hand
     return HandoffRequest(kept, priority, feeling.score)
 
 
-def cause_of(text: str) -> Cause:
-    """What it is about, by its words; a complaint where nothing else is said."""
+def endangered(question: Question, policy: CarePolicy) -> Safety | None:
+    """The danger that the customer's own words tell of, by their meaning where there is a vector and a head."""
+    found = read_safety(question.text, question.vector, policy.safety_head)
+    return found if found is not None and found.chance >= ENDANGERED else None
+
+
+def cause_of(text: str, danger: Safety | None = None) -> Cause:
+    """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
+    danger = danger or endangered(Question(text), CarePolicy())
+    if danger is not None:
+        return _OF_DANGER[danger.kind]
     words = fold(text)
     return next((cause for cause, pattern in _CAUSES if pattern.search(words)), Cause.COMPLAINT)

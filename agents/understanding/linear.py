@@ -30,7 +30,7 @@ class Linear:
 def fit(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> Linear:
     """vectors: (examples, dimension). holds: (examples, columns). weights: of the examples' errors, shape (examples,).
 
-    Both sides of a column weigh half of it, however many they are.
+    The few for which a column holds and the many others count by the root of their rarity, see `agents.routing.head`.
     """
     mean: Vector = vectors.mean(axis=0)
     scale = EMBEDDING_SCALE / max(float((vectors - mean).std()), 1e-9)
@@ -47,7 +47,7 @@ def _column(
 ) -> NDArray[np.floating]:
     share = float(weights[holds].sum() / weights.sum())
     importance = weights * np.where(holds, 0.5 / share, 0.5 / (1 - share))
-    weighted = features * importance[:, None]
+    weighted = features * np.sqrt(importance)[:, None]
     solution: NDArray[np.floating] = np.linalg.solve(
         weighted.T @ features + penalty, weighted.T @ np.where(holds, 1.0, -1.0)
     )

@@ -19,6 +19,7 @@ from importlib.resources import files
 import numpy as np
 import yaml
 
+from agents.emotion_head import emotion_examples
 from agents.routing.head import Head
 from agents.understanding.linear import Linear, fit
 from knowledge.embeddings.base import Embedder
@@ -29,14 +30,14 @@ ENDANGERED = 0.5
 """The chance from which a person is taken to be in danger."""
 NOTHING = 0.2
 """Below it nothing is said of a message."""
-STEEPNESS, MIDDLE = 3.0, -0.1
-"""From the head's score to the logarithm of the odds. With e5, of examples left out of the fit, 84 % of the dangers
-are found, and 4 % of the router's harmless examples taken for one; at -0.3 it is 92 % and 10 %."""
+STEEPNESS, MIDDLE = 3.0, -0.25
+"""From the head's score to the logarithm of the odds. With e5, of examples left out of the fit, 88 % of the dangers are
+found, and 3 % of the router's harmless examples taken for one; with -0.4 it is 93 % and 7 %."""
 BOUND = 3.0
 """Of what the head says: it is never certain."""
-UNHEARD, CUE, ASKED = -1.5, 2.5, -1.5
+UNHEARD, CUE, ASKED = -1.5, 2.5, -2.5
 """Odds that stand for the head where there is none; what a cue adds; and a question about a rule."""
-ALIKE = 4.0
+ALIKE = 8.0
 """How much more the error of a shipped look-alike counts than that of the router's examples."""
 _CLAUSE = re.compile(r"[^,，。;；!！\n]+")
 
@@ -81,10 +82,15 @@ def read_safety(text: str, vector: Vector | None, head: SafetyHead | None) -> Sa
 
 
 async def fit_safety_head(embedder: Embedder, head: Head) -> SafetyHead:
-    """head: the router's, whose examples are of no danger but where a cue says so. Raises EmbeddingUnavailable."""
+    """head: the router's, whose examples, as those of feelings, are of no danger but where a cue says so.
+
+    Raises EmbeddingUnavailable.
+    """
     examples = _shipped().examples
     vectors = await embedder.queries(safety_examples())
-    harmless = head.vectors[[not _cued(_told(anchor.text)) for anchor in head.anchors.sentences]]
+    feelings = [text for text in emotion_examples() if not _cued(_told(text))]
+    routed = head.vectors[[not _cued(_told(anchor.text)) for anchor in head.anchors.sentences]]
+    harmless = np.vstack([routed, await embedder.queries(feelings)])
     labels = [kind for kind, sentences in examples.items() for _ in sentences] + [None] * len(harmless)
     weights = [1.0 if kind else ALIKE for kind in labels[: len(vectors)]] + [1.0] * len(harmless)
     holds = np.array([[label is kind for kind in Danger] for label in labels])
