@@ -17,21 +17,30 @@ WHOLE_CHARS = 240
 NEARLY = 0.75
 FILL_CHARS = 100
 """Up to here what stands beside the best sentence is quoted with it."""
+TYPED_SHARE = 0.65
+"""What holds the amount, time or number asked for goes first when it is worth this share of the best sentence."""
 NEW_SHARE = 0.08
 """A sentence of another fragment speaks of at least this share of the question that is not spoken of yet."""
 RELATIVE_SCORE = 0.55
 """A sentence worth less than this share of the best one is left out."""
 
-
 def choose(scored: Sequence[Scored], wanted: Wanted, max_sources: int) -> list[Scored]:
     """scored: best first. The best one, and what it leaves open or what stands beside it, while that is short."""
     chosen: list[Scored] = []
-    for candidate in scored:
+    for candidate in _of_type_first(scored, wanted):
         if chosen and not _adds(candidate, chosen, wanted):
             continue
         if len({item.unit.passage.fragment for item in (*chosen, candidate)}) <= max_sources:
             chosen.append(candidate)
     return _some_of_each(chosen)
+
+
+def _of_type_first(scored: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+    """What has the amount, time or number asked for before what has not, where it is nearly as good."""
+    if not scored or not wanted.exact:
+        return list(scored)
+    least = TYPED_SHARE * scored[0].score
+    return sorted(scored, key=lambda item: wanted.exact.isdisjoint(item.met) or item.score < least)
 
 
 def _some_of_each(chosen: Sequence[Scored]) -> list[Scored]:
@@ -53,7 +62,9 @@ def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
     if candidate.score < RELATIVE_SCORE * best.score:
         return False
     nearly = candidate.score >= NEARLY * best.score
-    if not nearly and candidate.unit.passage is not best.unit.passage and not _tells_more(candidate, chosen, wanted):
+    lacking = not wanted.exact.isdisjoint(best.met) and wanted.exact.isdisjoint(candidate.met)
+    elsewhere = not nearly and candidate.unit.passage is not best.unit.passage
+    if (lacking or elsewhere) and not _tells_more(candidate, chosen, wanted):
         return False
     return size <= (WHOLE_CHARS if candidate.whole and nearly else ENOUGH_CHARS)
 

@@ -11,6 +11,7 @@ from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer, fold
 
 _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+_EXACT = _MEASURED | {AnswerType.CONTACT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class Wanted:
     def way(self) -> bool:
         """Whether it asks for a way or an enumeration, which is quoted as a whole."""
         return AnswerType.STEPS in self.kinds or AnswerType.LIST in self.kinds
+
+    @property
+    def exact(self) -> frozenset[AnswerType]:
+        """The types among them that a text has or has not, without a doubt."""
+        return _EXACT & frozenset(self.kinds)
 
     @property
     def measured(self) -> tuple[AnswerType, ...]:
