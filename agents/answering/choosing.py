@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.answering.scoring import Scored
+from agents.answering.scoring import Scored, bigrams
 from agents.answering.wanted import Wanted
 from agents.understanding.answer_type import AnswerType
 
@@ -19,6 +19,8 @@ FILL_CHARS = 100
 """Up to here what stands beside the best sentence is quoted with it."""
 TYPED_SHARE = 0.65
 """What holds the amount, time or number asked for goes first when it is worth this share of the best sentence."""
+PARALLEL_SHARE = 0.4
+"""Sentences of one fragment that share so many pairs of characters tell two cases apart."""
 NEW_SHARE = 0.08
 """A sentence of another fragment speaks of at least this share of the question that is not spoken of yet."""
 RELATIVE_SCORE = 0.55
@@ -57,6 +59,8 @@ def _some_of_each(chosen: Sequence[Scored]) -> list[Scored]:
 def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
     best = chosen[0]
     size = candidate.size + sum(item.size for item in chosen)
+    if _other_case(candidate, best):
+        return False
     if _beside(candidate, best) and size <= FILL_CHARS:
         return True
     if candidate.score < RELATIVE_SCORE * best.score:
@@ -64,7 +68,7 @@ def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
     nearly = candidate.score >= NEARLY * best.score
     lacking = not wanted.exact.isdisjoint(best.met) and wanted.exact.isdisjoint(candidate.met)
     elsewhere = not nearly and candidate.unit.passage is not best.unit.passage
-    if (lacking or elsewhere) and not _tells_more(candidate, chosen, wanted):
+    if lacking or (elsewhere and not _tells_more(candidate, chosen, wanted)):
         return False
     return size <= (WHOLE_CHARS if candidate.whole and nearly else ENOUGH_CHARS)
 
@@ -74,6 +78,13 @@ def _tells_more(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> 
     terms = frozenset[str]().union(*(item.terms for item in chosen))
     met = frozenset[AnswerType]().union(*(item.met for item in chosen))
     return wanted.share(candidate.terms - terms) >= NEW_SHARE or not candidate.met <= met
+
+
+def _other_case(candidate: Scored, best: Scored) -> bool:
+    """Whether it says in much the same words what holds of something that is not asked about."""
+    own, other = (bigrams(item.unit.text) for item in (candidate, best))
+    alike = len(own & other) >= PARALLEL_SHARE * min(len(own), len(other))
+    return alike and candidate.unit.passage is best.unit.passage and candidate.terms < best.terms
 
 
 def _beside(candidate: Scored, best: Scored) -> bool:

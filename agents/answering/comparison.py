@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from agents.answering.scoring import Scored
+from agents.answering.scoring import Scored, bigrams
 from agents.llm.units import MAX_LIST_CHARS, Passage
 from knowledge.text import fold
 
@@ -94,12 +94,8 @@ def _headings(item: Scored) -> str:
 
 def _alike(one: Scored, other: Scored) -> float:
     """Jaccard similarity of the pairs of characters."""
-    first, second = (_pairs(fold(item.unit.text)) for item in (one, other))
+    first, second = (bigrams(item.unit.text) for item in (one, other))
     return len(first & second) / (len(first | second) or 1)
-
-
-def _pairs(text: str) -> frozenset[str]:
-    return frozenset(text[start : start + 2] for start in range(len(text) - 1))
 
 
 def _labelled(item: Scored, name: str) -> Scored:

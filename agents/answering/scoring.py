@@ -13,6 +13,7 @@ from agents.answering.wanted import Reader, Wanted, models
 from agents.llm.sentences import Sentence
 from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
+from knowledge.text import fold
 
 HEADING_WEIGHT = 0.9
 CONTEXT_WEIGHT = 0.4
@@ -157,3 +158,9 @@ def _section(passage: Passage) -> str:
 
 def _context(passage: Passage) -> str:
     return f"{passage.chunk.context}\n{passage.chunk.question or ''}"
+
+
+def bigrams(text: str) -> frozenset[str]:
+    """The pairs of neighbouring characters of a text, folded."""
+    folded = fold(text)
+    return frozenset(folded[start : start + 2] for start in range(len(folded) - 1))

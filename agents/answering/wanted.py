@@ -30,8 +30,8 @@ class Wanted:
 
     @property
     def exact(self) -> frozenset[AnswerType]:
-        """The types among them that a text has or has not, without a doubt."""
-        return _EXACT & frozenset(self.kinds)
+        """The types among them that a text has or has not, without a doubt; none where a way is asked for, too."""
+        return frozenset() if self.way else _EXACT & frozenset(self.kinds)
 
     @property
     def measured(self) -> tuple[AnswerType, ...]:
