@@ -26,6 +26,7 @@ NEW_SHARE = 0.08
 RELATIVE_SCORE = 0.55
 """A sentence worth less than this share of the best one is left out."""
 
+
 def choose(scored: Sequence[Scored], wanted: Wanted, max_sources: int) -> list[Scored]:
     """scored: best first. The best one, and what it leaves open or what stands beside it, while that is short."""
     chosen: list[Scored] = []
