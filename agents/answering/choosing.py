@@ -83,9 +83,10 @@ def _tells_more(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> 
 
 def _other_case(candidate: Scored, best: Scored) -> bool:
     """Whether it says in much the same words what holds of something that is not asked about."""
+    if candidate.unit.passage is not best.unit.passage or not candidate.terms < best.terms:
+        return False
     own, other = (bigrams(item.unit.text) for item in (candidate, best))
-    alike = len(own & other) >= PARALLEL_SHARE * min(len(own), len(other))
-    return alike and candidate.unit.passage is best.unit.passage and candidate.terms < best.terms
+    return len(own & other) >= PARALLEL_SHARE * min(len(own), len(other))
 
 
 def _beside(candidate: Scored, best: Scored) -> bool:

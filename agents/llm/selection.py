@@ -64,7 +64,9 @@ class SentenceSelector:
         ]
         scored.sort(key=lambda item: -item.score)
         pair = compared(request.question, passages)
-        chosen = (side_by_side(scored, pair) if pair else None) or choose(scored, wanted, self._max_sources)
+        chosen = (side_by_side(scored, pair, self._max_sources) if pair else None) or choose(
+            scored, wanted, self._max_sources
+        )
         return [quote for passage in passages if (quote := _quote(passage, chosen))]
 
 
