@@ -13,6 +13,7 @@ from knowledge.text import Analyzer, fold
 EARLIER_WEIGHT = 0.3
 """Of a term that only the questions before hold: they say what it is about, the question what is asked."""
 _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+_EXACT = _MEASURED | {AnswerType.CONTACT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Wanted:
     def way(self) -> bool:
         """Whether it asks for a way or an enumeration, which is quoted as a whole."""
         return AnswerType.STEPS in self.kinds or AnswerType.LIST in self.kinds
+
+    @property
+    def exact(self) -> frozenset[AnswerType]:
+        """The types among them that a text has or has not, without a doubt; none where a way is asked for, too."""
+        return frozenset() if self.way else _EXACT & frozenset(self.kinds)
 
     @property
     def measured(self) -> tuple[AnswerType, ...]:
