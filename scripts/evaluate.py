@@ -47,7 +47,7 @@ from knowledge.evaluation.runner import Answerer, Reply, Result, build_retriever
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Filter, Retrieval, Vector
+from knowledge.types import Chunk, Context, Filter, Retrieval, Vector
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
 from scripts.evaluation.verification import corruption_report, counterfactual_report
@@ -71,9 +71,10 @@ class _Scoped:
         vector: Vector | None = None,
         where: Filter | None = None,
         explain: bool = False,
+        context: Context = Context(),  # noqa: B008 - immutable
     ) -> Retrieval:
         return await self._retriever.search(
-            question, rewrite=rewrite, vector=vector, where=where or self._where, explain=explain
+            question, rewrite=rewrite, vector=vector, where=where or self._where, explain=explain, context=context
         )
 
 
