@@ -14,19 +14,41 @@ from agents.base import said
 from agents.emotion import Emotion, emotion
 from agents.emotion_head import EmotionHead
 from agents.errors import BusinessUnavailable
+from agents.language import in_english
 from agents.offers import Cause, MemberFacts, Offers
+from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
+from agents.wording.catalogue import say
 from knowledge.text import fold
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_INJURY = re.compile(
+    r"受伤|烫伤|烧伤|划伤|摔伤|流血|中毒|拉肚子|腹泻|呕吐|过敏|住院|医院|异物|虫子|injur|hospital|poison|allerg"
+)
+_HAZARD = re.compile(
+    r"触电|漏电|起火|着火|冒烟|爆炸|被困|困在|(?:燃气|煤气|天然气)[^,，。]{0,4}[漏泄味]"
+    r"|caught fire|smok(?:e|ing)|explo(?:de|si)"
+)
 _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
+    (Cause.SAFETY, _INJURY),
+    (Cause.SAFETY, _HAZARD),
     (
-        Cause.SAFETY,
+        Cause.FRAUD,
         re.compile(
-            r"受伤|烫伤|烧伤|划伤|流血|中毒|拉肚子|腹泻|呕吐|过敏|住院|医院"
-            r"|触电|漏电|起火|着火|冒烟|爆炸|异物|虫子|injur|hospital|poison|allerg|caught fire"
+            r"冒充|诈骗(?:电话|短信|分子|团伙)|(?:遇到|疑似|接到|是不是|会不会是)[^,，。]{0,4}诈骗"
+            r"|钓鱼(?:网站|链接|短信)|假(?:客服|网站|官网|冒)"
+            r"|(?:问我?要|找我要|索要|套取|骗)[^,，。]{0,6}(?:验证码|密码|转账)"
+            r"|phishing|impersonat|pretend(?:ed|ing|s)? to be"
+        ),
+    ),
+    (
+        Cause.PRIVACY,
+        re.compile(
+            r"(?:信息|隐私|资料|号码?|电话|地址|身份证|照片)[^,，。]{0,8}(?:泄[露漏]|外泄|倒?卖给|被卖|卖了)"
+            r"|泄[露漏](?:了)?[^,，。]{0,8}(?:信息|隐私|资料|号|电话|地址|身份证)"
+            r"|(?:data|information|number|address) (?:was |has been |were )?(?:leak|breach)"
+            r"|leak(?:ed|ing)?[^.]{0,12}(?:data|information|number|address)"
         ),
     ),
     (
@@ -44,37 +66,15 @@ _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_HEARD: Mapping[Cause, tuple[str, str]] = {
-    Cause.CANCELLATION: (
-        "很遗憾听到您想离开，一定是我们有做得不够好的地方。您的决定我们尊重，也想先弄清楚是什么让您不满意。",
-        "We are sorry to hear that you want to leave. We respect your decision and would like to know what went wrong.",
-    ),
-    Cause.BILLING: (
-        "钱的事情必须弄清楚，非常理解您的着急。这笔费用会由专人核对；在此之前请保留好账单或扣款截图。"
-        "如果怀疑被盗刷，请先联系银行或支付平台冻结账户。",
-        "We understand how worrying this charge is. A colleague will check it with you; please keep the statement or a "
-        "screenshot. If you suspect fraud, ask your bank to block the card first.",
-    ),
-    Cause.SAFETY: (
-        "您和家人的安全最重要。请先停止使用，身体不适请及时就医，并保留好商品、包装和照片；我们会马上安排专人跟进。",
-        "Your safety comes first. Please stop using the product, see a doctor if you feel unwell, and keep the product "
-        "and photos. A colleague will follow up at once.",
-    ),
-    Cause.COMPLAINT: (
-        "非常抱歉给您带来不好的体验，您的感受我们完全理解，这件事我们会认真对待。",
-        "We are very sorry for this experience. We understand how you feel and take it seriously.",
-    ),
+_HEARD: Mapping[Cause, str] = {
+    Cause.SAFETY: "care_hazard",
+    Cause.FRAUD: "care_fraud",
+    Cause.PRIVACY: "care_privacy",
+    Cause.BILLING: "care_charge",
+    Cause.CANCELLATION: "care_leaving",
+    Cause.COMPLAINT: "care_complaint",
 }
-_PERSON = ("我会请人工客服为您跟进处理。", "I am asking a colleague to take care of this for you.")
-_CRISIS = (
-    "听到您这样说，我很担心您。无论发生了什么，您的生命比任何事情都重要，也有人愿意听您说。"
-    "请先到安全的地方，联系一位信任的家人或朋友陪在身边；"
-    "在中国大陆可以随时拨打 12356（全国统一心理援助热线），紧急情况请立即拨打 110 或 120。"
-    "我正在请同事马上来和您沟通，您的事情我们会一起想办法。",
-    "I am worried about you. Whatever happened, your life matters more than anything else, and you do not have to face "
-    "this alone. Please go somewhere safe, reach someone you trust, and call your local emergency number right away if "
-    "you are in danger. I am asking a colleague to talk with you now.",
-)
+"""What is said first: it names the matter, and what the customer had better do now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +92,27 @@ class CareAgent:
 
     name = "care"
 
-    def __init__(self, policy: CarePolicy | None = None, today: Callable[[], date] = date.today) -> None:
+    def __init__(
+        self,
+        policy: CarePolicy | None = None,
+        today: Callable[[], date] = date.today,
+        profile: TenantProfile | None = None,
+    ) -> None:
+        """profile: only its language."""
         self._policy = policy or CarePolicy()
         self._today = today
+        self._profile = profile or TenantProfile()
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         feeling = felt(question, self._policy.head)
-        language = 0 if _CHINESE.search(question.text) else 1
-        parts, degraded = [_CRISIS[language]], question.degraded
+        english = in_english(question, self._profile)
+        parts, degraded = [say("care_crisis", english)], question.degraded
         if not feeling.crisis:
             cause = cause_of(question.resolved)
             offer, unavailable = await self._offer(question, cause)
-            parts = [_HEARD[cause][language], *([offer] if offer else []), _PERSON[language]]
+            heard = say(_matter(cause, question.standalone), english, seed=question.text)
+            parts = [heard, *([offer] if offer else []), say("care_person", english)]
             degraded += unavailable
         answer = Answer(
             reply="\n".join(parts),
@@ -157,3 +165,8 @@ def cause_of(text: str) -> Cause:
     """What it is about, by its words; a complaint where nothing else is said."""
     words = fold(text)
     return next((cause for cause, pattern in _CAUSES if pattern.search(words)), Cause.COMPLAINT)
+
+
+def _matter(cause: Cause, text: str) -> str:
+    """The key of what is said first: whoever is hurt needs a doctor, whoever stands by a fire has to leave."""
+    return "care_injury" if cause is Cause.SAFETY and _INJURY.search(fold(text)) else _HEARD[cause]

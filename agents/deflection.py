@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.base import said
+from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Outcome, Question
+from agents.wording.catalogue import say
 
-_REPLIES = {
-    Intent.NONSENSE: (Outcome.NONSENSE, "抱歉，我没有看懂您的意思，可以用一句话说说您想问什么吗？"),
-    Intent.IRRELEVANT: (Outcome.IRRELEVANT, "这个话题我帮不上忙，我是{name}，主要解答与我们的商品和服务有关的问题。"),
-    Intent.OUT_OF_SCOPE: (
-        Outcome.OUT_OF_SCOPE,
-        "抱歉，这件事不在我们的服务范围内，我不便给出意见，以免误导您。如果它与我们的服务有关，可以为您转接人工客服。",
-    ),
+_OUTCOMES = {
+    Intent.NONSENSE: Outcome.NONSENSE,
+    Intent.IRRELEVANT: Outcome.IRRELEVANT,
+    Intent.OUT_OF_SCOPE: Outcome.OUT_OF_SCOPE,
 }
-_TOPICS = "您可以试试问我："
+"""Intents that are keys of the catalogue too."""
 MAX_SUGGESTIONS = 3
 
 
@@ -29,15 +28,16 @@ class DeflectionAgent:
     def __init__(self, intent: Intent, profile: TenantProfile) -> None:
         """Raises KeyError for an intent that is not to be deflected."""
         self._intent = intent
-        self._outcome, self._reply = _REPLIES[intent]
+        self._outcome = _OUTCOMES[intent]
         self._profile = profile
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
+        english = in_english(question, self._profile)
         topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
-        reply = self._reply.replace("{name}", self._profile.name)
+        reply = say(self._intent, english, seed=question.text, name=self._profile.called(english))
         if topics:
-            reply += "\n" + _TOPICS + "".join(f"\n- {topic}" for topic in topics)
+            reply += f"\n{say('topics', english)}" + "".join(f"\n- {topic}" for topic in topics)
         return said(
             Answer(
                 reply=reply,

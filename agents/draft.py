@@ -8,9 +8,8 @@ from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Tex
 from agents.llm.quotable import safe_text, without_orders
 from agents.types import CITING, Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
+from agents.wording.catalogue import say
 from knowledge.types import Candidate, Chunk
-
-DISCLAIMER = "以下内容与您的问题相关，但不能确定完全对应，仅供参考："
 
 
 class Draft:
@@ -50,7 +49,7 @@ class Draft:
         """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""
         match piece:
             case Text(text):
-                return self._out(([] if self._texts or self._confident else [DISCLAIMER + "\n"]) + [text])
+                return self._out([*self._disclaimer(), text])
             case Citation():
                 return self._out(self._cited(piece))
             case Withdrawn():
@@ -73,7 +72,8 @@ class Draft:
         """What to send at the end of an answer."""
         if not self._unanswered:
             return []
-        return self._out([partial_ending(self.fragments, [self._index(number) for number in self._quotes])])
+        cited = [self._index(number) for number in self._quotes]
+        return self._out([partial_ending(self.fragments, cited, self._request.english)])
 
     @property
     def complete(self) -> bool:
@@ -110,6 +110,10 @@ class Draft:
     def candidates(self) -> list[Candidate]:
         """The fragments used."""
         return [self._request.fragments[number] for number in self._quotes if number != PAGE]
+
+    def _disclaimer(self) -> list[str]:
+        """Before the first text of an answer that is not sure enough."""
+        return [] if self._texts or self._confident else [say("disclaimer", self._request.english) + "\n"]
 
     def _out(self, texts: list[str]) -> list[str]:
         self._texts += texts

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator
 
 from agents.base import said
 from agents.care import CarePolicy, felt, requested
+from agents.language import in_english
+from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
-
-_REPLY = ("好的，马上为您联系人工客服。", "Sure, let me get a colleague for you.")
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+from agents.wording.catalogue import say
 
 
 class EscalationAgent:
-    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue."""
+    """Asks for a person; whether one is there, and when, is told by whoever keeps the queue.
+
+    profile: only its language.
+    """
 
     name = "escalation"
 
-    def __init__(self, policy: CarePolicy) -> None:
+    def __init__(self, policy: CarePolicy, profile: TenantProfile | None = None) -> None:
         self._policy = policy
+        self._profile = profile or TenantProfile()
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         return said(
             Answer(
-                reply=_REPLY[0 if _CHINESE.search(question.text) else 1],
+                reply=say("person_called", in_english(question, self._profile)),
                 outcome=Outcome.HANDOFF,
                 intent="human_handoff",
                 agent=self.name,

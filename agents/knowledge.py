@@ -12,6 +12,7 @@ from typing import Protocol
 from agents.asking import bare_name
 from agents.base import answer_of
 from agents.draft import Draft
+from agents.language import in_english
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
 from agents.pages import about_page, ordered_up, page_chunk
@@ -32,16 +33,13 @@ from agents.types import (
     Token,
 )
 from agents.verification.thorough import ThoroughSearch
-from agents.verifier import CANNOT, Review, Verifier
+from agents.verifier import Review, Verifier
+from agents.wording.catalogue import say
 from knowledge.continuity import told
 from knowledge.text import fold
 from knowledge.types import Candidate, Context, Filter, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
-NEED_PERSON = "转人工客服"
-_DEGRADED = "抱歉，检索服务暂时不完整，现在还不能可靠地回答这个问题。请稍后再试，或联系人工客服。"
-_OUT_OF_SCOPE = "抱歉，这个话题不在我的服务范围内。如需帮助，可以联系人工客服。"
-_UNSPEAKABLE = "抱歉，找到了相关资料，但其中没有可以直接引用的内容，请联系人工客服确认。"
 
 
 class Searcher(Protocol):
@@ -95,7 +93,7 @@ class KnowledgeAgent:
         yield Meta(self.name, "knowledge")
         question = about_page(question)
         if self._avoids(question):
-            answer = self._refusal(_OUT_OF_SCOPE, Outcome.OUT_OF_SCOPE)
+            answer = self._refusal("avoided", Outcome.OUT_OF_SCOPE, self._english(question))
             yield Token(answer.reply)
             yield _done(answer, question)
             return
@@ -156,7 +154,7 @@ class KnowledgeAgent:
                         yield Settled()
         for text in draft.rest() if draft.used else ():
             yield Token(text)
-        answer = written = self._finished(draft, retrieval)
+        answer = written = self._finished(draft, retrieval, request.english)
         if draft.complete and self._verifier is not None:
             answer = await self._verified(self._verifier, question, draft, written)
         if draft.withdrawn or (draft.sent and not draft.used) or answer.reply != written.reply:
@@ -168,13 +166,13 @@ class KnowledgeAgent:
     async def _verified(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
         """The answer after a second reading, by a model as long as the turn may ask one."""
         started = time.perf_counter()
-        english = self._policy.profile.replies_in_english(question.standalone)
+        english = self._english(question)
         review = Review(question.standalone, answer.reply, draft.fragments, english)
         may_ask = self._thorough is not None or question.usage.calls + draft.usage.calls < question.max_calls
         checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
-            return replace(self._refusal(checked.reply, checked.outcome), verified=checked.verified)
+            return replace(self._refusal("cannot_answer", checked.outcome, english), verified=checked.verified)
         return replace(
             answer,
             reply=checked.reply,
@@ -199,12 +197,13 @@ class KnowledgeAgent:
             history=question.history,
             summary=question.summary,
             page=page,
+            english=self._english(question),
         )
 
-    def _finished(self, draft: Draft, retrieval: Retrieval) -> Answer:
+    def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
         if draft.used:
             return draft.answer(self.name, neighbours(retrieval.passing, draft.candidates))
-        return self._refusal(CANNOT if draft.cannot else _UNSPEAKABLE, Outcome.CANNOT_ANSWER)
+        return self._refusal("cannot_answer" if draft.cannot else "unquotable", Outcome.CANNOT_ANSWER, english)
 
     def _avoids(self, question: Question) -> bool:
         asked = fold(question.standalone)
@@ -215,19 +214,26 @@ class KnowledgeAgent:
         topics = _topics(c for c in retrieval.candidates if c.verdict is not Verdict.REFUSE)
         if name := bare_name(question.standalone):
             topics = _titles(c for c in retrieval.candidates if _mentions(c, name)) or topics
+        english = self._english(question)
         if topics:
-            return Answer(_clarifying(topics), Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
+            reply = _clarifying(topics, english, question.text)
+            return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
         if retrieval.degraded:
-            return self._refusal(_DEGRADED, Outcome.CANNOT_ANSWER)
-        return self._refusal(self._policy.profile.fallback_script, Outcome.NO_EVIDENCE)
+            return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
+        return self._refusal("fallback", Outcome.NO_EVIDENCE, english)
 
-    def _refusal(self, reply: str, outcome: Outcome) -> Answer:
+    def _english(self, question: Question) -> bool:
+        return in_english(question, self._policy.profile)
+
+    def _refusal(self, key: str, outcome: Outcome, english: bool) -> Answer:
+        """key: of what is said; the fallback script is the tenant's."""
+        own = key == "fallback"
         return Answer(
-            reply=reply,
+            reply=self._policy.profile.fallback(english) if own else say(key, english),
             outcome=outcome,
             intent="knowledge",
             agent=self.name,
-            suggestions=(NEED_PERSON,),
+            suggestions=(say("need_person", english),),
             escalate_to_human=True,
         )
 
@@ -273,8 +279,8 @@ def _mentions(candidate: Candidate, name: str) -> bool:
     return re.search(whole, fold(candidate.chunk.indexed_text)) is not None
 
 
-def _clarifying(topics: tuple[str, ...]) -> str:
+def _clarifying(topics: tuple[str, ...], english: bool, seed: str) -> str:
     if len(topics) == 1:
-        return f"请问您想了解的是「{topics[0]}」吗？如果不是，请补充一下具体的商品、型号或遇到的情况。"
+        return say("clarify_one", english, seed=seed, topic=topics[0])
     listed = "\n".join(f"{number}. {topic}" for number, topic in enumerate(topics, start=1))
-    return f"为了准确回答，请问您想了解的是下面哪一项？\n{listed}\n也可以补充具体的商品、型号或遇到的情况。"
+    return say("clarify_several", english, seed=seed, topics=listed)

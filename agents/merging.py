@@ -29,27 +29,32 @@ from agents.types import (
     Token,
     Usage,
 )
+from agents.wording.catalogue import say
 
 BETWEEN = "\n\n"
 PART = "business"
 """What is marked as degraded."""
 ASKING = frozenset({"business", "knowledge"})
 """Agents that ask models."""
-OUT_OF_REACH = "您的账户数据暂时查不到，请稍后再问一次。"
 _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 """What the first agent may end with while the rest of the question is answered."""
 
 
-async def run_together(agents: Sequence[Agent], question: Question) -> AsyncGenerator[AnswerEvent]:
-    """The events of a merged answer; the outcome is the first agent's if it had an answer. Raises what agents raise."""
+async def run_together(
+    agents: Sequence[Agent], question: Question, english: bool = False
+) -> AsyncGenerator[AnswerEvent]:
+    """The events of a merged answer; the outcome is the first agent's if it had an answer. Raises what agents raise.
+
+    english: the reply's language.
+    """
     asked = _dealt(agents, question)
     others = [
-        asyncio.create_task(_collected(agent, part), name=agent.name)
+        asyncio.create_task(_collected(agent, part, english), name=agent.name)
         for agent, part in zip(agents[1:], asked[1:], strict=True)
     ]
     try:
         first = None
-        async with aclosing(_run(agents[0], asked[0])) as events:
+        async with aclosing(_run(agents[0], asked[0], english)) as events:
             async for event in events:
                 if isinstance(event, Done):
                     first = event.answer
@@ -100,7 +105,7 @@ class InTurn:
                 yield event
 
 
-async def _run(agent: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
+async def _run(agent: Agent, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
     """See `Agent.run`; an outage of the business database becomes a sentence, marked."""
     silent = True
     try:
@@ -111,7 +116,8 @@ async def _run(agent: Agent, question: Question) -> AsyncGenerator[AnswerEvent]:
     except BusinessUnavailable as error:
         logger.opt(exception=error).warning("the business part of an answer is missing")
         degraded = tuple(dict.fromkeys((*question.degraded, PART)))
-        answer = Answer(OUT_OF_REACH, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=degraded)
+        reply = say("rows_out_of_reach", english)
+        answer = Answer(reply, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=degraded)
         if silent:
             yield Meta(answer.agent, answer.intent)
         yield Token(answer.reply)
@@ -130,8 +136,8 @@ def _dealt(agents: Sequence[Agent], question: Question) -> list[Question]:
     return [replace(question, max_calls=spent + shares[0]), *others]
 
 
-async def _collected(agent: Agent, question: Question) -> list[AnswerEvent]:
-    return [event async for event in _run(agent, question)]
+async def _collected(agent: Agent, question: Question, english: bool) -> list[AnswerEvent]:
+    return [event async for event in _run(agent, question, english)]
 
 
 def _adds(answer: Answer) -> bool:

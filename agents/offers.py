@@ -25,6 +25,8 @@ class Cause(StrEnum):
     CANCELLATION = "cancellation"
     BILLING = "billing"
     SAFETY = "safety"
+    FRAUD = "fraud"
+    PRIVACY = "privacy"
     COMPLAINT = "complaint"
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-_HAN = re.compile(r"[\u3400-\u9fff]")
+from agents.wording.catalogue import say
+
 ReplyLanguage = Literal["auto", "zh-Hans", "zh-Hant", "en"]
+NAME, FALLBACK = say("assistant", False), say("fallback", False)
+"""Of a tenant that chose no other; these have English twins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +23,12 @@ class TenantProfile:
     of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change answers.
     """
 
-    name: str = "智能客服"
+    name: str = NAME
     persona: str = ""
     tone: str = "亲切、专业、简洁"
     reply_language: ReplyLanguage = "auto"
     avoid_topics: tuple[str, ...] = ()
-    fallback_script: str = "抱歉，知识库中未找到相关内容。"
+    fallback_script: str = FALLBACK
     welcome_message: str = ""
     suggested_questions: tuple[str, ...] = ()
     system_prompt: str = ""
@@ -40,6 +42,10 @@ class TenantProfile:
         text = json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def replies_in_english(self, question: str) -> bool:
-        """Whether a question is answered in English, so that Chinese fragments are translated."""
-        return self.reply_language == "en" or (self.reply_language == "auto" and not _HAN.search(question))
+    def called(self, english: bool) -> str:
+        """The assistant's name."""
+        return say("assistant", english) if self.name == NAME else self.name
+
+    def fallback(self, english: bool) -> str:
+        """What is said where the knowledge base holds nothing."""
+        return say("fallback", english) if self.fallback_script == FALLBACK else self.fallback_script

@@ -15,8 +15,10 @@ from agents.deflection import DeflectionAgent
 from agents.emotion import CALM, Emotion
 from agents.escalation import EscalationAgent
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy, Searcher
+from agents.language import in_english
 from agents.llm.base import Generator
 from agents.merging import InTurn, run_together
+from agents.profile import TenantProfile
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
@@ -46,11 +48,11 @@ Build = Callable[[AgentParts], Agent]
 
 
 def _escalation(parts: AgentParts) -> EscalationAgent:
-    return EscalationAgent(parts.care)
+    return EscalationAgent(parts.care, parts.policy.profile)
 
 
 def _care(parts: AgentParts) -> CareAgent:
-    return CareAgent(parts.care)
+    return CareAgent(parts.care, profile=parts.policy.profile)
 
 
 def _ticket(parts: AgentParts) -> TicketAgent:
@@ -93,10 +95,13 @@ _PERSON_TAKES_OVER = frozenset({Intent.HUMAN_REQUEST, Intent.HIGH_STAKES})
 class Roster:
     """The agents of one tenant."""
 
-    def __init__(self, agents: Mapping[Intent, Agent], care: CarePolicy | None = None) -> None:
-        """agents: one for every intent; the same one may answer several."""
+    def __init__(
+        self, agents: Mapping[Intent, Agent], care: CarePolicy | None = None, profile: TenantProfile | None = None
+    ) -> None:
+        """agents: one for every intent; the same one may answer several. profile: only its language."""
         self._agents = dict(agents)
         self._care = care or CarePolicy()
+        self._profile = profile or TenantProfile()
 
     @classmethod
     def of(cls, parts: AgentParts) -> Roster:
@@ -105,7 +110,7 @@ class Roster:
         absent = {build for build, needed in present.items() if needed is None}
         builds = {intent: _knowledge if build in absent else build for intent, build in AGENTS.items()}
         built = {build: build(parts) for build in builds.values()}
-        return cls({intent: built[build] for intent, build in builds.items()}, parts.care)
+        return cls({intent: built[build] for intent, build in builds.items()}, parts.care, parts.policy.profile)
 
     def chosen(self, route: Route, feeling: Emotion = CALM) -> tuple[Agent, ...]:
         """The agents of a route, the one to be heard first at the front.
@@ -128,7 +133,8 @@ class Roster:
     async def run(self, question: Question, route: Route) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
         agents = self._looking_up(self.chosen(route, felt(question, self._care.head)))
-        events = run_together(agents, question) if len(agents) > 1 else agents[0].run(question)
+        english = in_english(question, self._profile)
+        events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
         async with aclosing(events):
             async for event in events:
                 yield event

@@ -166,8 +166,6 @@ class HandoffReason(StrEnum):
     ASKED = "asked"
     HIGH_STAKES = "high_stakes"
     EMOTION = "emotion"
-    FAILED_TWICE = "failed_twice"
-    LOW_CONFIDENCE_TWICE = "low_confidence_twice"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,18 +18,18 @@ from agents.verification.claims import MAX_CLAIMS
 from agents.verification.critique import Coverage, Critic, Critique, read_critique
 from agents.verification.offline import Checked, check_reply, cited
 from agents.verification.replies import UnreadableReply
+from agents.wording.catalogue import say
 from knowledge.types import Chunk
 
-PERSON_LINK = "[联系人工客服](#human)"
-"""Markdown; clients open the handoff where they meet this target."""
-CANNOT = "抱歉，找到了相关资料，但其中没有写明您问的内容，请联系人工客服确认。"
+PERSON_TARGET = "#human"
+"""Of a Markdown link; clients open the handoff where they meet it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
     """A finished reply, without the words that frame it (disclaimer, offer of a person).
 
-    fragments: all that it was written from, by the number that `[n]` in it means; english: see `SupportChecker`.
+    fragments: all that it was written from, by the number that `[n]` in it means; english: the reply's language.
     """
 
     question: str
@@ -137,16 +137,18 @@ def _checked(review: Review) -> Checked:
 
 def _presented(review: Review, reply: str, coverage: Coverage) -> str:
     if coverage == "CANNOT":
-        return CANNOT
-    return reply if coverage == "FULLY" else reply + partial_ending(review.fragments, cited(reply))
+        return say("cannot_answer", review.english)
+    ending = partial_ending(review.fragments, cited(reply), review.english)
+    return reply if coverage == "FULLY" else reply + ending
 
 
-def partial_ending(fragments: Mapping[int, Chunk], cited: Collection[int]) -> str:
+def partial_ending(fragments: Mapping[int, Chunk], cited: Collection[int], english: bool) -> str:
     """After a part of an answer: one article to read on, rather one that is not cited, and a link to a person."""
     numbers = [number for number in fragments if number not in cited] or list(fragments)
     titles = (fragments[number].document.title for number in numbers)
-    article = next((f"\n相关文章：《{title}》" for title in titles if title and safe_text(title)), "")
-    return f"\n{article}\n其余部分资料中没有写明，可以{PERSON_LINK}确认。"
+    article = next(("\n" + say("read_on", english, title=title) for title in titles if title and safe_text(title)), "")
+    link = f"[{say('person_link', english)}]({PERSON_TARGET})"
+    return f"\n{article}\n{say('rest_unanswered', english, link=link)}"
 
 
 def _factuality(checked: Checked, critique: Critique | None) -> int | None:

@@ -131,7 +131,13 @@ class Container:
         self.holders = HolderRepository(base.database)
         self.access = Access(self.holders, lifetime)
         self.turn_log = TurnLog(
-            base.database, after_turns, self.outbox.wake, self.desk.feed.note, durable=durable, lifetime=lifetime
+            base.database,
+            after_turns,
+            self.outbox.wake,
+            self.desk.feed.note,
+            durable=durable,
+            lifetime=lifetime,
+            answering=settings.answer_while_queued,
         )
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
@@ -140,7 +146,7 @@ class Container:
         self.learnt = asyncio.Event()
         """Set once messages are screened and routed by their meaning, not by rules alone."""
         self.learning = True
-        guard = Guard(settings.max_message_chars)
+        guard = Guard(settings.max_message_chars, self.profiles.get)
         self._answering = Answering(base.embedder, guard, self._team, self.metrics)
         self.chat = ChatService(
             guard,

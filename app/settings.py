@@ -172,6 +172,9 @@ class Settings(BaseSettings):
     rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型改写的秒数上限，超时则用规则改写")
 
     # Human desk
+    answer_while_queued: bool = Field(
+        True, description="顾客排队等人工时，智能客服是否继续回答；false 则把消息存下来，只等客服"
+    )
     desk_release_minutes: float = Field(
         15.0, gt=0, description="客服多少分钟没有露面且没有回复时，会话退回队列重新安排"
     )

@@ -1,6 +1,6 @@
-"""Measures the product's own retriever and knowledge agent: `python scripts/evaluate.py --set DIR`.
+"""Measures the product: `python scripts/evaluate.py --set DIR`, `--dialogues FILE` for whole conversations.
 
-Embeddings are kept in DATA_DIR, so that unchanged text is embedded once.
+Embeddings are kept, in DATA_DIR or in `--cache`, so that unchanged text is embedded once.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tqdm import tqdm
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
 from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.llm import LanguageModels
+from app.logging import configure_logging
 from app.retrieval import (
     chunk_options,
     default_profile,
@@ -50,9 +49,12 @@ from knowledge.text import Analyzer
 from knowledge.types import Chunk, Context, Filter, Retrieval, Vector
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
+from scripts.evaluation.through_chat import chat_set_report, dialogues_report
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
+_PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing")
+"""What is measured with parts of the product; whole conversations need all of it."""
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
 """Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach."""
 
@@ -163,6 +165,17 @@ def _run_lines(data: EvalSet, results: Sequence[Result]) -> list[str]:
 
 
 async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    report: dict[str, Any] = {}
+    if arguments.dialogues:
+        report |= await dialogues_report(arguments, settings)
+    if arguments.set and arguments.through == "chat":
+        report |= await chat_set_report(arguments, settings)
+    elif any(getattr(arguments, task) for task in _PART_BY_PART):
+        report |= await _evaluate_parts(arguments, settings)
+    return report
+
+
+async def _evaluate_parts(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     with (
         closing(SqliteEmbeddingCache(embeddings_path(settings))) as cache,
         closing(get_embedder(settings.embedder, cache, embedder_options(settings))) as embedder,
@@ -233,10 +246,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/evaluate.py", description="评测检索、拒答与回答")
+    parser = argparse.ArgumentParser(prog="scripts/evaluate.py", description="评测检索、拒答、回答与多轮对话")
     parser.add_argument("--set", type=Path, metavar="DIR", help="评测集文件夹")
     parser.add_argument("--out-of-domain", type=Path, metavar="FILE", help="域外问题，JSONL：id、text")
-    parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="逐题结果写到这里")
+    parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="逐题或逐轮的结果写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
     parser.add_argument("--baselines", action="store_true", help="同时给出 BM25、向量与普通 RRF 的指标")
     parser.add_argument("--rejection", type=Path, metavar="FILE", help="每题只对它自己的文档，看该拒答时是否拒答")
@@ -246,19 +259,49 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--safety", type=Path, metavar="FILE", help="攻击与正常消息，看该拦的是否拦下")
     parser.add_argument("--routing", type=Path, metavar="FILE", help="标注了意图的消息，看路由是否正确")
     parser.add_argument("--kb", type=Path, metavar="DIR", action="append", default=[], help="路由时的知识库，可重复")
+    _add_chat_arguments(parser)
     options = parser.parse_args(arguments)
-    tasks = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing")
-    if not any(getattr(options, task) for task in tasks):
-        parser.error(f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一")
-    if not options.set and (options.out_of_domain or options.run or options.baselines):
-        parser.error("--out-of-domain、--run 和 --baselines 要与 --set 一起用")
-    if bool(options.routing) != bool(options.kb):
-        parser.error("--routing 和 --kb 要一起用")
-    for path in (options.run, options.json):
-        if path and not path.resolve().parent.is_dir():  # not after minutes of work
-            parser.error(f"没有文件夹 {path.resolve().parent}")
+    if problem := _misuse(options):
+        parser.error(problem)
     return options
 
 
+def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is measured through the chat itself."""
+    chat = parser.add_argument_group("经由对话")
+    chat.add_argument("--dialogues", type=Path, metavar="FILE", help="逐轮标注的对话，按规则判对错")
+    chat.add_argument("--docs", type=Path, metavar="DIR", action="append", default=[], help="对话的知识库，默认示例")
+    chat.add_argument(
+        "--business", action=argparse.BooleanOptionalAction, help="接上当天的示例业务库；没给 --docs 时默认接上"
+    )
+    chat.add_argument("--show", type=int, default=0, metavar="N", help="打印前 N 个没答对的轮次")
+    chat.add_argument(
+        "--through", choices=("parts", "chat"), default="parts", help="--set 的问题只经检索与回答，或整个对话"
+    )
+    chat.add_argument("--cache", type=Path, default=Path(".cache"), metavar="DIR", help="向量缓存，默认 .cache")
+
+
+def _misuse(options: argparse.Namespace) -> str:
+    """What is wrong with options that do not go together; empty for nothing."""
+    tasks = (*_PART_BY_PART, "dialogues")
+    if not any(getattr(options, task) for task in tasks):
+        return f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一"
+    if not options.set and (options.out_of_domain or options.baselines):
+        return "--out-of-domain 和 --baselines 要与 --set 一起用"
+    if bool(options.set) == bool(options.dialogues) and options.run:
+        return "--run 要与 --set 或 --dialogues 之一一起用"
+    if options.docs and not options.dialogues:
+        return "--docs 要与 --dialogues 一起用"
+    if options.through == "chat" and (not options.set or options.baselines):
+        return "--through chat 要与 --set 一起用，不能带 --baselines"
+    if bool(options.routing) != bool(options.kb):
+        return "--routing 和 --kb 要一起用"
+    for path in (options.run, options.json):
+        if path and not path.resolve().parent.is_dir():  # not after minutes of work
+            return f"没有文件夹 {path.resolve().parent}"
+    return ""
+
+
 if __name__ == "__main__":
+    configure_logging("WARNING")
     raise SystemExit(main())

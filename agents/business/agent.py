@@ -21,14 +21,8 @@ from agents.excerpt import excerpt, is_whole
 from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
+from agents.wording.catalogue import say
 
-SIGN_IN = "这个问题要查您本人的数据，请先登录。登录后再问一次，我就能为您查询了。"
-SIGN_IN_ENGLISH = "This question needs your own data: please sign in first, then ask again and I will look it up."
-NOT_UNDERSTOOD = "这个问题我没能在您的账户数据里查到答案。您可以换个说法，或问得具体一些，例如订单号、时间、商品。"
-REFUSED = "抱歉，这个问题我没法在您的账户数据里查询。您可以换个说法再问一次。"
-TOO_SLOW = (
-    "抱歉，这个问题要翻的数据太多，没能在规定的时间里查完。您可以把范围缩小一些再问，例如说明时间、订单号或商品。"
-)
 ATTEMPTS = 2
 """Statements of a language model for one question: the second may mend what was wrong with the first."""
 
@@ -78,8 +72,8 @@ class BusinessAgent:
     async def _answer(self, question: Question, whole: bool) -> Answer:
         """whole: nothing of the question was left out, so that a plan by rules may say that it understood all."""
         if not question.caller:
-            return self._said(SIGN_IN_ENGLISH if in_english(question, self._profile) else SIGN_IN, Outcome.CLARIFY)
-        if refusal := await self._identity.refusal(question):
+            return self._said(say("sign_in", self._english(question)), Outcome.CLARIFY)
+        if refusal := await self._identity.refusal(question, self._english(question)):
             return self._said(refusal, Outcome.CANNOT_ANSWER)
         plan = self._parts.queries.plan(question.resolved, self._parts.today()) if whole else None
         if self._parts.writer is None or (plan is not None and plan.certain):
@@ -88,12 +82,12 @@ class BusinessAgent:
 
     async def _planned(self, question: Question, plan: Plan | None) -> Answer:
         if plan is None:
-            return self._said(NOT_UNDERSTOOD, Outcome.NO_EVIDENCE)
+            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
         try:
             return self._told(await self._parts.database.query(plan.sql, question.caller, PLAN_DIALECT), plan)
         except UnsafeQuery as error:
             logger.bind(subject=plan.subject, reason=str(error)).info("a planned statement was refused")
-            return self._said(NOT_UNDERSTOOD, Outcome.NO_EVIDENCE)
+            return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
         except StatementFailed as error:  # nothing that the customer could ask otherwise
             logger.bind(subject=plan.subject, reason=str(error)).error("a planned statement failed")
             raise BusinessUnavailable(str(error)) from error
@@ -118,9 +112,9 @@ class BusinessAgent:
                 continue
             return replace(self._told(rows, None), usage=usage)
         if plan is None and slow:
-            answer = self._said(TOO_SLOW, Outcome.CANNOT_ANSWER)
+            answer = self._said(say("rows_too_slow", self._english(question)), Outcome.CANNOT_ANSWER)
         elif plan is None and refused is not None:
-            answer = self._said(REFUSED, Outcome.CANNOT_ANSWER)
+            answer = self._said(say("rows_refused", self._english(question)), Outcome.CANNOT_ANSWER)
         else:
             answer = await self._planned(question, plan)
         return replace(answer, usage=usage, degraded=("llm",) if failed else ())
@@ -129,6 +123,9 @@ class BusinessAgent:
         reply = self._parts.replies.write(rows, plan, self._parts.today())
         sources = row_sources(rows, self._parts.database.schema)
         return replace(self._said(reply, Outcome.ANSWERED), sources=sources)
+
+    def _english(self, question: Question) -> bool:
+        return in_english(question, self._profile)
 
     def _said(self, reply: str, outcome: Outcome) -> Answer:
         return Answer(reply=reply, outcome=outcome, intent=self.intent, agent=self.name)

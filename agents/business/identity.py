@@ -10,9 +10,8 @@ from agents.business.database import BusinessDatabase
 from agents.business.schema import Mask, Schema
 from agents.business.strangers import About, Mention, asks_for_others, mentions
 from agents.types import Question
+from agents.wording.catalogue import say
 
-PRIVATE = "为了保护会员隐私，我只能查询您本人账户下的数据，不能查询或提供其他人的信息。如需查询，请由本人登录后操作。"
-_NOT_FOUND = "在您的账户下没有查到「{value}」，请核对一下号码。为了保护会员隐私，我只能查询您本人名下的记录。"
 _MASKS: dict[About, Mask] = {About.PHONE: "phone", About.EMAIL: "email"}
 
 
@@ -25,16 +24,17 @@ class IdentityCheck:
         self._masked = {about: _places(database.schema, mask) for about, mask in _MASKS.items()}
         self._words = _words(database.schema)
 
-    async def refusal(self, question: Question) -> str | None:
+    async def refusal(self, question: Question, english: bool) -> str | None:
         """What to reply instead, None for a question about one's own data. Raises BusinessUnavailable."""
+        private = say("rows_private", english)
         texts = {question.text, question.resolved}
         if any(asks_for_others(text) for text in texts):
-            return PRIVATE
+            return private
         named = {mention for text in texts for mention in mentions(text, question.caller)}
         for mention in sorted(named, key=lambda mention: (mention.about is About.NUMBER, mention.value)):
             if not (self._known_word(mention) or await self.owns(mention, question.caller)):
                 number = mention.about is About.NUMBER
-                return _NOT_FOUND.format(value=mention.value) if number else PRIVATE
+                return say("rows_not_yours", english, value=mention.value) if number else private
         return None
 
     async def owns(self, mention: Mention, caller: str) -> bool:

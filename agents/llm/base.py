@@ -19,7 +19,8 @@ class Request:
 
     `fragments` passed the gate, best first; `page` is what the customer looks at, as a fragment of its own. `terms`
     and `idf` describe the question, as the retriever saw it. `question` stands alone; `asked` is how the customer
-    put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
+    put it, where that differs. `history` is oldest first, `summary` says what was talked about before it. `english` is
+    the language of the reply, into which Chinese fragments are translated.
     """
 
     question: str
@@ -30,6 +31,7 @@ class Request:
     history: tuple[Turn, ...] = ()
     summary: str = ""
     page: Chunk | None = None
+    english: bool = False
 
     def chunk(self, fragment: int) -> Chunk:
         """The text of a fragment, or of the page. Raises IndexError."""

@@ -11,7 +11,7 @@ from knowledge.text import Analyzer
 
 
 class ExtractiveGenerator:
-    """Every sentence of the reply is a verbatim span of the fragment that it cites."""
+    """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table made readable."""
 
     name = "extractive"
 
@@ -25,27 +25,26 @@ class ExtractiveGenerator:
             if number:
                 yield Text("\n")
             source = request.chunk(quote.fragment).text
-            for piece in _pieces(source, quote):
-                yield Text(piece)
+            gaps = _gaps(source, quote)
+            for gap, shown in zip(gaps, quote.shown, strict=True):
+                yield Text(gap + shown)
                 await asyncio.sleep(0)  # a long reply must not hold up the other streams
-            yield Citation(quote.fragment, "".join(_pieces(source, quote)))
+            yield Citation(quote.fragment, _verbatim(gaps, quote))
             yield Checked()
 
 
-def _pieces(source: str, quote: Quote) -> list[str]:
-    """The sentences with the white space between them: as in the source where they are neighbours there."""
-    pieces: list[str] = []
-    lines = sorted({sentence.line for sentence in quote.sentences if sentence.is_item})
-    in_order = len(lines) > 1 and lines[-1] - lines[0] == len(lines) - 1
+def _gaps(source: str, quote: Quote) -> list[str]:
+    """The white space before each sentence: as in the source where they are neighbours there."""
+    gaps: list[str] = []
     end = 0
     for sentence in quote.sentences:
         between = source[end : sentence.start]
-        if not pieces:
-            gap = ""
-        elif between.isspace() or not between:
-            gap = between
-        else:
-            gap = "\n" if "\n" in between else ""
-        pieces.append(gap + (sentence.text if in_order else sentence.unmarked))
+        neighbours = not between or between.isspace()
+        gaps.append("" if not gaps else between if neighbours else "\n" if "\n" in between else "")
         end = sentence.end
-    return pieces
+    return gaps
+
+
+def _verbatim(gaps: list[str], quote: Quote) -> str:
+    """The sentences as the source has them."""
+    return "".join(gap + sentence.text for gap, sentence in zip(gaps, quote.sentences, strict=True))

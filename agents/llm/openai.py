@@ -42,8 +42,7 @@ class OpenAIGenerator:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
         if not request.fragments:
             return
-        english = self._profile.replies_in_english(request.question)
-        checker = SupportChecker(request.chunks, f"{request.question}\n{request.asked}", english=english)
+        checker = SupportChecker(request.chunks, f"{request.question}\n{request.asked}", english=request.english)
         reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
         cut, checking = False, 0.0
         async with aclosing(self._model.stream(self._messages(request))) as parts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MAX_SENTENCE_CHARS = 200
 """Longer ones are cut at a clause, so that one run-on sentence cannot become the whole reply."""
+MAX_HEADING_CHARS = 30
 
 _END = re.compile(
     r"(?:(?<!<)[。！？!?]+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
@@ -16,11 +17,12 @@ _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _ITEM = re.compile(
     r"\s*(?:[-*•·●▪◦+](?=\s)|\d{1,2}(?:[.)](?=\s)|[、）．])|[（(]\d{1,2}[)）]|[①-⑳]|第[一二三四五六七八九十\d]+步|步骤\s*[一二三四五六七八九十\d]+)"
 )
-_NUMBERED = re.compile(r"\s*(?:\d{1,2}(?:[.)]\s+|[、）．])|[（(]\d{1,2}[)）]|[①-⑳])\s*(?=\S)")
+_MARKER = re.compile(r"\s*(?:[-*•·●▪◦+]\s+|\d{1,2}(?:[.)]\s+|[、）．])|[（(]\d{1,2}[)）]|[①-⑳])\s*(?=\S)")
 _ROW = re.compile(r"[^：；。]{1,40}：[^；]*；[^：；。]{1,40}：.*")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
+_NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:…”」』.]\s*$|[：；]")
 _CONTINUES = re.compile(
-    r"(?:但是?|不过|然而|其中|此外|另外|同时|而且|并且|因此|所以|否则|若不|如仍|随后|然后|接着|之后|例如|比如|注意|这|该|其|它|上述|以上)"
+    r"(?:但是?|除外|不过|然而|其中|此外|另外|同时|而且|并且|因此|所以|否则|若不|如仍|随后|然后|接着|之后|例如|比如|注意|这|该|其|它|上述|以上)"
 )
 
 
@@ -40,14 +42,19 @@ class Sentence:
 
     @property
     def unmarked(self) -> str:
-        """Without its number: the fourth step of a list that is not quoted is no fourth step to a reader."""
-        match = _NUMBERED.match(self.text)
+        """Without its mark: the fourth step of a list that is not quoted is no fourth step to a reader."""
+        match = _MARKER.match(self.text)
         return self.text[match.end() :] if match else self.text
+
+    @property
+    def may_head(self) -> bool:
+        """Short and without an end, as headings are that became lines of a chunk."""
+        return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text) and not self.is_row
 
     @property
     def is_row(self) -> bool:
         """A row of a table, its cells named by the heads of their columns."""
-        return _ROW.fullmatch(self.text) is not None
+        return not self.is_item and _ROW.fullmatch(self.text) is not None
 
     @property
     def leads_in(self) -> bool:

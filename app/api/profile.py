@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.profile import ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
+from agents.wording.catalogue import say
 from app.api.deps import AdminTenant, StaffTenant, TenantId, Wiring
 from app.api.fields import CLEANED
 from app.db.profiles import profile_from
@@ -115,8 +116,9 @@ async def write_profile(body: ProfileIn, tenant: AdminTenant, wiring: Wiring) ->
 async def greeting(tenant: TenantId, wiring: Wiring) -> Greeting:
     """Name, welcome and suggested questions for the chat window."""
     profile = await wiring.profiles.get(tenant)
+    english = profile.reply_language == "en"
     return Greeting(
         name=profile.name,
-        welcome_message=profile.welcome_message or f"您好，我是{profile.name}，请问有什么可以帮您？",
+        welcome_message=profile.welcome_message or say("greeting", english, name=profile.called(english)),
         suggested_questions=list(profile.suggested_questions),
     )

@@ -17,7 +17,7 @@ from agents.router import Router
 from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed
 from app.chat.flight import Events
-from app.chat.guard import Guard
+from app.chat.guard import Guard, Rejected
 from app.chat.timing import Laps
 from app.metrics import Metrics
 from knowledge.embeddings.base import Embedder
@@ -70,9 +70,9 @@ class Answering:
         reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
         laps.lap("screen")
         if reason is not None:
-            rejected = self._guard.rejected(reason)
-            self._metrics.rejected(tenant, rejected.reason)
-            answer = Answer(rejected.reply, Outcome.REJECTED, "rejected", "screening", timings_ms=laps.ms)
+            reply = await self._guard.reply(tenant, question, Rejected(reason))
+            self._metrics.rejected(tenant, reason)
+            answer = Answer(reply, Outcome.REJECTED, "rejected", "screening", timings_ms=laps.ms)
             async for event in said(answer):
                 yield event
             self._metrics.computed(tenant, answer)

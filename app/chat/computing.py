@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
+from agents.language import in_english
+from agents.profile import TenantProfile
 from agents.types import Question
+from agents.wording.catalogue import say
 from app.chat.answering import Answering
 from app.chat.flight import Events
 from app.chat.session import Message
@@ -40,9 +43,10 @@ class Computing:
                     async for event in events:
                         yield event
                 return
-        except QueueTimeout:
+        except QueueTimeout as error:
             if not urgent:
                 self._metrics.limited(message.tenant, Kind.QUEUE_TIMEOUT)
+                error.message = say("too_busy", in_english(question, TenantProfile()))
                 raise
         async for event in self._urgent.run(question):
             yield event

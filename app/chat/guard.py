@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agents.language import in_english
+from agents.profile import TenantProfile
 from agents.screening.patterns import first_certain
 from agents.screening.types import Reason
 from agents.screening.views import views
+from agents.types import Question
+from agents.wording.catalogue import say
 from app.privacy import personal_data
 from knowledge.text import clean
 
@@ -28,29 +33,28 @@ blanks: 0.9 s).
 
 _WIDE = re.compile(rf"(\s{{{MAX_BLANKS}}})\s+")
 _NOT_A_WORD = re.compile(r"[\W_]+")
-_NO_ORDERS = (
-    "抱歉，这条消息我没办法照做。我是智能客服，商品、订单、售后方面的问题都可以直接问我，需要人工服务请说“转人工”。"
-)
-_REPLIES = {
-    Reason.EMPTY: "您好，我没有收到文字内容，请输入您想咨询的问题。",
-    Reason.TOO_LONG: "您的消息有点长，请控制在 {max_chars} 字以内，或分成几条发送。",
-    Reason.REPETITION: "您的消息里重复的内容比较多，我没能看懂，请用一句话告诉我您想咨询的问题。",
-}
+_OF_FORM = frozenset({Reason.EMPTY, Reason.TOO_LONG, Reason.REPETITION})
+"""Reasons with words of their own; the others are told alike, for none is to be learnt from."""
+Profiles = Callable[[str], Awaitable[TenantProfile]]
+
+
+async def _default(tenant: str) -> TenantProfile:
+    return TenantProfile()
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The calm reply to a message that is not taken, and the reason that is counted."""
+    """A message that is not taken: the reason is counted, the customer reads `Guard.reply`."""
 
-    reply: str
     reason: Reason
 
 
 class Guard:
-    """max_chars: longest message taken, after cleaning."""
+    """max_chars: longest message taken, after cleaning; profiles: of the tenants, for name and language."""
 
-    def __init__(self, max_chars: int) -> None:
+    def __init__(self, max_chars: int, profiles: Profiles = _default) -> None:
         self._max_chars = max_chars
+        self._profiles = profiles
         self._remembered = lru_cache(REMEMBERED)(self._reason)
 
     def check(self, text: str) -> str | Rejected:
@@ -58,11 +62,14 @@ class Guard:
         message = _WIDE.sub(r"\1", clean(text).strip())
         # A hot question need not be looked at again; whose message holds personal data is not remembered.
         reason = self._reason(message) if personal_data(message) else self._remembered(message)
-        return message if reason is None else self.rejected(reason)
+        return message if reason is None else Rejected(reason)
 
-    def rejected(self, reason: Reason) -> Rejected:
-        """The reply to a message that is not taken for this reason, whoever found it."""
-        return Rejected(_REPLIES.get(reason, _NO_ORDERS).format(max_chars=self._max_chars), reason)
+    async def reply(self, tenant: str, question: Question, rejected: Rejected) -> str:
+        """What is calmly said to a message that is not taken, whoever found it."""
+        profile = await self._profiles(tenant)
+        english = in_english(question, profile)
+        key = rejected.reason.value if rejected.reason in _OF_FORM else "no_orders"
+        return say(key, english, name=profile.called(english), max_chars=self._max_chars)
 
     def _reason(self, message: str) -> Reason | None:
         if not message:

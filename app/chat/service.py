@@ -85,7 +85,7 @@ class ChatService:
                 turn.laps.lap("guard")
                 if not text.text:
                     assert text.rejected is not None
-                    async for notice in turn.rejected(text.rejected):
+                    async for notice in turn.rejected(text.rejected, await self._told(message, text.rejected)):
                         yield notice
                     return
                 async with self._sessions.turn(message):
@@ -93,13 +93,17 @@ class ChatService:
                     again = False
                     while not turn.finished:  # once more when the session changed hands before the end
                         held = await self._desk.before(message, text.text, again=again)
+                        again = True
                         if held is not None:
                             events = self._forwarded(message, text.text, held, turn)
                         elif text.rejected is not None:
-                            events = turn.rejected(text.rejected)
+                            waiting = await self._desk.waiting(message, text.text)
+                            if self._desk.silent(message):  # somebody accepted meanwhile, and reads it
+                                continue
+                            told = await self._told(message, text.rejected)
+                            events = turn.rejected(text.rejected, told, waiting)
                         else:
                             events = self._answered(message, text.text, turn)
-                        again = True
                         async with aclosing(events):
                             async for event in events:
                                 yield event
@@ -116,12 +120,17 @@ class ChatService:
         return replace(message, new_session=message.new_session or claim.first)
 
     def _taken(self, message: Message) -> _Taken:
-        """The guard's patterns are for models: a person reads all that is not empty or too long."""
+        """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
+        told where they stand, whatever they wrote.
+        """
         text = self._guard.check(message.text)
         if not isinstance(text, Rejected):
             return _Taken(text)
-        readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.silent(message)
+        readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.known(message)
         return _Taken(clean(message.text).strip() if readable else "", text)
+
+    async def _told(self, message: Message, rejected: Rejected) -> str:
+        return await self._guard.reply(message.tenant, Question(message.text), rejected)
 
     async def _answered(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
         """The agents' answer, as far as no person takes the session meanwhile."""
@@ -279,14 +288,20 @@ class _Turn:
         self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
 
-    async def rejected(self, rejected: Rejected) -> AsyncGenerator[ChatEvent]:
-        """What is told of a message that is not taken; it is not kept, nor does it begin a session."""
+    async def rejected(
+        self, rejected: Rejected, reply: str, waiting: QueueState | None = None
+    ) -> AsyncGenerator[ChatEvent]:
+        """What is told of a message that is not taken; it is not kept, nor does it begin a session. waiting: where who
+        waits for a person stands.
+        """
         self.claim = Claim()
-        answer = Answer(reply=rejected.reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
-        done = self.done(answer, cached=False)
+        answer = Answer(reply=reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
+        done = self.done(answer, cached=False, handoff=waiting)
         self._metrics.rejected(self._message.tenant, rejected.reason)
         self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.laps.total_ms)
         self.finished = True
         yield self.started(Meta("guard", "rejected"))
-        yield Token(rejected.reply)
+        yield Token(reply)
+        if waiting is not None:
+            yield TurnHandoff(waiting)
         yield done

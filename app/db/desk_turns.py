@@ -1,5 +1,6 @@
 """Turns and the human desk in one transaction: a bot's turn is kept while no person holds the session, a message for a
-person while one does, and a turn that asks for a person puts the session into the queue.
+person while one does, and a turn that asks for a person puts the session into the queue. What bot and customer say to
+each other while the customer waits goes to the desk, too.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from app.db.conversations import NewTurn
 from app.db.desk import Step
 from app.db.models import DeskSession as Table
 from app.desk.states import silent
-from app.desk.types import Actor, DeskSession, Event, Sender, SessionKey, State
+from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, SessionKey, State
 
+_PRIVATE = "（已根据本人的业务数据作答，内容见对话记录。）"
+"""Instead of a reply with a member's rows: messages are also delivered to whoever holds no more than the session."""
 _OVER = frozenset({State.RESOLVED, State.CLOSED})
 
 
@@ -27,12 +30,13 @@ class ChangedHands(Exception):
         """Their ids."""
 
 
-def follow(connection: Connection, turns: Sequence[NewTurn]) -> list[DeskSession]:
+def follow(connection: Connection, turns: Sequence[NewTurn], *, answering: bool = True) -> list[DeskSession]:
     """What turns mean for the desk, after they were appended in this transaction: that locked their conversations, so
-    nobody can change hands meanwhile. Returns the sessions that changed. Raises ChangedHands.
+    nobody can change hands meanwhile. answering: see `silent`. Returns the sessions that changed. Raises ChangedHands.
     """
     states = _states(connection, turns)
-    late = {turn.id for turn in turns if turn.for_desk != silent(states.get(_key(turn), State.BOT))}
+    held = {key for key, state in states.items() if silent(state, answering=answering)}
+    late = {turn.id for turn in turns if turn.for_desk != (_key(turn) in held)}
     if late:
         raise ChangedHands(frozenset(late))
     changed = [_one(connection, turn, states.get(_key(turn))) for turn in turns]
@@ -44,12 +48,25 @@ def _one(connection: Connection, turn: NewTurn, state: State | None) -> DeskSess
     if turn.for_desk:
         desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
         return desk.get(connection, key)
+    if state in WAITING:
+        return _overheard(connection, turn)
     if state in _OVER:
         desk.move(connection, Step(key, Event.RETURN, Actor.CUSTOMER))
     if turn.opening is not None:
         about = {"user_id": turn.user_id, "channel": turn.channel}
         return desk.request(connection, key, turn.opening, about)
     return desk.find(connection, key) if state in _OVER else None
+
+
+def _overheard(connection: Connection, turn: NewTurn) -> DeskSession:
+    """The turn of a customer who waits, for whoever is going to accept."""
+    key = _key(turn)
+    desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
+    reply = _PRIVATE if turn.rows_of else turn.reply
+    desk_messages.add(connection, key, Sender.BOT, reply, client_id=turn.client_id)
+    if turn.opening is not None:  # somebody called a person while the bot was about to
+        return desk.raised(connection, key, turn.opening.priority, turn.opening.emotion)
+    return desk.get(connection, key)
 
 
 def _states(connection: Connection, turns: Sequence[NewTurn]) -> Mapping[SessionKey, State]:

@@ -41,7 +41,7 @@ class TurnLog:
 
     after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with the
     sessions that changed at the human desk. durable: every turn waits for the disk; those that concern a person at the
-    desk do in any case. lifetime: of a session's secret.
+    desk do in any case. lifetime: of a session's secret. answering: see `app.desk.states.silent`.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class TurnLog:
         *,
         durable: bool = False,
         lifetime: timedelta = LIFETIME,
+        answering: bool = True,
     ) -> None:
         self._database = database
         self._after = after
@@ -60,6 +61,7 @@ class TurnLog:
         self._on_desk = on_desk
         self._durable = durable
         self._lifetime = lifetime
+        self._answering = answering
         self._expected = 1
         self._complete = asyncio.Event()
         self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
@@ -144,4 +146,4 @@ class TurnLog:
         if refused := conversation_holders.settle(connection, claims, self._lifetime):
             raise NotTheirs(refused)
         outbox.add(connection, self._after(turns))
-        return desk_turns.follow(connection, turns)
+        return desk_turns.follow(connection, turns, answering=self._answering)

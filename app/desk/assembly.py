@@ -50,9 +50,10 @@ class HumanDesk:
         on_commit: Callable[[], None] = lambda: None,
     ) -> Self:
         sessions, staff = DeskSessionRepository(database), StaffRepository(database)
-        feed = Feed(sessions)
+        answering = settings.answer_while_queued
+        feed = Feed(sessions, answering=answering)
         queue = Queue(sessions, staff, profiles)
-        openings = Openings(queue, conversations, tickets, limits)
+        openings = Openings(queue, conversations, tickets, limits, answering=answering)
         service = Desk(database, feed, openings, on_commit, timedelta(hours=settings.session_token_hours))
         shared = database.engine.dialect.name != "sqlite"
         watch = Watch(
@@ -63,6 +64,16 @@ class HumanDesk:
             release=timedelta(minutes=settings.desk_release_minutes),
             idle=timedelta(hours=settings.desk_idle_hours),
         )
+        gate = Gate(
+            service,
+            feed,
+            sessions,
+            queue,
+            openings,
+            shared=shared,
+            threshold=settings.emotion_threshold,
+            answering=answering,
+        )
         return cls(
             sessions=sessions,
             messages=DeskMessageRepository(database),
@@ -71,7 +82,7 @@ class HumanDesk:
             feed=feed,
             queue=queue,
             service=service,
-            gate=Gate(service, feed, sessions, queue, openings, shared=shared, threshold=settings.emotion_threshold),
+            gate=gate,
             watch=watch,
         )
 

@@ -9,17 +9,24 @@ from contextlib import contextmanager
 from loguru import logger
 
 from app.db.desk_sessions import DeskSessionRepository
-from app.desk.types import ACTIVE, HELD, DeskSession, SessionKey, Standing
+from app.desk.states import silent
+from app.desk.types import ACTIVE, DeskSession, SessionKey, Standing
 
 POLL_SECONDS = 0.5
 """How late the news of another process may be."""
 
 
 class Feed:
-    """A copy of where all active sessions stand. SQL decides; this says where it is worth looking."""
+    """A copy of where all active sessions stand. SQL decides; this says where it is worth looking.
 
-    def __init__(self, sessions: DeskSessionRepository, poll_seconds: float = POLL_SECONDS) -> None:
+    answering: see `silent`.
+    """
+
+    def __init__(
+        self, sessions: DeskSessionRepository, poll_seconds: float = POLL_SECONDS, *, answering: bool = True
+    ) -> None:
         self._sessions = sessions
+        self._answering = answering
         self._poll_seconds = poll_seconds
         self._standing: dict[SessionKey, Standing] = {}
         self._noted: set[SessionKey] = set()
@@ -48,7 +55,7 @@ class Feed:
     def held(self, key: SessionKey) -> bool:
         """Whether the bot must be silent."""
         standing = self._standing.get(key)
-        return standing is not None and standing.state in HELD
+        return standing is not None and silent(standing.state, answering=self._answering)
 
     def note(self, sessions: Sequence[DeskSession]) -> None:
         """This process changed these sessions."""

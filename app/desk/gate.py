@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 
+from agents.knowledge import NEED_PERSON
 from agents.merging import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
 from app.chat.session import Message
@@ -16,8 +17,16 @@ from app.desk.queue import Queue
 from app.desk.service import Desk
 from app.desk.states import silent
 from app.desk.triggers import counts, heard, priority, repeated, requested
-from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, SessionKey
-from app.desk.waiting import held_notice, leaves, left_notice, limited_notice, queue_notice
+from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, SessionKey, State
+from app.desk.waiting import (
+    again_notice,
+    held_notice,
+    leaves,
+    left_notice,
+    limited_notice,
+    offer_notice,
+    queue_notice,
+)
 from app.errors import Conflict, NotFound, RateLimited
 
 AGENT = "desk"
@@ -46,7 +55,7 @@ class Decided:
 class Gate:
     """Costs nothing but a look-up for sessions that are not with the desk; shared: other processes write the same
     database, so that a session this process knows nothing of is read once a turn. threshold: of emotion, from which
-    who waits is served sooner.
+    who waits is served sooner; answering: see `states.silent`.
     """
 
     def __init__(
@@ -59,6 +68,7 @@ class Gate:
         *,
         shared: bool,
         threshold: float,
+        answering: bool,
     ) -> None:
         self._desk = desk
         self._feed = feed
@@ -67,13 +77,18 @@ class Gate:
         self._openings = openings
         self._shared = shared
         self._threshold = threshold
+        self._answering = answering
 
     def silent(self, message: Message) -> bool:
         """Whether the bot must not say another word; to be asked before each piece of an answer."""
         return self._feed.held(_key(message))
 
+    def known(self, message: Message) -> bool:
+        """Whether the session is with the desk, whoever answers: a person has it, or is waited for."""
+        return self._feed.standing(_key(message)) is not None
+
     async def before(self, message: Message, text: str, *, again: bool = False) -> Held | None:
-        """What to say instead of an answer while a person has the session, or is waited for; None: the bot answers.
+        """What to say instead of an answer while the bot is silent, or to who leaves the queue; None: the bot answers.
 
         again: the session changed hands within this turn, a new one too, whose id the stream had told.
         """
@@ -82,7 +97,7 @@ class Gate:
             return None
         session = await self._sessions.find(key)
         leaving = session is not None and session.state in WAITING and leaves(text)
-        if session is None or not (leaving or silent(session.state)):
+        if session is None or not (leaving or silent(session.state, answering=self._answering)):
             self._feed.correct(key, session)
             return None
         english = await self._queue.english(key.tenant, Question(text))
@@ -91,34 +106,70 @@ class Gate:
                 queue = await self._queue.state(await self._desk.leave(key))
                 return Held(_answer(left_notice(english=english), Outcome.ANSWERED), queue, forward=False)
             return await self.before(message, "", again=True)
-        queue = await self._queue.state(await self._raised(session, heard(text, self._threshold)))
+        queue = await self._queue.state(await self._raised(session, self._heard(text)))
         return Held(_answer(held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue)
 
     async def after(self, message: Message, question: Question, answer: Answer) -> Decided:
-        """Calls a person where the answer asks for one, or the session shows that the bot does not help."""
-        key = _key(message)
-        request = requested(answer) or await self._repeated(message, answer)
+        """Calls a person where the answer asks for one, and offers one where the session shows that the bot does not
+        help. Who waits already is told where they stand, and keeps the answer.
+        """
+        session, request = await self._active(message), requested(answer)
+        if session is not None:
+            return await self._meanwhile(session, question, answer, request)
         if request is None:
-            return Decided(answer)
-        standing = self._feed.standing(key)
-        if standing is not None and standing.state in ACTIVE:  # waits already, outside business hours
-            session = await self._sessions.find(key)
-            queue = await self._queue.state(await self._raised(session, request) if session else None)
-            added = BETWEEN + await self._notice(queue, question, key.tenant) if answer.handoff else ""
-            answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
-            return Decided(answer, added, queue)
+            return await self._offered(message, question, answer)
         started = not message.new_session
         try:
             opening, queue, notice = await self._openings.prepare(
-                key, request, question, answer, started=started, sender=message.sender
+                _key(message), request, question, answer, started=started, sender=message.sender
             )
         except RateLimited as error:
             minutes = ceil(error.details["retry_after"] / 60)
-            added = BETWEEN + limited_notice(minutes, english=await self._queue.english(key.tenant, question))
+            added = BETWEEN + limited_notice(minutes, english=await self._queue.english(message.tenant, question))
             return Decided(replace(answer, reply=answer.reply + added, handoff=None), added)
         added = BETWEEN + notice
         reply = answer.reply + added
         return Decided(replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening)
+
+    async def waiting(self, message: Message, text: str) -> QueueState | None:
+        """Where a customer stands whose message no agent reads, after what it tells; None for who does not wait."""
+        session = await self._active(message)
+        return None if session is None else await self._queue.state(await self._raised(session, self._heard(text)))
+
+    async def _active(self, message: Message) -> DeskSession | None:
+        """The session while it is with the desk. It may be held by now: then the turn is not kept."""
+        if not self.known(message):
+            return None
+        session = await self._sessions.find(_key(message))
+        self._feed.correct(_key(message), session)
+        return session if session is not None and session.state in ACTIVE else None
+
+    async def _meanwhile(
+        self, session: DeskSession, question: Question, answer: Answer, request: HandoffRequest | None
+    ) -> Decided:
+        """An answer to who waits: its own, with the place in the queue; to ask again does not queue again."""
+        asked = [*([request] if request else []), self._heard(question.text)]
+        session = await self._raised(session, max(asked, key=priority))
+        queue = await self._queue.state(session)
+        if request is None:
+            return Decided(answer, queue=queue)
+        added = BETWEEN + await self._notice(queue, question, session.tenant) if answer.handoff else ""
+        answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
+        return Decided(answer, added, queue)
+
+    async def _offered(self, message: Message, question: Question, answer: Answer) -> Decided:
+        if message.new_session or not counts(answer):
+            return Decided(answer)
+        before = await self._sessions.last_outcome(_key(message))
+        if before is None or not repeated(answer, *before):
+            return Decided(answer)
+        added = BETWEEN + offer_notice(english=await self._queue.english(message.tenant, question))
+        suggestions = tuple(dict.fromkeys((*answer.suggestions, NEED_PERSON)))
+        reply = answer.reply + added
+        return Decided(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)
+
+    def _heard(self, text: str) -> HandoffRequest:
+        return heard(text, self._threshold)
 
     async def _raised(self, session: DeskSession, request: HandoffRequest) -> DeskSession:
         """Who waits moves forward when it became more urgent, and never back."""
@@ -130,13 +181,9 @@ class Gate:
 
     async def _notice(self, queue: QueueState, question: Question, tenant: str) -> str:
         english = await self._queue.english(tenant, question)
+        if queue.state is State.QUEUED:
+            return again_notice(queue, english=english)
         return queue_notice(queue, await self._queue.opening(tenant), english=english)
-
-    async def _repeated(self, message: Message, answer: Answer) -> HandoffRequest | None:
-        if message.new_session or not counts(answer):
-            return None
-        before = await self._sessions.last_outcome(_key(message))
-        return repeated(answer, *before) if before else None
 
 
 def _key(message: Message) -> SessionKey:

@@ -44,11 +44,18 @@ class TicketDesk(Protocol):
 
 
 class Openings:
-    """Reads only, but for the ticket; the request is written with the turn that made it."""
+    """Reads only, but for the ticket; the request is written with the turn that made it. answering: see `silent`."""
 
     def __init__(
-        self, queue: Queue, conversations: ConversationRepository, tickets: TicketDesk, limits: Limits
+        self,
+        queue: Queue,
+        conversations: ConversationRepository,
+        tickets: TicketDesk,
+        limits: Limits,
+        *,
+        answering: bool = True,
     ) -> None:
+        self._answering = answering
         self._limits = limits
         self._queue = queue
         self._conversations = conversations
@@ -95,7 +102,8 @@ class Openings:
             notice=_ENTERED,
         )
         english = await self._queue.english(key.tenant, question)
-        return opening, queue, queue_notice(queue, forecast.opening, english=english)
+        notice = queue_notice(queue, forecast.opening, english=english, answering=self._answering)
+        return opening, queue, notice
 
     async def ticket(self, key: SessionKey, user_id: str, description: str, urgency: int) -> str:
         """The number of the ticket that stands for the customer while nobody is there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.types import HandoffReason
-from app.desk.triggers import WEAK
+from app.desk.triggers import HELPLESS
 from app.desk.types import DeskMessage, DeskSession, Sender
 
 
@@ -20,7 +20,7 @@ def asked(session: DeskSession, said: Sequence[DeskMessage]) -> str:
     Anger is no question: of an angry customer it is the last question at which the bot failed, empty without one.
     """
     if angry(session):
-        failed = [turn["question"] for turn in session.card.get("tried", ()) if turn["outcome"] in WEAK]
+        failed = [turn["question"] for turn in session.card.get("tried", ()) if turn["outcome"] in HELPLESS]
         return failed[-1] if failed else ""
     first = next((item.content for item in said if item.sender is Sender.CUSTOMER), "")
     return session.card.get("question") or first

@@ -43,6 +43,6 @@ def allowed(state: State, event: Event, actor: Actor) -> bool:
     return state in rule.sources and actor in rule.actors
 
 
-def silent(state: State) -> bool:
-    """Whether the bot must not speak."""
-    return state in HELD
+def silent(state: State, *, answering: bool = True) -> bool:
+    """Whether the bot must not speak. answering: the queue does not silence it, see ANSWER_WHILE_QUEUED."""
+    return state in HELD or (state is State.QUEUED and not answering)

@@ -6,10 +6,10 @@ from agents import care
 from agents.emotion import emotion
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome
 
-FAILED = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
-"""Turns after which the customer knows no more than before."""
-WEAK = FAILED | {Outcome.LOW_CONFIDENCE}
-"""Only after these the turn before is looked at, so that all others cost nothing."""
+FAILED = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER})
+"""Turns that failed, whatever came before them."""
+HELPLESS = FAILED | {Outcome.CLARIFY}
+"""Turns after which the customer knows no more than before; to be asked back once is a step forward, twice is not."""
 _ASKS_ON_PURPOSE = frozenset({"ticket"})
 """Agents whose question back is a step forward."""
 PRIORITIES = {
@@ -33,23 +33,21 @@ def requested(answer: Answer) -> HandoffRequest | None:
 
 
 def counts(answer: Answer) -> bool:
-    """Whether the turn may be the second of two."""
-    return answer.outcome in WEAK and answer.proposal is None and answer.agent not in _ASKS_ON_PURPOSE
+    """Whether the turn may be the second of two; all others cost no look at the turn before."""
+    return answer.outcome in HELPLESS and answer.proposal is None and answer.agent not in _ASKS_ON_PURPOSE
 
 
-def repeated(answer: Answer, outcome_before: str, agent_before: str) -> HandoffRequest | None:
-    """The request that follows from this turn and the one before it, if any."""
+def repeated(answer: Answer, outcome_before: str, agent_before: str) -> bool:
+    """Whether this turn and the one before it both failed, so that a person is to be offered; nobody is queued who did
+    not ask for one.
+    """
     if not counts(answer) or agent_before in _ASKS_ON_PURPOSE:
-        return None
-    if answer.outcome in FAILED and outcome_before in FAILED:
-        return HandoffRequest(HandoffReason.FAILED_TWICE)
-    if answer.outcome is Outcome.LOW_CONFIDENCE and outcome_before == Outcome.LOW_CONFIDENCE.value:
-        return HandoffRequest(HandoffReason.LOW_CONFIDENCE_TWICE)
-    return None
+        return False
+    return outcome_before in (HELPLESS if answer.outcome is Outcome.CLARIFY else FAILED)
 
 
 def heard(text: str, threshold: float) -> HandoffRequest:
-    """What a message to the desk tells of its writer: no bot reads it, so that its words alone say how urgent it is.
+    """What the words of somebody who waits tell of how urgent it is, whether or not an agent asks for a person.
 
     threshold: of emotion, from which it is.
     """

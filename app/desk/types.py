@@ -19,10 +19,10 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
-HELD = frozenset({State.QUEUED, State.ASSIGNED})
-"""The bot is silent."""
+HELD = frozenset({State.ASSIGNED})
+"""A person has the session."""
 WAITING = frozenset({State.QUEUED, State.OUT_OF_HOURS})
-"""A person may accept; outside business hours the bot helps meanwhile."""
+"""A person may accept; the bot helps meanwhile, see `states.silent`."""
 ACTIVE = HELD | WAITING
 
 

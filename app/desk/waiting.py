@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from math import ceil
 
+from agents.wording.catalogue import say
 from app.db.models import now
 from app.desk.hours import spoken
 from app.desk.types import QueueState, Staff, State
@@ -18,15 +19,21 @@ HANDLING_SECONDS = 300.0
 HANDS = 3
 """Conversations at once of somebody whose capacity nobody set."""
 
-_LEFT = (
-    "已为您退出排队，现在由我继续为您服务，请直接告诉我您的问题。",
-    "You left the queue. I will go on helping you: what would you like to know?",
+_OFFER = (
+    "连续两次没能帮到您，需要的话回复“转人工”，我马上为您转接。",
+    "I could not help you twice in a row. If you like, reply “talk to a human” and I will hand you over at once.",
 )
-_LIMITED = (
-    "短时间内的人工请求太多，这一次没有排进队列，请约 {} 分钟后再说一次“转人工”。"
-    "情况紧急时请不要等待，直接拨打 110（报警）、119（火警）或 120（急救）。",
-    "There were too many requests for our staff in a short time, so this one was not queued. Please ask again in about "
-    "{} min. In an emergency do not wait: call your local emergency number.",
+_MEANWHILE = (
+    ("您可以继续发送消息，客服接入后会看到；回复“取消排队”可返回智能客服。", "回复“取消排队”可返回智能客服。"),
+    (
+        "You may go on writing; reply “leave queue” to return to the assistant.",
+        "Reply “leave queue” to return to the assistant.",
+    ),
+)
+"""What a customer may do in a queue in which the bot is silent, in either language: with staff online, and without."""
+_ANSWERING = (
+    "等待期间我会继续回答您的问题；回复“取消排队”可退出排队。",
+    "Until somebody is free I will go on answering your questions; reply “leave queue” to stop waiting.",
 )
 LEAVING = re.compile(
     r"(?:取消|退出|不用|不要|放弃)(?:排队|转人工|人工|人工客服|等待)了?|(?:返回|回到|继续问|转回)(?:机器人|智能客服)"
@@ -53,10 +60,29 @@ def estimate(position: int, on_duty: Sequence[Staff], handling_seconds: Sequence
     return max(ceil((position - free) * each / hands), PICK_UP_SECONDS)
 
 
-def queue_notice(queue: QueueState, opening: datetime | None = None, *, english: bool = False) -> str:
-    """What the customer reads when a person was called; opening: when staff are back, None while they are there."""
-    when = spoken(opening, now(), english=english) if opening else ""
-    return _english(queue, when) if english else _chinese(queue, when)
+def queue_notice(
+    queue: QueueState, opening: datetime | None = None, *, english: bool = False, answering: bool = True
+) -> str:
+    """What the customer reads when a person was called; opening: when staff are back, None while they are there;
+    answering: see `states.silent`.
+    """
+    if queue.state is State.OUT_OF_HOURS:
+        when = spoken(opening, now(), english=english) if opening else ""
+        return _closed_english(queue, when) if english else _closed_chinese(queue, when)
+    meanwhile = _ANSWERING[english] if answering else _MEANWHILE[english][queue.estimated_wait_s is None]
+    return (_english(queue) if english else _chinese(queue)) + meanwhile
+
+
+def again_notice(queue: QueueState, *, english: bool = False) -> str:
+    """What the customer reads who asks for a person while waiting for one in the queue."""
+    if english:
+        return f"You are in the queue already. {_ahead_english(queue)}{_ANSWERING[True]}"
+    return f"您已经在排队，不用重新排。{_ahead(queue)}{_ANSWERING[False]}"
+
+
+def offer_notice(*, english: bool = False) -> str:
+    """What the customer reads after two turns that did not help."""
+    return _OFFER[english]
 
 
 def held_notice(queue: QueueState, *, english: bool = False) -> str:
@@ -74,39 +100,43 @@ def held_notice(queue: QueueState, *, english: bool = False) -> str:
 
 def left_notice(*, english: bool = False) -> str:
     """What the customer reads who left the queue."""
-    return _LEFT[english]
+    return say("queue_left", english)
 
 
 def limited_notice(minutes: int, *, english: bool = False) -> str:
     """What the customer reads whose request for a person is one too many."""
-    return _LIMITED[english].format(minutes)
+    return say("queue_limited", english, minutes=minutes)
 
 
-def _chinese(queue: QueueState, opening: str) -> str:
-    ticket = f"已为您登记工单 {queue.ticket}，客服上线后会尽快处理。" if queue.ticket else "客服上线后会尽快处理。"
-    if queue.state is State.OUT_OF_HOURS:
-        when = f"，下一个服务时段从{opening}开始" if opening else ""
-        return f"现在不在人工服务时间{when}。{ticket}在此之前我会继续为您解答。"
+def _chinese(queue: QueueState) -> str:
     if queue.estimated_wait_s is None:
-        place = f"您排在第 {queue.position} 位。目前没有客服在线"
-        return f"已为您转接人工客服，{place}，{ticket}回复“取消排队”可返回智能客服。"
-    return f"已为您转接人工客服。{_ahead(queue)}您可以继续发送消息，客服接入后会看到；回复“取消排队”可返回智能客服。"
+        return f"已为您转接人工客服，您排在第 {queue.position} 位。目前没有客服在线，{_ticketed(queue)}"
+    return f"已为您转接人工客服。{_ahead(queue)}"
 
 
-def _english(queue: QueueState, opening: str) -> str:
-    ticket = f"We opened ticket {queue.ticket} and will come back to you. " if queue.ticket else ""
-    if queue.state is State.OUT_OF_HOURS:
-        when = f" and will be back {opening}" if opening else ""
-        return f"Our staff are off duty now{when}. {ticket}Until then I will keep helping you."
+def _closed_chinese(queue: QueueState, opening: str) -> str:
+    when = f"，下一个服务时段从{opening}开始" if opening else ""
+    return f"现在不在人工服务时间{when}。{_ticketed(queue)}在此之前我会继续为您解答。"
+
+
+def _ticketed(queue: QueueState) -> str:
+    return f"已为您登记工单 {queue.ticket}，客服上线后会尽快处理。" if queue.ticket else "客服上线后会尽快处理。"
+
+
+def _english(queue: QueueState) -> str:
     if queue.estimated_wait_s is None:
-        return (
-            f"You are number {queue.position} in the queue for our staff. Nobody is online right now. {ticket}"
-            "Reply “leave queue” to return to the assistant."
-        )
-    return (
-        f"You are being handed over to our staff. {_ahead_english(queue)}"
-        "You may go on writing; reply “leave queue” to return to the assistant."
-    )
+        place = f"You are number {queue.position} in the queue for our staff. Nobody is online right now. "
+        return place + _ticketed_english(queue)
+    return f"You are being handed over to our staff. {_ahead_english(queue)}"
+
+
+def _closed_english(queue: QueueState, opening: str) -> str:
+    when = f" and will be back {opening}" if opening else ""
+    return f"Our staff are off duty now{when}. {_ticketed_english(queue)}Until then I will keep helping you."
+
+
+def _ticketed_english(queue: QueueState) -> str:
+    return f"We opened ticket {queue.ticket} and will come back to you. " if queue.ticket else ""
 
 
 def _ahead(queue: QueueState) -> str:

@@ -8,6 +8,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import ceil
 
+from agents.language import in_english
+from agents.profile import TenantProfile
+from agents.types import Question
+from agents.wording.catalogue import say
 from app.errors import AppError, Overloaded, RateLimited
 from app.limits.pause import Pause
 from app.limits.slots import FairSlots
@@ -18,8 +22,6 @@ from app.metrics import Metrics
 
 FULL_SECONDS = 5
 """After which it is worth trying again where too many turns are under way."""
-_TOO_MANY = "请求太频繁，请稍后再试。"
-_FULL = "现在咨询的人太多，请稍后再试。"
 _SENDER: ContextVar[Sender] = ContextVar("sender", default=NOBODY)
 """Of the turn that runs."""
 
@@ -121,7 +123,7 @@ class Limits:
         full = 0 < options.turns_per_tenant <= under_way.turns
         if full or (sender.key and 0 < options.turns_per_key <= under_way.keys[sender.key]):
             self._metrics.limited(tenant, Kind.QUEUE_FULL)
-            return Overloaded(_FULL, code="too_many_turns", retry_after=FULL_SECONDS)
+            return Overloaded(say("too_busy", False), code="too_many_turns", retry_after=FULL_SECONDS)
         return None
 
     def under_way(self, tenant: str) -> int:
@@ -158,7 +160,7 @@ class Limits:
             return None
         kind, wait = refused
         self._metrics.limited(tenant, kind)
-        return RateLimited(_TOO_MANY, limit=kind.value, retry_after=ceil(wait))
+        return RateLimited(say("too_often", False), limit=kind.value, retry_after=ceil(wait))
 
 
 class Admission:
@@ -177,6 +179,8 @@ class Admission:
         refusal = await limits.refusal(self._tenant, self._sender, self._session_id)
         if refusal is not None and not limits.urgent.wanted(self._text):
             await limits.pause()
+            key = "too_busy" if isinstance(refusal, Overloaded) else "too_often"
+            refusal.message = say(key, in_english(Question(self._text), TenantProfile()))
             raise refusal
         limits.begin(self._tenant, self._sender)
         return refusal is None

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from math import ceil
 
+from agents.wording.catalogue import say
 from app.errors import QueueTimeout
 from knowledge.outside import PLACE
 
@@ -83,7 +84,7 @@ class FairSlots:
             else:
                 self._forget(tenant, sender, waiter)
             if isinstance(error, TimeoutError):
-                raise QueueTimeout("现在咨询的人太多，请稍后再试。", retry_after=ceil(self.seconds)) from error
+                raise QueueTimeout(say("too_busy", False), retry_after=ceil(self.seconds)) from error
             raise
 
     def give(self, tenant: str) -> None:

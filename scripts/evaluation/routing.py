@@ -40,6 +40,10 @@ CLASS_OF = {
     Intent.NONSENSE: "out_of_scope",
 }
 """Intent -> the label of sets that know one label a message; the intent heard first counts."""
+SAME_AS = {"complaint": Intent.HIGH_STAKES, Intent.IRRELEVANT: Intent.OUT_OF_SCOPE}
+"""Where labels are intents: an angry customer goes where danger goes, and who is told that this is not for here need
+not be told why.
+"""
 OFF_TOPIC_GROUP = "off_topic"
 SHIFTS = (-0.2, -0.1, 0.0, 0.1, 0.2)
 
@@ -61,7 +65,9 @@ async def routing_report(
     options: ChunkOptions,
     progress: Callable[[int], object],
 ) -> dict[str, Any]:
-    """Figures of a file whose rows have a `label`, or `intents` and perhaps `entities`. Raises InvalidConfiguration."""
+    """Figures of a file whose rows have a `label`, a class of CLASS_OF or an intent, or `intents` and perhaps
+    `entities`. Raises InvalidConfiguration.
+    """
     rows = read_rows(path, id=str, text=str)
     multiple = bool(rows) and "intents" in rows[0]
     rows = read_rows(path, id=str, text=str, **{"intents": list} if multiple else {"label": str})
@@ -130,9 +136,17 @@ def _rerouted(item: Routed, thresholds: Thresholds) -> Routed:
 
 
 def _label_report(routed: Sequence[Routed]) -> dict[str, Any]:
-    pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
+    labels = {str(item.row["label"]) for item in routed}
+    if labels <= set(CLASS_OF.values()):
+        pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
+    else:
+        pairs = [({_merged(item.row["label"])}, {_merged(item.route.primary)}) for item in routed]
     per_class = {label: _scores(pairs, label) for label in sorted({label for gold, _ in pairs for label in gold})}
     return {"macro_f1": _mean(figures["f1"] for figures in per_class.values()), "per_class": per_class}
+
+
+def _merged(label: str) -> str:
+    return str(SAME_AS.get(label, label))
 
 
 def _intents_report(routed: Sequence[Routed]) -> dict[str, Any]:

@@ -139,10 +139,35 @@ async def test_english_gets_english() -> None:
         ("客服态度太差了，我要投诉", Cause.COMPLAINT),
         ("this is a scam", Cause.COMPLAINT),
         ("you charged me twice", Cause.BILLING),
+        ("洗衣机在冒烟，怎么办", Cause.SAFETY),
+        ("屋里有很重的煤气味", Cause.SAFETY),
+        ("有人冒充你们客服，让我报验证码", Cause.FRAUD),
+        ("someone pretending to be your staff called me", Cause.FRAUD),
+        ("你们把我的手机号泄露了，天天接骚扰电话", Cause.PRIVACY),
+        ("my personal data was leaked", Cause.PRIVACY),
     ],
 )
 def test_the_acknowledgement_fits_the_case(text: str, cause: Cause) -> None:
     assert cause_of(text) is cause
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("充电宝冒烟把我烫伤了", ("120", "停")),
+        ("洗衣机在冒烟", ("119", "断电")),
+        ("有人冒充你们客服，让我转账", ("110", "验证码")),
+        ("你们泄露了我的手机号", ("个人信息", "截图")),
+        ("重复扣款了两次", ("扣", "截图")),
+        ("客服态度太差了", ("服务",)),
+        ("you charged me twice", ("charge", "bank")),
+        ("someone pretending to be your staff called me", ("police", "codes")),
+    ],
+)
+async def test_the_matter_is_named_with_what_to_do_first_and_then_the_person(text: str, words: tuple[str, ...]) -> None:
+    first, *_, last = (await cared(CarePolicy(), text)).reply.split("\n")
+    assert all(word in first for word in words)
+    assert "人工客服" in last or "colleague" in last
 
 
 @pytest.mark.parametrize(

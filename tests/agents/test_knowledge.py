@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from agents.draft import DISCLAIMER
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, Meta, Outcome
+from agents.wording.catalogue import say
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate, finish, fragments_of
 
 FALLBACK = "抱歉，知识库中未找到相关内容。"
@@ -56,7 +56,7 @@ async def test_a_curated_answer_is_given_verbatim_and_cited() -> None:
 async def test_below_the_confident_threshold_it_answers_under_a_disclaimer_without_sources() -> None:
     result = await answer("退款多久到账", FixedSearcher(candidate("退款 5 天到账。", 0.7)))
     assert result.outcome is Outcome.LOW_CONFIDENCE
-    assert result.reply == f"{DISCLAIMER}\n退款 5 天到账。"
+    assert result.reply == f"{say('disclaimer', False)}\n退款 5 天到账。"
     assert (result.sources, result.confidence) == ((), 0.7)
 
 

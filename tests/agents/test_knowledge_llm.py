@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from agents.draft import DISCLAIMER
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
@@ -12,7 +11,8 @@ from agents.llm.openai import OpenAIGenerator
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Outcome, Page, Question, Replace, Settled, Token, Usage
 from agents.verification.offline import cited
-from agents.verifier import PERSON_LINK, Verifier
+from agents.verifier import Verifier
+from agents.wording.catalogue import say
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import RETURNS, WARRANTY, scripted
@@ -97,7 +97,7 @@ async def test_that_part_of_the_answer_is_missing_is_typed_and_said() -> None:
     answer = await answered(RETURN, script=Say(f"{ARRIVES}[1]\n[无依据]"))
     assert (answer.outcome, answer.reply) == (
         Outcome.PARTIALLY_ANSWERED,
-        f"{ARRIVES}[1]\n\n相关文章：《退货规则》\n其余部分资料中没有写明，可以{PERSON_LINK}确认。",
+        f"{ARRIVES}[1]\n\n相关文章：《退货规则》\n其余部分资料中没有写明，可以[联系人工客服](#human)确认。",
     )
     assert len(answer.sources) == 1
 
@@ -105,12 +105,12 @@ async def test_that_part_of_the_answer_is_missing_is_typed_and_said() -> None:
 async def test_under_the_disclaimer_the_model_shows_no_sources() -> None:
     answer = await answered(candidate(RETURNS, 0.7))
     assert (answer.outcome, answer.sources) == (Outcome.LOW_CONFIDENCE, ())
-    assert answer.reply == f"{DISCLAIMER}\n{ARRIVES}"
+    assert answer.reply == f"{say('disclaimer', False)}\n{ARRIVES}"
 
 
 async def test_a_withdrawn_answer_keeps_its_disclaimer() -> None:
     answer = await answered(candidate(RETURNS, 0.7), script=Behaviour.DROP_MIDWAY)
-    assert answer.reply == f"{DISCLAIMER}\n{RETURNS}"
+    assert answer.reply == f"{say('disclaimer', False)}\n{RETURNS}"
 
 
 async def test_what_was_checked_is_said_to_stay_and_does() -> None:

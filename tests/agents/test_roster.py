@@ -62,7 +62,7 @@ async def test_small_talk_is_answered_without_sources() -> None:
 async def test_a_greeting_is_the_tenants_own() -> None:
     profile = TenantProfile(name="小笙", suggested_questions=("怎么退货", "保修多久"))
     greeting = await said("你好", profile, Intent.CHITCHAT)
-    assert (greeting.reply, greeting.suggestions) == ("您好，我是小笙，请问有什么可以帮您？", ("怎么退货", "保修多久"))
+    assert "您好" in greeting.reply and "小笙" in greeting.reply and greeting.suggestions == ("怎么退货", "保修多久")
     assert "我是小笙" in (await said("你是谁", profile, Intent.CHITCHAT)).reply
     welcome = TenantProfile(name="小笙", welcome_message="欢迎光临云笙商城！")
     assert (await said("你好", welcome, Intent.CHITCHAT)).reply == "欢迎光临云笙商城！"

@@ -9,7 +9,8 @@ from agents.types import Outcome, ReplyVerdict
 from agents.verification.critique import Critic, read_critique
 from agents.verification.replies import UnreadableReply
 from agents.verification.wording import parallel
-from agents.verifier import CANNOT, PERSON_LINK, Review, Verification, Verifier, VerifierPolicy
+from agents.verifier import Review, Verification, Verifier, VerifierPolicy
+from agents.wording.catalogue import say
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import scripted
 from tests.agents.support import candidate
@@ -22,6 +23,7 @@ FRAGMENTS = {
 }
 GOOD = "退款在验货后 1～5 个工作日内到账。[1]"
 TWO = f"{GOOD}退货运费由您承担，首重 12 元。[1]"
+CANNOT, PERSON_LINK = say("cannot_answer", False), "[联系人工客服](#human)"
 
 
 def judged(verdict: str = "FULLY", quality: Any = 90, relevance: Any = 0.9, **supported: bool) -> str:

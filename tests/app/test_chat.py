@@ -14,6 +14,7 @@ import pytest
 from fastapi import FastAPI
 from loguru import logger
 
+from agents.wording.catalogue import say
 from app.container import Container
 from app.logging import configure_logging
 from app.main import create_app
@@ -103,7 +104,7 @@ async def test_a_curated_answer_is_given_word_for_word(client: httpx.AsyncClient
 
 async def test_what_the_base_does_not_hold_is_refused_with_a_person_offered(client: httpx.AsyncClient) -> None:
     body = await chat(client, "xylophone zebra quantum")
-    assert (body["outcome"], body["reply"]) == ("no_evidence", "抱歉，知识库中未找到相关内容。")
+    assert (body["outcome"], body["reply"]) == ("no_evidence", say("fallback", True))
     assert body["data"]["escalate_to_human"]
     assert (body["data"]["sources"], body["data"]["confidence"]) == ([], 0.0)
 

@@ -169,7 +169,10 @@ def test_a_row_without_a_needed_field_is_named(tmp_path: Path, capsys: pytest.Ca
     ("arguments", "message"),
     [
         ([], "请给出 --set"),
-        (["--rejection", "a.jsonl", "--run", "b.jsonl"], "要与 --set 一起用"),
+        (["--rejection", "a.jsonl", "--run", "b.jsonl"], "--run 要与 --set 或 --dialogues 之一一起用"),
+        (["--rejection", "a.jsonl", "--baselines"], "要与 --set 一起用"),
+        (["--set", "a", "--docs", "b"], "--docs 要与 --dialogues 一起用"),
+        (["--dialogues", "a.jsonl", "--through", "chat"], "--through chat 要与 --set 一起用"),
         (["--set", "a", "--json", "无此/b.json"], "没有文件夹"),
         (["--set", "a", "--run", "无此/b.jsonl"], "没有文件夹"),
     ],
@@ -187,3 +190,40 @@ def test_it_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
     command = [sys.executable, evaluate.__file__, "--set", "无此"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr.strip()) == (1, "没有文件夹 无此")
+
+
+def test_conversations_are_played_over_own_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    turns = [
+        {"say": "退货的运费谁承担", "tag": "first", "expect": {"kind": ["answer"], "must_any": [["12元"]]}},
+        {"say": "怎么开电子发票", "tag": "first", "expect": {"kind": ["refuse"]}},
+    ]
+    dialogues = write_rows(tmp_path / "talks.jsonl", [{"id": "t1", "user_id": None, "turns": turns}])
+    files = ["--docs", document_set(tmp_path / "set") / "documents", "--run", tmp_path / "run.jsonl"]
+    arguments = ["--dialogues", dialogues, *files, "--show", 1, "--json", tmp_path / "report.json"]
+    assert main([str(argument) for argument in arguments]) == 0
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    assert (report["dialogues"], report["turns"], report["accuracy"]) == ("talks.jsonl", 2, 0.5)
+    assert "t1.2 wrong [first] 怎么开电子发票" in captured.err
+    assert json.loads((tmp_path / "report.json").read_text("utf-8")) == report
+    rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text("utf-8").splitlines()]
+    assert [row["verdict"] for row in rows] == ["correct", "wrong"]
+    assert (tmp_path / ".cache" / "embeddings.sqlite3").exists()
+
+
+def test_a_set_of_documents_goes_through_the_chat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "--set", document_set(tmp_path / "set"), "--through", "chat")
+    assert (report["through"], report["questions"], report["answered_rate"]) == ("chat", 3, 1.0)
+    assert report["hit@1_of_cited"] == 1.0
+    assert report["refused_out_of_domain"] == 1.0
+    assert report["hallucination_rate"] == 0.0
+
+
+def test_a_corpus_goes_through_the_chat_as_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, run = corpus_set(tmp_path / "set"), tmp_path / "run.jsonl"
+    write_rows(folder / "corpus.jsonl", [*CORPUS, CORPUS[0] | {"id": "twin"}, {"id": "empty", "text": " "}])
+    report = report_of(capsys, "--set", folder, "--through", "chat", "--run", run)
+    rows = [json.loads(line) for line in run.read_text("utf-8").splitlines()]
+    assert {row["id"]: row["cited"] for row in rows if row["cited"]}["q2"] == ["password"]
+    assert report["hit@1_of_cited"] == 1.0
+    assert report["refused_unanswerable"] is None

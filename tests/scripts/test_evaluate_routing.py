@@ -41,6 +41,20 @@ def test_labelled_messages_give_a_figure_per_class(tmp_path: Path, capsys: pytes
     assert report["threshold_sweep"]["+0.0"]["macro_f1"] == report["macro_f1"]
 
 
+def test_labels_may_be_intents_with_anger_beside_danger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"id": "1", "text": "转人工", "label": "human_request"},
+        {"id": "2", "text": "你好", "label": "chitchat"},
+        {"id": "3", "text": "转人工", "label": "complaint"},
+    ]
+    report = routing(capsys, rows, corpus_set(tmp_path / "a"))
+    assert {label: figures["f1"] for label, figures in report["per_class"].items()} == {
+        "chitchat": 1.0,
+        "high_stakes": 0.0,
+        "human_request": 0.6667,
+    }
+
+
 def test_messages_with_several_intents_count_each_and_wrong_routes_apart(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,15 +9,15 @@ import pytest
 from loguru import logger
 
 from agents.base import Agent
-from agents.business.agent import SIGN_IN, SIGN_IN_ENGLISH, TOO_SLOW, BusinessAgent
-from agents.business.identity import PRIVATE
+from agents.business.agent import BusinessAgent
 from agents.business.types import Plan
 from agents.errors import BusinessUnavailable
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
-from agents.merging import OUT_OF_REACH, InTurn, run_together
+from agents.merging import InTurn, run_together
 from agents.profile import TenantProfile
 from agents.types import Answer, AnswerEvent, Done, Outcome, Question, Replace, RowSource, Source, Token
+from agents.wording import catalogue
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.business.shop import CALLER, NoQueries, Twins, business_parts, shop_queries, twins
 from tests.agents.models import scripted
@@ -25,6 +25,9 @@ from tests.agents.support import ANALYZER, FixedSearcher, candidate
 
 BOTH = "我的订单能退吗，退货运费谁出"
 ORDERS = "SELECT o.id, o.status, o.total FROM orders AS o WHERE o.status = 'shipped'"
+SIGN_IN, SIGN_IN_ENGLISH = catalogue.say("sign_in", False), catalogue.say("sign_in", True)
+PRIVATE, TOO_SLOW = catalogue.say("rows_private", False), catalogue.say("rows_too_slow", False)
+OUT_OF_REACH = catalogue.say("rows_out_of_reach", False)
 
 
 @pytest.fixture

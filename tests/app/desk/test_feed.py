@@ -52,4 +52,11 @@ async def test_a_started_feed_tells_of_other_processes_within_a_second(database:
                 await news.wait()
     finally:
         await other.feed.close()
-    assert other.feed.held(key())
+    assert other.feed.standing(key()) == desk.feed.standing(key()) is not None
+
+
+async def test_the_queue_silences_the_bot_only_where_that_is_set(database: Database, desk: HumanDesk) -> None:
+    strict = desk_over(database, answer_while_queued=False)
+    await queued(desk)
+    await strict.feed.poll()
+    assert strict.feed.held(key()) and not desk.feed.held(key())

@@ -53,5 +53,6 @@ def test_from_every_state_there_is_a_way_back_to_the_bot() -> None:
     assert home == set(State)
 
 
-def test_the_bot_is_silent_while_a_person_is_waited_for_or_holds_the_session() -> None:
-    assert {state for state in State if silent(state)} == {State.QUEUED, State.ASSIGNED}
+def test_the_bot_is_silent_while_a_person_holds_the_session_and_in_the_queue_only_where_that_is_set() -> None:
+    assert {state for state in State if silent(state)} == {State.ASSIGNED}
+    assert {state for state in State if silent(state, answering=False)} == {State.QUEUED, State.ASSIGNED}

@@ -10,7 +10,7 @@ from app.db.turn_log import TurnLog
 from app.desk.assembly import HumanDesk
 from app.desk.types import Event, Sender, State
 from tests.app.db.turns import turn
-from tests.app.desk.building import assigned, key, opening
+from tests.app.desk.building import assigned, key, opening, queued
 
 BODY = b'{"data":{"agent":"knowledge","sources":[]}}'
 
@@ -27,7 +27,8 @@ async def test_a_turn_that_asks_for_a_person_is_kept_with_its_place_in_the_queue
     session = await desk.sessions.find(key())
     assert session is not None
     assert (session.state, session.priority, session.caller, session.user_id) == (State.QUEUED, 2, "m1", "u")
-    assert desk.feed.held(key())
+    standing = desk.feed.standing(key())
+    assert standing is not None and standing.state is State.QUEUED
 
 
 async def test_no_word_of_the_bot_is_kept_while_a_person_has_the_session(database: Database, desk: HumanDesk) -> None:
@@ -86,3 +87,41 @@ async def test_failures_count_anew_after_a_person_had_the_session(database: Data
     await log.append(turn(2, outcome="clarify", response=BODY, created_at=datetime.now(UTC)))
     await log.append(turn(3, outcome="rejected", response=BODY, created_at=datetime.now(UTC)))
     assert await desk.sessions.last_outcome(key()) == ("clarify", "knowledge")
+
+
+async def test_what_is_said_while_a_customer_waits_is_there_for_whoever_accepts(
+    database: Database, desk: HumanDesk
+) -> None:
+    log = log_of(database, desk)
+    await queued(desk)
+    assert await log.append(turn(1, client_id="c1"))
+    assert await log.append(turn(2, reply="您的订单 YS1 已发货", rows_of="m1"))
+    said = [(item.sender, item.content) for item in await desk.messages.after(key(), 0)][1:]
+    assert said[:3] == [(Sender.CUSTOMER, "问题1"), (Sender.BOT, "答"), (Sender.CUSTOMER, "问题2")]
+    assert said[3][0] is Sender.BOT and "YS1" not in said[3][1]
+    standing, session = desk.feed.standing(key()), await desk.sessions.find(key())
+    assert standing is not None and session is not None and standing.messages == session.messages == 5
+    assert [row.outcome for row in await ConversationRepository(database).last("t", "s", 9)] == ["answered"] * 2
+
+
+async def test_a_request_that_meets_a_waiting_session_raises_it_and_does_not_queue_twice(
+    database: Database, desk: HumanDesk
+) -> None:
+    log = log_of(database, desk)
+    first = await queued(desk)
+    assert await log.append(turn(1, opening=opening(priority=2, emotion=0.8)))
+    session = await desk.sessions.find(key())
+    assert session is not None
+    assert (session.priority, session.emotion, session.queued_at) == (2, 0.8, first.queued_at)
+    assert [entry.event for entry in await desk.sessions.history(key())] == [Event.REQUEST]
+
+
+async def test_where_the_queue_silences_the_bot_no_turn_of_it_is_kept_there(
+    database: Database, desk: HumanDesk
+) -> None:
+    log = TurnLog(database, lambda turns: [], on_desk=desk.feed.note, answering=False)
+    await queued(desk)
+    assert not await log.append(turn(1))
+    assert await log.append(turn(2, for_desk=True))
+    said = [item.content for item in await desk.messages.after(key(), 0) if item.sender is not Sender.SYSTEM]
+    assert said == ["问题2"]

@@ -10,6 +10,7 @@ from app.chat.session import Message
 from app.db.engine import Database
 from app.db.profiles import ProfileRepository
 from app.desk.assembly import HumanDesk
+from app.desk.gate import Decided
 from app.desk.types import DeskSession, State
 from app.retrieval import default_profile
 from app.settings import Settings
@@ -24,23 +25,58 @@ async def standing(desk: HumanDesk, session: str = "s") -> DeskSession:
     return found
 
 
-async def says(desk: HumanDesk, text: str, session: str = "s") -> str:
-    held = await desk.gate.before(Message(TENANT, session, text), text)
-    assert held is not None
-    return held.answer.reply
+async def says(desk: HumanDesk, text: str, session: str = "s") -> Decided:
+    """To the bot, whose answer asks for nobody."""
+    message = Message(TENANT, session, text)
+    assert await desk.gate.before(message, text) is None
+    return await desk.gate.after(message, Question(text), Answer("答", Outcome.ANSWERED, "knowledge_qa", "knowledge"))
 
 
 async def test_anger_in_the_queue_moves_a_customer_forward_and_staff_see_it(desk: HumanDesk) -> None:
     await queued(desk, "calm")
     before = await queued(desk)
     with desk.feed.watch(TENANT) as news:
-        assert "第 1 位" in await says(desk, FURIOUS)
+        decided = await says(desk, FURIOUS)
         assert news.is_set()
+    assert (decided.answer.outcome, decided.answer.reply, decided.added) == (Outcome.ANSWERED, "答", "")
+    assert decided.queue is not None and (decided.queue.state, decided.queue.position) == (State.QUEUED, 1)
     after = await standing(desk)
     assert after.priority >= EMOTION_PRIORITY > before.priority and after.version == before.version + 1
     assert (after.card["priority"], after.card["emotion"]) == (after.priority, round(after.emotion, 3))
     assert (after.state, after.queued_at, after.reason) == (before.state, before.queued_at, before.reason)
     assert [session.session_id for session in await desk.sessions.waiting(TENANT)] == ["s", "calm"]
+
+
+async def test_anger_counts_where_the_queue_silences_the_bot_and_where_no_agent_reads_it(database: Database) -> None:
+    strict = desk_over(database, answer_while_queued=False)
+    await queued(strict)
+    held = await strict.gate.before(Message(TENANT, "s", FURIOUS), FURIOUS)
+    assert held is not None and held.forward and held.answer.outcome is Outcome.HANDOFF
+    assert (await standing(strict)).priority >= EMOTION_PRIORITY
+    desk = desk_over(database)
+    await queued(desk, "other")
+    queue = await desk.gate.waiting(Message(TENANT, "other", FURIOUS), FURIOUS)
+    assert queue is not None and queue.state is State.QUEUED
+    assert (await standing(desk, "other")).priority >= EMOTION_PRIORITY
+    assert await desk.gate.waiting(Message(TENANT, "nobody", FURIOUS), FURIOUS) is None
+
+
+async def test_a_second_request_says_so_and_raises_without_queueing_twice(desk: HumanDesk) -> None:
+    first = await queued(desk)
+    request = HandoffRequest(HandoffReason.HIGH_STAKES, 1, 0.2)
+    answer = Answer("抱歉。", Outcome.HIGH_STAKES, "high_stakes", "care", handoff=request)
+    decided = await desk.gate.after(Message(TENANT, "s", "我要投诉"), Question("我要投诉"), answer)
+    assert decided.opening is None and "已经在排队" in decided.added
+    assert decided.queue is not None and decided.queue.state is State.QUEUED
+    after = await standing(desk)
+    assert (after.priority, after.queued_at) == (1, first.queued_at)
+
+
+async def test_who_waits_is_offered_no_person(desk: HumanDesk) -> None:
+    await queued(desk)
+    failed = Answer("没找到", Outcome.NO_EVIDENCE, "knowledge_qa", "knowledge")
+    decided = await desk.gate.after(Message(TENANT, "s", "在吗"), Question("在吗"), failed)
+    assert decided.answer == failed and decided.queue is not None
 
 
 async def test_a_calm_word_moves_nobody_back(desk: HumanDesk) -> None:
@@ -55,7 +91,7 @@ async def test_a_calm_word_moves_nobody_back(desk: HumanDesk) -> None:
 
 async def test_what_a_customer_says_to_a_person_changes_no_priority(desk: HumanDesk) -> None:
     session = await assigned(desk)
-    await says(desk, FURIOUS)
+    assert await desk.gate.before(Message(TENANT, "s", FURIOUS), FURIOUS) is not None
     assert await standing(desk) == session
 
 

@@ -6,7 +6,17 @@ import pytest
 
 from app.desk.hours import business_hours, spoken
 from app.desk.types import QueueState, Staff, State
-from app.desk.waiting import HANDLING_SECONDS, PICK_UP_SECONDS, estimate, held_notice, leaves, left_notice, queue_notice
+from app.desk.waiting import (
+    HANDLING_SECONDS,
+    PICK_UP_SECONDS,
+    again_notice,
+    estimate,
+    held_notice,
+    leaves,
+    left_notice,
+    offer_notice,
+    queue_notice,
+)
 
 
 def member(capacity: int, assigned: int) -> Staff:
@@ -52,6 +62,12 @@ def test_notices_say_what_is_so_in_either_language() -> None:
     assert "number 3" in queue_notice(waits, english=True) and "7 min" in queue_notice(waits, english=True)
     alone = queue_notice(QueueState(State.QUEUED, 1, None, ticket="TK1"))
     assert "没有客服在线" in alone and "TK1" in alone
+    for notice in (queue_notice(waits), alone, again_notice(waits)):
+        assert "等待期间我会继续回答您的问题" in notice and "取消排队" in notice
+    assert "继续回答" not in queue_notice(waits, answering=False)
+    assert "go on answering" not in queue_notice(waits, english=True, answering=False)
+    assert "in the queue already" in again_notice(waits, english=True)
+    assert "转人工" in offer_notice() and "talk to a human" in offer_notice(english=True)
     closed = QueueState(State.OUT_OF_HOURS, 1, ticket="TK1")
     tomorrow = datetime.now(HOURS.zone).replace(hour=9, minute=0) + timedelta(days=1)
     late, english = queue_notice(closed, tomorrow), queue_notice(closed, tomorrow, english=True)

@@ -1,0 +1,58 @@
+"""Which of the scored sentences make the reply: as few as answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.answering.scoring import Scored
+from agents.answering.wanted import Wanted
+from agents.understanding.answer_type import AnswerType
+
+MAX_REPLY_CHARS = 350
+ENOUGH_CHARS = 130
+"""A reply that is no list is not made longer than this by a further sentence."""
+WHOLE_CHARS = 240
+"""A table or list that is nearly as good as the best sentence is quoted whole up to here."""
+NEARLY = 0.75
+FILL_CHARS = 100
+"""Up to here what stands beside the best sentence is quoted with it."""
+NEW_SHARE = 0.08
+"""A sentence of another fragment speaks of at least this share of the question that is not spoken of yet."""
+RELATIVE_SCORE = 0.55
+"""A sentence worth less than this share of the best one is left out."""
+
+
+def choose(scored: Sequence[Scored], wanted: Wanted, max_sources: int) -> list[Scored]:
+    """scored: best first. The best one, and what it leaves open or what stands beside it, while that is short."""
+    chosen: list[Scored] = []
+    for candidate in scored:
+        if chosen and not _adds(candidate, chosen, wanted):
+            continue
+        if len({item.unit.passage.fragment for item in (*chosen, candidate)}) <= max_sources:
+            chosen.append(candidate)
+    return chosen
+
+
+def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
+    best = chosen[0]
+    size = candidate.size + sum(item.size for item in chosen)
+    if _beside(candidate, best) and size <= FILL_CHARS:
+        return True
+    if candidate.score < RELATIVE_SCORE * best.score:
+        return False
+    nearly = candidate.score >= NEARLY * best.score
+    if not nearly and candidate.unit.passage is not best.unit.passage and not _tells_more(candidate, chosen, wanted):
+        return False
+    return size <= (WHOLE_CHARS if candidate.whole and nearly else ENOUGH_CHARS)
+
+
+def _tells_more(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
+    """Whether it speaks of more of the question than what is there, or has a type of answer that is missing."""
+    terms = frozenset[str]().union(*(item.terms for item in chosen))
+    met = frozenset[AnswerType]().union(*(item.met for item in chosen))
+    return wanted.share(candidate.terms - terms) >= NEW_SHARE or not candidate.met <= met
+
+
+def _beside(candidate: Scored, best: Scored) -> bool:
+    """Under the same heading of the same fragment."""
+    return candidate.unit.passage is best.unit.passage and candidate.unit.heading == best.unit.heading

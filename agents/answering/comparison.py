@@ -1,0 +1,102 @@
+"""A 和 B 哪个好: the same of both, side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from agents.answering.scoring import Scored
+from agents.llm.units import MAX_LIST_CHARS, Passage
+from knowledge.text import fold
+
+MAX_NAME_CHARS = 16
+ALIKE_WEIGHT = 0.5
+"""Two sentences that say much in the same words are about the same aspect."""
+BOTH_SHARE = 0.85
+"""What else names both things is quoted too when it is worth this share of the best that does."""
+
+_COMPARES = re.compile(
+    r"区别|差别|差异|不同|不一样|对比|比较|相比|哪个|哪款|哪种|怎么选|选哪|还是|谁更|\bvs\b|difference|compare|better"
+)
+_BETWEEN = re.compile(r"\s*(?:和|跟|与|同|还是|比起|对比|相比|比|(?<![a-z])(?:vs\.?|and|or)(?![a-z]))\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two names, folded, as the question has them; neither is the other."""
+
+    first: str
+    second: str
+
+    def named(self, text: str) -> frozenset[str]:
+        """Those that a text names; of two, one within the other, the longer is looked for first."""
+        text, found = fold(text), set()
+        for name in sorted((self.first, self.second), key=len, reverse=True):
+            if name in text:
+                found.add(name)
+                text = text.replace(name, " ")
+        return frozenset(found)
+
+
+def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
+    """The two things that a question compares: what the passages name, too, around 和, 还是 or 比."""
+    folded = fold(question)
+    if not _COMPARES.search(folded):
+        return None
+    known = fold("\n".join(f"{passage.chunk.context}\n{passage.chunk.text}" for passage in passages))
+    for between in _BETWEEN.finditer(folded):
+        left, right = folded[: between.start()], folded[between.end() :]
+        first = next((left[-size:] for size in range(min(MAX_NAME_CHARS, len(left)), 1, -1) if left[-size:] in known), "")
+        second = next((right[:size] for size in range(min(MAX_NAME_CHARS, len(right)), 1, -1) if right[:size] in known), "")
+        first, second = first.strip(), second.strip()
+        if len(first) > 1 and len(second) > 1 and first != second:
+            return Pair(first, second)
+    return None
+
+
+def side_by_side(scored: Sequence[Scored], pair: Pair) -> list[Scored] | None:
+    """scored: best first. What names both, or the two units, one of each, that are good and most alike; None: neither."""
+    named = [(item, pair.named(item.unit.text)) for item in scored]
+    both = [item for item, names in named if len(names) == 2]
+    one = [(item, names or pair.named(_headings(item))) for item, names in named]
+    firsts = [item for item, names in one if names == {pair.first}]
+    seconds = [item for item, names in one if names == {pair.second}]
+    two = max(product(firsts, seconds), key=_worth, default=None)
+    if both and (two is None or both[0].score >= min(item.score for item in two)):
+        return _fitting([item for item in both if item.score >= BOTH_SHARE * both[0].score])
+    return [_labelled(item, name) for item, name in zip(two, (pair.first, pair.second), strict=True)] if two else None
+
+
+def _worth(two: tuple[Scored, Scored]) -> float:
+    return two[0].score + two[1].score + ALIKE_WEIGHT * _alike(*two)
+
+
+def _fitting(items: Sequence[Scored]) -> list[Scored]:
+    kept: list[Scored] = []
+    for item in items:
+        if not kept or item.size + sum(other.size for other in kept) <= MAX_LIST_CHARS:
+            kept.append(item)
+    return kept
+
+
+def _headings(item: Scored) -> str:
+    return f"{item.unit.heading}\n{item.unit.passage.chunk.context}"
+
+
+def _alike(one: Scored, other: Scored) -> float:
+    """Jaccard similarity of the pairs of characters."""
+    first, second = (_pairs(fold(item.unit.text)) for item in (one, other))
+    return len(first & second) / (len(first | second) or 1)
+
+
+def _pairs(text: str) -> frozenset[str]:
+    return frozenset(text[start : start + 2] for start in range(len(text) - 1))
+
+
+def _labelled(item: Scored, name: str) -> Scored:
+    """With the thing in front of what is said of it, where it is not named."""
+    if name in fold(item.shown[0]):
+        return item
+    return replace(item, shown=(f"{name.upper() if name.isascii() else name}：{item.shown[0]}", *item.shown[1:]))

@@ -1,0 +1,61 @@
+"""Rows of tables, which the chunks hold as 列名：值；列名：值, and how a reader sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import lru_cache
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value and the head of its column, both verbatim."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """At least two cells; the first says what the row is about."""
+
+    cells: tuple[Cell, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The heads of the columns, in order."""
+        return tuple(cell.name for cell in self.cells)
+
+    def shown(self, columns: Container[str]) -> str:
+        """The row as a sentence, of those columns: E05，含义：主刷缠绕；处理：取出滚刷。
+
+        The subject needs no head, and of a pair neither does the value: 吸力：5000 Pa。
+        """
+        subject, *others = self.cells
+        rest = [cell for cell in others if cell.name in columns]
+        if len(others) == 1 or not rest:
+            return _ended("：".join([subject.value, *(cell.value for cell in others)]))
+        return _ended(f"{subject.value}，" + "；".join(f"{cell.name}：{cell.value}" for cell in rest))
+
+
+@lru_cache(maxsize=8192)
+def row_of(text: str) -> Row:
+    """The cells of a row; what stands after a semicolon without a head belongs to the value before it."""
+    cells: list[Cell] = []
+    for part in text.rstrip("。").split("；"):
+        name, colon, value = part.partition("：")
+        if colon or not cells:
+            cells.append(Cell(name.strip(), value.strip()) if colon else Cell("", part.strip()))
+        else:
+            last = cells.pop()
+            cells.append(Cell(last.name, f"{last.value}；{part.strip()}"))
+    return Row(tuple(cells))
+
+
+def parallel(name: str, other: str) -> bool:
+    """Whether two columns hold the same of different things: 金笙 and 银笙, 月付 and 年付, YS-P10 and YS-P20."""
+    return name != other and bool(name and other) and (name[-1] == other[-1] or name[:2] == other[:2])
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(("。", "！", "？", "；", ".")) else f"{text}。"

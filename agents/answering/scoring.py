@@ -1,0 +1,158 @@
+"""How well the sentences of a passage answer a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from agents.answering.rows import Cell, Row, row_of
+from agents.answering.tables import asked_columns, asked_rows
+from agents.answering.wanted import Reader, Wanted, models
+from agents.llm.sentences import Sentence
+from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
+from agents.understanding.answer_type import AnswerType, holds
+
+HEADING_WEIGHT = 0.9
+CONTEXT_WEIGHT = 0.4
+ROW_CONTEXT_WEIGHT = 0.6
+"""What the line above a sentence says of it counts less than the sentence, and its section's heading less than that;
+a row of a table is closer to it, for it does not repeat what the table is about."""
+TYPE_WEIGHTS = {
+    AnswerType.AMOUNT: 0.25,
+    AnswerType.QUANTITY: 0.1,
+    AnswerType.DURATION: 0.25,
+    AnswerType.DATE: 0.15,
+    AnswerType.PLACE: 0.08,
+    AnswerType.CONTACT: 0.2,
+    AnswerType.REASON: 0.08,
+    AnswerType.YES_NO: 0.08,
+    AnswerType.STEPS: 0.05,
+    AnswerType.LIST: 0.05,
+}
+LIST_WEIGHT = 0.1
+RANK_WEIGHT = 0.2
+MAX_RANK = 3
+"""A fragment behind the best one counts less, and those behind the fourth no less than it."""
+OTHER_MODEL = 0.7
+"""What a document about another model says counts less: the suction of YS-V8 where YS-V8 Max is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A unit, or the rows of a table that belong together.
+
+    `score` is between 0 and about 1.7; `terms` of the question that it or its heading holds; `met`: types of answer;
+    `shown`: its sentences as a reader sees them, one to one.
+    """
+
+    unit: Unit
+    score: float
+    terms: frozenset[str]
+    met: frozenset[AnswerType]
+    shown: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Characters of it in a reply."""
+        return sum(map(len, self.shown))
+
+    @property
+    def whole(self) -> bool:
+        """A list or table, which is quoted as a whole."""
+        return len(self.unit.indices) > 1 and (self.unit.is_list or self.unit.sentences[0].is_row)
+
+
+def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) -> list[Scored]:
+    """The units of a passage that say something."""
+    units = units_of(passage, keep_lists=wanted.way)
+    context = reader.held(_context(passage), wanted)
+    scored: list[Scored] = []
+    for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
+        some = list(group)
+        if head is None:
+            parts = [_applying(unit, wanted, reader) for unit in some if not unit.only_announces]
+        else:
+            parts = _table(some, wanted, reader)
+        scored += [_score(unit, shown, context, rank, wanted, reader) for unit, shown in parts]
+    return scored
+
+
+def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[str, ...]]:
+    """A unit with its sentences as they are shown: of a list, only the items that the question names, if it does."""
+    if unit.is_list and not wanted.way:
+        starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
+        items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
+        rows = [row_of(unit.sentences[start].unmarked) for start in starts]
+        asked = None
+        if all(row.cells[0].name for row in rows):
+            keys = [Row((Cell("", row.cells[0].name),)) for row in rows]
+            asked = asked_rows(keys, [reader.held(key.cells[0].value, wanted) for key in keys], wanted)
+        if asked:
+            named = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
+            unit = Unit(unit.passage, (*unit.indices[: starts[0]], *named))
+    if unit.is_list:
+        return unit, tuple(sentence.text for sentence in unit.sentences)
+    return unit, tuple(sentence.unmarked for sentence in unit.sentences)
+
+
+def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:
+    """The rows asked for, each by itself, or all together where the question is about the table and they fit.
+
+    A row alone is no table: 红灯：缺水；绿灯：正常 is left as it stands.
+    """
+    if len(rows) == 1:
+        return [(rows[0], (rows[0].text,))]
+    asked = asked_rows([unit.row for unit in rows], [reader.held(unit.text, wanted) for unit in rows], wanted)
+    kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
+    columns = asked_columns([unit.row for unit in kept], wanted)
+    shown = [unit.row.shown(columns) for unit in kept]
+    longest = MAX_LIST_CHARS if asked or wanted.measured or wanted.way else SHORT_LIST_CHARS
+    if len(kept) > 1 and sum(map(len, shown)) <= longest:
+        indices = tuple(index for unit in kept for index in unit.indices)
+        return [(Unit(kept[0].passage, indices), tuple(shown))]
+    return [(unit, (text,)) for unit, text in zip(kept, shown, strict=True)]
+
+
+def _score(
+    unit: Unit, shown: tuple[str, ...], context: frozenset[str], rank: int, wanted: Wanted, reader: Reader
+) -> Scored:
+    text, is_row = unit.text, unit.sentences[0].is_row
+    terms = reader.held(text, wanted)
+    heading = reader.held(unit.heading or _section(unit.passage), wanted)
+    told = f"{_units_of_measure(unit)}{text}" if is_row else text
+    met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
+    score = wanted.share(terms) + HEADING_WEIGHT * wanted.share(heading - terms)
+    score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
+    score += sum(TYPE_WEIGHTS[kind] for kind in met) + LIST_WEIGHT * (wanted.way and unit.is_list)
+    score += 0.05 * (unit.indices[0] == 0)
+    score /= (1 + sum(map(len, shown)) / 1500) * (1 + RANK_WEIGHT * min(rank, MAX_RANK))
+    if wanted.models and not _same_model(f"{_context(unit.passage)}\n{unit.heading}", text, wanted.models):
+        score *= OTHER_MODEL
+    return Scored(unit, score, terms | heading, met, shown)
+
+
+def _same_model(context: str, text: str, asked: frozenset[str]) -> bool:
+    """Whether a text may be about a model that was asked for: it or what is above it names one of them, or none at all."""
+    above, said = models(context), models(text)
+    return not above or any(name.endswith(own) for name in above | said for own in asked)
+
+
+def _units_of_measure(unit: Unit) -> str:
+    """What is said before a table when it gives the unit of its numbers: 单位：元/月。"""
+    before = next((index for index in range(unit.indices[0], -1, -1) if not _at(unit, index).is_row), None)
+    said = "" if before is None else _at(unit, before).text
+    return said if "单位" in said else ""
+
+
+def _at(unit: Unit, index: int) -> Sentence:
+    return unit.passage.sentences[index]
+
+
+def _section(passage: Passage) -> str:
+    """What stands right above the fragment: a curated question, else the last heading."""
+    return passage.chunk.question or passage.section
+
+
+def _context(passage: Passage) -> str:
+    return f"{passage.chunk.context}\n{passage.chunk.question or ''}"

@@ -1,0 +1,111 @@
+"""Of a table, the rows that a question is about and the columns that answer it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from agents.answering.rows import Cell, Row, parallel
+from agents.answering.wanted import Wanted
+from agents.understanding.answer_type import AnswerType, holds
+from knowledge.text import fold
+
+TELLING_SHARE = 0.15
+"""A row that covers this share of the question beyond what all rows do is the one asked for: E03 怎么办. Else the
+question is about the table: 退款多久到账."""
+ALONE_SHARE = 0.06
+"""Enough where no other row covers half as much."""
+NEAR_SHARE = 0.8
+"""A row that tells this share of what the most telling one does is asked for too."""
+MAX_NAME_CHARS = 20
+_BRACKETS = re.compile(r"\([^)]*\)")
+_BETWEEN = re.compile(r"[、/,;\s]+")
+_WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
+
+
+def asked_rows(rows: Sequence[Row], held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
+    """For every row of a table whether it is asked for; None where nothing tells the rows apart.
+
+    held: the question's terms in each. What stands in a cell and in the question, word for word, tells most, and
+    the more the fewer rows have it.
+    """
+    if len(rows) < 2:
+        return None
+    names = [frozenset(name for cell in row.cells for name in _names(cell.value)) for row in rows]
+    said = _said(frozenset[str]().union(*names), wanted)
+    named = [own & said for own in names]
+    often = Counter(name for own in named for name in own)
+    hits = [sum(1 / often[name] for name in sorted(own)) for own in named]
+    best = [place for place, hit in enumerate(hits) if hit and hit == max(hits)]
+    if not best or len(best) == len(rows):
+        return _telling(held, wanted)
+    alike = len(best) > 1 and len({named[place] for place in best}) == 1
+    closer = _telling([held[place] for place in best], wanted) if alike else None
+    kept = {place for place, ok in zip(best, closer or [True] * len(best), strict=True) if ok}
+    return [place in kept for place in range(len(rows))]
+
+
+def _telling(held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
+    shared = frozenset.intersection(*held)
+    telling = [wanted.share(row - shared) for row in held]
+    most, next_most = sorted(telling, reverse=True)[:2]
+    tells = most >= TELLING_SHARE or (most >= ALONE_SHARE and next_most <= most / 2)
+    return [share >= NEAR_SHARE * most for share in telling] if tells else None
+
+
+def _names(value: str) -> list[str]:
+    """What a cell names, folded, without what stands in brackets."""
+    names = (name.strip() for name in _BETWEEN.split(_BRACKETS.sub("", fold(value))))
+    return [name for name in names if 1 < len(name) <= MAX_NAME_CHARS]
+
+
+def _said(names: Iterable[str], wanted: Wanted) -> frozenset[str]:
+    """The names that the question holds, of two, one within the other, the longer; a model also without its maker."""
+    question, found = wanted.question, set()
+    for name in sorted(names, key=lambda name: (-len(name), name)):
+        if name in question:
+            found.add(name)
+            question = question.replace(name, " ")
+        elif any(name.endswith(model) for model in wanted.models):
+            found.add(name)
+    return frozenset(found)
+
+
+def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
+    """Heads of the columns to show.
+
+    Of columns that hold the same of different things, only the one that the question names; of several rows, what the
+    question asks for with what stands before it.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row.names))
+    said = _said({fold(name) for name in names[1:] if len(name) > 1}, wanted)
+    named = {name for name in names[1:] if fold(name) in said}
+    beside = {
+        name
+        for name in names[1:]
+        for own in named
+        if name not in named and parallel(name, own) and not _hinted(name, own, wanted)
+    }
+    kept = [name for name in names if name not in beside]
+    return frozenset(_measured(rows, kept, wanted) if len(rows) > 1 and not named else kept)
+
+
+def _hinted(name: str, named: str, wanted: Wanted) -> bool:
+    """Whether the question holds something that tells a column from the one it names: Pro, of YS-H30 and its Pro."""
+    own = set(_WORD.findall(fold(named)))
+    return any(word in wanted.question for word in _WORD.findall(fold(name)) if word not in own)
+
+
+def _measured(rows: Sequence[Row], names: Sequence[str], wanted: Wanted) -> list[str]:
+    """The columns that mostly hold an amount or time that was asked for, after the ones before them; else all."""
+    found = [
+        name
+        for name in names[1:]
+        if any(_mostly(kind, [cell for row in rows for cell in row.cells if cell.name == name]) for kind in wanted.measured)
+    ]
+    return [*names[: names.index(found[0])], *found] if found else list(names)
+
+
+def _mostly(kind: AnswerType, cells: Sequence[Cell]) -> bool:
+    return 2 * sum(holds(kind, f"{cell.name}：{cell.value}") for cell in cells) > len(cells)

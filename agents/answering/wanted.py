@@ -1,0 +1,68 @@
+"""A question as the choice of sentences sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agents.asking import IDENTIFIER, without_asking
+from agents.llm.base import Request
+from agents.understanding.answer_type import AnswerType, answer_types
+from knowledge.text import Analyzer, fold
+
+_MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Shares of a question's terms, adding up to 1, the types of answer it asks for, and the models it names, folded."""
+
+    question: str
+    weights: dict[str, float]
+    kinds: tuple[AnswerType, ...]
+    models: frozenset[str]
+
+    @property
+    def way(self) -> bool:
+        """Whether it asks for a way or an enumeration, which is quoted as a whole."""
+        return AnswerType.STEPS in self.kinds or AnswerType.LIST in self.kinds
+
+    @property
+    def measured(self) -> tuple[AnswerType, ...]:
+        """The amounts and times among what it asks for."""
+        return tuple(kind for kind in self.kinds if kind in _MEASURED)
+
+    def share(self, terms: frozenset[str]) -> float:
+        """Of the question's terms given."""
+        return sum([self.weights[term] for term in terms])
+
+
+class Reader:
+    """Reads questions and tells which of their terms a text holds."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        """analyzer: the one that made the questions' terms."""
+        self._tokens = analyzer.tokens
+        self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
+
+    def wanted(self, request: Request) -> Wanted:
+        """A sentence that also asks 怎么办 is no better for it; what the search did not know weighs as the rest does."""
+        content = dict.fromkeys(self._tokens(without_asking(request.question)))
+        idf = dict(zip(request.terms, request.idf, strict=True))
+        usual = sum(idf.values()) / len(idf) if idf else 1.0
+        weights = {term: idf.get(term, usual) for term in content or request.terms}
+        if not weights:
+            weights = dict.fromkeys(self._tokens(request.question), 1.0)
+        total = sum(weights.values()) or 1.0
+        shares = {term: weight / total for term, weight in weights.items()}
+        return Wanted(fold(request.question), shares, answer_types(request.question), models(request.question))
+
+    def held(self, text: str, wanted: Wanted) -> frozenset[str]:
+        """The question's terms that a text holds."""
+        return self._occurring(text).among(wanted.weights)
+
+
+@lru_cache(maxsize=8192)
+def models(text: str) -> frozenset[str]:
+    """The models that a text names, folded: ys-v8, ys-v8 max."""
+    return frozenset(" ".join(found.split()) for found in IDENTIFIER.findall(fold(text)))

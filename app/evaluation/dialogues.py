@@ -1,0 +1,107 @@
+"""Hand-labelled conversations: what customers say, and what counts as right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from agents.types import Page
+from app.api.page_schemas import PageIn
+from knowledge.errors import InvalidConfiguration
+from knowledge.evaluation.rows import read_rows
+
+_DAYS_AGO = re.compile(r"\{d-(\d+)\}")
+
+
+class Kind(StrEnum):
+    """What a response was, as labels speak of it."""
+
+    ANSWER = "answer"
+    BUSINESS = "business"
+    TICKET = "ticket"
+    CHAT = "chat"
+    REFUSE = "refuse"
+    CLARIFY = "clarify"
+    LOGIN = "login"
+    CARE = "care"
+    HANDOFF = "handoff"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """`kinds`: any of them is right. `must_any`: of every group one string has to be in the reply; `must_not`: none of
+    these; `sources`: one of these in the title or heading of a cited document.
+    """
+
+    kinds: frozenset[Kind]
+    must_any: tuple[tuple[str, ...], ...] = ()
+    must_not: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTurn:
+    """One message of a customer; `id` is the conversation's with the turn's number from 1, as in c29.2."""
+
+    id: str
+    say: str
+    tag: str
+    expect: Expectation
+    page: Page | None = None
+
+    def said_on(self, today: date) -> str:
+        """The message with `{d-2}` as the date two days ago, YYYYMMDD, as numbers of orders hold it."""
+        return _DAYS_AGO.sub(lambda match: f"{today - timedelta(int(match[1])):%Y%m%d}", self.say)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A conversation of one customer, with at least one turn. `user_id` is the member, empty for nobody known."""
+
+    id: str
+    turns: tuple[LabelledTurn, ...]
+    user_id: str = ""
+
+
+def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
+    """The conversations of a JSONL file. Raises InvalidConfiguration, which names what is wrong."""
+    dialogues = tuple(_dialogue(row) for row in read_rows(path, id=str, turns=list))
+    ids = [dialogue.id for dialogue in dialogues]
+    if not ids:
+        raise InvalidConfiguration(f"{path} 里没有对话")
+    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+        raise InvalidConfiguration(f"{path} 里有编号重复的对话：{'、'.join(twice)}")
+    return dialogues
+
+
+def _dialogue(row: Mapping[str, Any]) -> Dialogue:
+    if not row["turns"]:
+        raise InvalidConfiguration(f"对话 {row['id']} 没有内容")
+    turns = tuple(_turn(f"{row['id']}.{number}", turn) for number, turn in enumerate(row["turns"], 1))
+    return Dialogue(row["id"], turns, row.get("user_id") or "")
+
+
+def _turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:
+    try:
+        page = PageIn.model_validate(turn["page"]).page() if turn.get("page") else None
+        return LabelledTurn(name, turn["say"], turn.get("tag") or "", _expectation(turn["expect"]), page)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InvalidConfiguration(f"对话 {name} 这一轮写错了：{error}") from error
+
+
+def _expectation(row: Mapping[str, Any]) -> Expectation:
+    expectation = Expectation(
+        frozenset(map(Kind, row["kind"])),
+        tuple(tuple(group) for group in row.get("must_any") or ()),
+        tuple(row.get("must_not") or ()),
+        tuple(row.get("source") or ()),
+    )
+    if not expectation.kinds:
+        raise ValueError("没有 kind")
+    return expectation

@@ -1,0 +1,146 @@
+"""Judges the reply to a labelled turn by rule. Pure: a response of the chat contract goes in, a judgement comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from agents.types import GIVEN, Outcome
+from app.evaluation.dialogues import Expectation, Kind
+from app.evaluation.wording import folded, holds
+
+ROWS = "SQL"
+"""The index of a source that is a row of the business database."""
+_SIGN_IN = re.compile("登录|登入|登錄|sign in|log in", re.IGNORECASE)
+
+
+KIND_OF: Mapping[str, Kind] = {
+    Outcome.NO_EVIDENCE: Kind.REFUSE,
+    Outcome.OUT_OF_SCOPE: Kind.REFUSE,
+    Outcome.CANNOT_ANSWER: Kind.REFUSE,
+    Outcome.IRRELEVANT: Kind.REFUSE,
+    Outcome.CLARIFY: Kind.CLARIFY,
+    Outcome.NONSENSE: Kind.CLARIFY,
+    Outcome.HIGH_STAKES: Kind.CARE,
+    Outcome.HANDOFF: Kind.HANDOFF,
+    Outcome.REJECTED: Kind.REJECT,
+}
+FACTS = frozenset({Kind.ANSWER, Kind.BUSINESS})
+PERSON = frozenset({Kind.CARE, Kind.HANDOFF})
+SILENT = frozenset({Kind.REFUSE, Kind.CLARIFY, Kind.CHAT, Kind.REJECT, Kind.LOGIN})
+"""Where only these are right, an answer is a false one."""
+BRUSH_OFFS = frozenset({Outcome.IRRELEVANT, Outcome.NONSENSE, Outcome.OUT_OF_SCOPE})
+
+
+class Verdict(StrEnum):
+    """PARTLY: of the right kind, with some of what it had to say; not counted as correct."""
+
+    CORRECT = "correct"
+    PARTLY = "partly"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A response as far as it is judged. `documents`: title and heading of those that it cites, the page included;
+    `rows`: it cites the business database; `queued`: the session waits for a person.
+    """
+
+    text: str
+    outcome: str
+    agent: str = ""
+    documents: tuple[str, ...] = ()
+    rows: bool = False
+    proposes: bool = False
+    queued: bool = False
+
+    @classmethod
+    def of(cls, response: Mapping[str, Any]) -> Heard:
+        """Out of the body of a chat response."""
+        text, data = response.get("reply") or "", response.get("data") or {}
+        sources = data.get("sources") or []
+        return cls(
+            text,
+            response["outcome"],
+            data.get("agent") or "",
+            tuple(f"{item['title']} {item['heading']}" for item in sources if item["index"] != ROWS),
+            any(item["index"] == ROWS for item in sources) or f"[{ROWS}]" in text,
+            bool(data.get("proposal")),
+            (data.get("handoff") or {}).get("state") == "queued",
+        )
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """One, or several for a merged reply; an unknown outcome is its own kind, which no label names."""
+        if self.outcome not in GIVEN:
+            kind = KIND_OF.get(self.outcome, self.outcome)
+            return frozenset({Kind.LOGIN if kind is Kind.CLARIFY and self._asks_to_sign_in else kind})
+        answers = self.agent == "knowledge" or bool(self.documents)
+        given = {
+            Kind.ANSWER: answers,
+            Kind.BUSINESS: self.rows or (self.agent == "business" and not answers),
+            Kind.TICKET: self.proposes or self.agent == "ticket",
+        }
+        return frozenset(kind for kind, holds_so in given.items() if holds_so) or frozenset({Kind.CHAT})
+
+    @property
+    def brushes_off(self) -> bool:
+        """Whether it talks past a customer who wants something."""
+        return self.agent == "chitchat" or self.outcome in BRUSH_OFFS
+
+    @property
+    def _asks_to_sign_in(self) -> bool:
+        return self.outcome == Outcome.CLARIFY and _SIGN_IN.search(self.text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`why` is empty for what is correct. `swallowed`: the queue for a person took a turn that asked for none;
+    `false_answer`: facts where there are none to tell, or those of a neighbour; `brush_off`: wrong, and it talks past.
+    """
+
+    verdict: Verdict
+    why: str = ""
+    swallowed: bool = False
+    false_answer: bool = False
+    brush_off: bool = False
+
+    @property
+    def correct(self) -> bool:
+        return self.verdict is Verdict.CORRECT
+
+
+def judge(expect: Expectation, heard: Heard) -> Judgement:
+    """The verdict on one turn, and which of the known ways of being wrong it is."""
+    if heard.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
+        return Judgement(Verdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
+    said = folded(heard.text)
+    banned = [text for text in expect.must_not if holds(said, text)]
+    verdict, why = (Verdict.WRONG, f"holds {banned}") if banned else _verdict(expect, heard, said)
+    brush_off = verdict is not Verdict.CORRECT and heard.brushes_off
+    invented = expect.kinds <= SILENT and bool(heard.kinds & FACTS)
+    return Judgement(verdict, why, false_answer=invented or (bool(banned) and not brush_off), brush_off=brush_off)
+
+
+def _verdict(expect: Expectation, heard: Heard, said: str) -> tuple[Verdict, str]:
+    fit = heard.kinds & expect.kinds
+    if not fit:
+        return Verdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
+    if expect.kinds & FACTS and not fit & FACTS:  # a refusal that is right too owes no facts
+        return Verdict.CORRECT, ""
+    missing = [group for group in expect.must_any if not any(holds(said, text) for text in group)]
+    if _astray(expect, heard):
+        return Verdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
+    if not missing:
+        return Verdict.CORRECT, ""
+    return Verdict.PARTLY if len(missing) < len(expect.must_any) else Verdict.WRONG, f"lacks {missing}"
+
+
+def _astray(expect: Expectation, heard: Heard) -> bool:
+    """Whether documents are cited, and none of those that hold the answer."""
+    cited = [folded(place) for place in heard.documents]
+    wanted = [folded(place) for place in expect.sources]
+    return bool(cited and wanted) and not any(part in place for part in wanted for place in cited)

@@ -1,0 +1,52 @@
+"""Plays labelled conversations through the product, one message after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from app.evaluation.dialogues import Dialogue, LabelledTurn
+from app.evaluation.grounding import unfounded
+from app.evaluation.judging import FACTS, Heard, Judgement, judge
+from app.evaluation.product import Product, Told
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """A labelled turn and what came of it. `said` is the message as it was sent; `unfounded` what the answer made up,
+    None where it was none.
+    """
+
+    dialogue: str
+    labelled: LabelledTurn
+    said: str
+    told: Told
+    heard: Heard
+    judgement: Judgement
+    unfounded: tuple[str, ...] | None = None
+
+
+async def play(
+    product: Product, dialogues: Sequence[Dialogue], today: date, progress: Callable[[int], object] = lambda _: None
+) -> list[PlayedTurn]:
+    """All turns in order; progress is told of every one. The queue for a person is left after a turn that it took
+    without being asked, and at the end of a conversation.
+    """
+    played = []
+    for dialogue in dialogues:
+        for turn in dialogue.turns:
+            done = await _turn(product, dialogue, turn, today)
+            played.append(done)
+            if done.judgement.swallowed or (done.heard.queued and turn is dialogue.turns[-1]):
+                await product.leave_queue(dialogue.id)
+            progress(1)
+    return played
+
+
+async def _turn(product: Product, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
+    said = turn.said_on(today)
+    told = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
+    heard = Heard.of(told.body)
+    invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
+    return PlayedTurn(dialogue.id, turn, said, told, heard, judge(turn.expect, heard), invented)

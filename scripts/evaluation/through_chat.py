@@ -1,0 +1,65 @@
+"""Conversations and sets through the product's own chat: the part of `scripts/evaluate.py` that opens a product."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from app.evaluation.asking import Asked, ask_all, asked_report, asked_row, documents_of, source_of
+from app.evaluation.dialogues import read_dialogues
+from app.evaluation.playing import PlayedTurn, play
+from app.evaluation.product import Setup, open_product
+from app.evaluation.report import dialogue_report, failures, turn_row
+from app.retrieval import chunk_options
+from app.settings import Settings
+from knowledge.evaluation.dataset import load_set
+
+
+async def dialogues_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """Figures of `--dialogues`; failures are printed to stderr, as `--show` asks."""
+    played = await played_dialogues(options.dialogues, _setup(options, settings, options.docs))
+    for paragraph in failures(played)[: options.show]:
+        print(f"\n{paragraph}", file=sys.stderr)
+    if options.run:
+        _write(options.run, map(turn_row, played))
+    return {"dialogues": options.dialogues.name} | dialogue_report(played)
+
+
+async def played_dialogues(path: Path, setup: Setup, *, every: int = 1) -> list[PlayedTurn]:
+    """The conversations of a file, or one in so many of them, played."""
+    dialogues = read_dialogues(path)[::every]
+    turns = sum(len(dialogue.turns) for dialogue in dialogues)
+    async with open_product(setup) as product:
+        with tqdm(total=turns, desc="对话", unit="轮", file=sys.stderr, disable=None) as bar:
+            return await play(product, dialogues, setup.today, bar.update)
+
+
+async def chat_set_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """Figures of `--set … --through chat`."""
+    data = load_set(options.set, options.out_of_domain, chunk_options(settings))
+    groups = data.answerable, data.unanswerable, data.out_of_domain
+    asked: list[list[Asked]] = []
+    with documents_of(options.set) as (folder, ids):
+        async with open_product(_setup(options, settings, [folder])) as product:
+            with tqdm(total=sum(map(len, groups)), desc="提问", unit="问", file=sys.stderr, disable=None) as bar:
+                for group in groups:
+                    asked.append(await ask_all(product, group, source_of(data, ids), bar.update))
+    if options.run:
+        _write(options.run, [asked_row(one) for group in asked for one in group])
+    return asked_report(data, *asked)
+
+
+def _setup(options: argparse.Namespace, settings: Settings, documents: Sequence[Path]) -> Setup:
+    business = options.business if options.business is not None else not documents
+    return Setup(settings, options.cache, tuple(documents), business, date.today())
+
+
+def _write(path: Path, rows: Any) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
