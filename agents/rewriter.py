@@ -80,11 +80,15 @@ def with_subject(text: str, subject: str) -> str | None:
 
 
 def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, identifier and negation of the original is in the rewrite, unchanged."""
+    """Whether every number, identifier and negation of the original is in the rewrite, unchanged.
+
+    h30pro is H30 Pro: its digits are counted as they stand, so that nothing else can be hidden by leaving spaces out.
+    """
     before, after = fold(original), fold(rewritten)
+    names = _compact(after)
     return (
         Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(name in after for name in set(IDENTIFIER.findall(before)))
+        and all(_compact(name) in names for name in set(IDENTIFIER.findall(before)))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
@@ -150,6 +154,10 @@ def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
     match = IDENTIFIER.search(question)
     return match.group() if match else topic
+
+
+def _compact(text: str) -> str:
+    return re.sub(r"[-_\s]", "", text)
 
 
 def _strip_marks(text: str) -> str:

@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
+from agents.understanding.normalise import normalised
 from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
@@ -131,7 +132,9 @@ class Evaluation:
                 embedded.update,
             ) as retriever:
                 answer = self._answerer(retriever)
-                return [await run_questions(retriever, answer, group, asked.update, scopes) for group in groups]
+                return [
+                    await run_questions(retriever, answer, group, asked.update, scopes, normalised) for group in groups
+                ]
 
     def _answerer(self, retriever: Retriever) -> Answerer:
         profile = default_profile(self._settings)
@@ -140,7 +143,7 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            async for event in agent.run(Question(text, vector=vector)):
+            async for event in agent.run(Question(text, vector=vector, normal=normalised(text))):
                 if isinstance(event, Done):
                     return Reply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")
