@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
+from agents.bids import Bid, TurnEvidence
 from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
 
 
@@ -12,6 +13,9 @@ class Agent(Protocol):
     """Answers the questions that are routed to it. Agents hold no state of a conversation and serve many at once."""
 
     name: str
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """Yields Meta, Evidence when it searched, Tokens (perhaps a Replace), then exactly one Done.

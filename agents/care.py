@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.base import said
+from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.emotion import Emotion, emotion
 from agents.emotion_head import EmotionHead
 from agents.errors import BusinessUnavailable
 from agents.language import in_english
 from agents.offers import Cause, MemberFacts, Offers
 from agents.profile import TenantProfile
+from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
 from agents.wording.catalogue import say
 from knowledge.text import fold
@@ -102,6 +104,19 @@ class CareAgent:
         self._policy = policy or CarePolicy()
         self._today = today
         self._profile = profile or TenantProfile()
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`. What is only like a complaint is one where the knowledge base has nothing to say to it."""
+        if turn.feeling.crisis:
+            return Bid(Intent.HIGH_STAKES, 1.0, "speaks of ending their life", Rank.URGENT, alone=True)
+        if turn.urgent:
+            return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "beside themselves", Rank.URGENT)
+        score = turn.score(Intent.HIGH_STAKES)
+        if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
+            return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
+        if turn.wants(Intent.HIGH_STAKES) and not turn.answerable:
+            return Bid(Intent.HIGH_STAKES, 0.5 + score / 2, "like a complaint, and nothing is found", Rank.CLAIMS)
+        return None
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 
+from agents.aside import aside
 from agents.base import said
+from agents.bids import Bid, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
+from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Outcome, Question
 from agents.wording.catalogue import say
 from knowledge.text import fold
@@ -22,12 +25,14 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "greeting",
-            r"(?:你|您|大家)?好(?:你|您)?好?|哈[喽罗啰]|嗨|喂+|hi+|hey|hello|在(?:吗|么|不在?)?|有人(?:在)?(?:吗|么)?|(?:早上|上午|中午|下午|晚上)好|早安?",
+            r"(?:你|您|大家)?好(?:你|您)?好?|哈[喽罗啰]|嗨|喂+|在(?:吗|么|不在?)?|有人(?:在)?(?:吗|么)?|(?:早上|上午|中午|下午|晚上)好|早安?"
+            r"|(?:hi+|hey|hello)(?: there)?|good (?:morning|afternoon|evening)",
         ),
         (
             "thanks",
             r"(?:好的?|嗯+)?(?:非常|太|多|真的?是?)?"
-            r"(?:谢谢|谢了|感谢|多谢|辛苦)(?:你|您|啊|大家)?(?:的?(?:帮助|解答|回复|耐心))?|thanks?(?: you)?|thx|3q",
+            r"(?:谢谢|谢了|感谢|多谢|辛苦)(?:你|您|啊|大家)?(?:的?(?:帮助|解答|回复|耐心))?"
+            r"|thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|3q",
         ),
         (
             "goodbye",
@@ -35,7 +40,8 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "identity",
-            r"你(?:是谁|是什么|叫什么(?:名字)?|是(?:不是)?(?:机器人|真人|人工|ai|人)|是(?:机器人|真人)还是(?:真人|机器人)|(?:能|会|可以)(?:做|干)(?:什么|啥|些什么))",
+            r"你(?:是谁|是什么|叫什么(?:名字)?|是(?:不是)?(?:机器人|真人|人工|ai|人)|是(?:机器人|真人)还是(?:真人|机器人)|(?:能|会|可以)(?:做|干)(?:什么|啥|些什么))"
+            r"|who are you|what can you do|are you (?:a |an )?(?:bot|robot|human|person|ai)",
         ),
     )
 )
@@ -50,6 +56,10 @@ class ChitchatAgent:
 
     def __init__(self, profile: TenantProfile) -> None:
         self._profile = profile
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`."""
+        return aside(turn, Intent.CHITCHAT)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from agents.aside import aside
 from agents.base import said
+from agents.bids import Bid, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
@@ -30,6 +32,10 @@ class DeflectionAgent:
         self._intent = intent
         self._outcome = _OUTCOMES[intent]
         self._profile = profile
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`."""
+        return aside(turn, self._intent)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agents.answering.curated import curated_answer
 from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
-from agents.llm.quotable import safe_text, without_orders
+from agents.llm.quotable import safe_text
 from agents.types import CITING, Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
@@ -42,8 +43,8 @@ class Draft:
 
     def curated(self) -> list[str]:
         """What to send of the best fragment, a FAQ entry."""
-        text = without_orders(self._request.fragments[0].chunk.text)
-        return self.take(Text(text)) + self.take(Citation(0, text)) if text else []
+        text, quote = curated_answer(self._request)
+        return self.take(Text(text)) + self.take(Citation(0, quote)) if text else []
 
     def take(self, piece: Piece) -> list[str]:
         """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.base import said
+from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.care import CarePolicy, felt, requested
 from agents.language import in_english
 from agents.profile import TenantProfile
+from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
 from agents.wording.catalogue import say
+
+MENTIONED, LIKE_A_REQUEST = 0.2, 0.4
+"""Scores from which a message that names a person, or does not, asks for one: 人工几点下班 names one."""
 
 
 class EscalationAgent:
@@ -23,6 +28,21 @@ class EscalationAgent:
     def __init__(self, policy: CarePolicy, profile: TenantProfile | None = None) -> None:
         self._policy = policy
         self._profile = profile or TenantProfile()
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`; who only speaks of staff asks about them."""
+        score = turn.score(Intent.HUMAN_REQUEST)
+        if turn.worded or turn.named:
+            return (
+                Bid(Intent.HUMAN_REQUEST, SURE, "asks for a person", Rank.URGENT)
+                if turn.wants(Intent.HUMAN_REQUEST)
+                else None
+            )
+        if turn.forced(Intent.HUMAN_REQUEST) and score >= MENTIONED:
+            return Bid(Intent.HUMAN_REQUEST, SURE, "names one, and is like a request", Rank.URGENT)
+        if score >= LIKE_A_REQUEST and not turn.answerable:
+            return Bid(Intent.HUMAN_REQUEST, 0.5 + score / 2, "is like a request", Rank.URGENT)
+        return None
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -11,12 +11,14 @@ from typing import Protocol
 
 from agents.asking import bare_name
 from agents.base import answer_of
+from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.language import in_english
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
-from agents.pages import about_page, ordered_up, page_chunk
+from agents.pages import ordered_up, page_chunk
 from agents.profile import TenantProfile
+from agents.routing.types import Intent
 from agents.suggestions import neighbours
 from agents.types import (
     GIVEN,
@@ -88,10 +90,19 @@ class KnowledgeAgent:
         self._thorough = thorough
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`: what was found; it joins where it is asked for too, and whoever is in danger or beside
+        themselves is told what to do first.
+        """
+        if turn.answerable and turn.found:
+            joins = not turn.worded and (turn.wants(Intent.KNOWLEDGE_QA) or turn.urgent)
+            return Bid(Intent.KNOWLEDGE_QA, turn.found.confidence, "found", Rank.LOOKS_UP, joins=joins)
+        asked = turn.wants(Intent.KNOWLEDGE_QA) and not turn.worded
+        return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
+
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
         yield Meta(self.name, "knowledge")
-        question = about_page(question)
         if self._avoids(question):
             answer = self._refusal("avoided", Outcome.OUT_OF_SCOPE, self._english(question))
             yield Token(answer.reply)

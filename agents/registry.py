@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
 from agents.base import Agent
+from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, felt
 from agents.chitchat import ChitchatAgent
+from agents.decision import Decision, decide
 from agents.deflection import DeflectionAgent
-from agents.emotion import CALM, Emotion
 from agents.escalation import EscalationAgent
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy, Searcher
 from agents.language import in_english
 from agents.llm.base import Generator
 from agents.merging import InTurn, run_together
 from agents.profile import TenantProfile
-from agents.routing.types import OFF_TOPIC, Band, Intent, Route
+from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
 from agents.types import AnswerEvent, Question
@@ -88,8 +89,6 @@ AGENTS: Mapping[Intent, Build] = {
     Intent.OUT_OF_SCOPE: partial(_deflection, Intent.OUT_OF_SCOPE),
     Intent.NONSENSE: partial(_deflection, Intent.NONSENSE),
 }
-_MAY_BE_KNOWN = frozenset({Intent.IRRELEVANT, Intent.OUT_OF_SCOPE})
-_PERSON_TAKES_OVER = frozenset({Intent.HUMAN_REQUEST, Intent.HIGH_STAKES})
 
 
 class Roster:
@@ -112,27 +111,22 @@ class Roster:
         built = {build: build(parts) for build in builds.values()}
         return cls({intent: built[build] for intent, build in builds.items()}, parts.care, parts.policy.profile)
 
-    def chosen(self, route: Route, feeling: Emotion = CALM) -> tuple[Agent, ...]:
-        """The agents of a route, the one to be heard first at the front.
+    def decide(self, turn: TurnEvidence) -> Decision:
+        """Who serves the turn; without its business database or tickets what is said of them is looked up."""
+        return decide(agent.bid(turn) for agent in dict.fromkeys(self._agents.values()))
 
-        What is off-topic by weak evidence alone is looked up: the gate refuses it if nothing is there. Whoever is
-        beside themselves is heard first, whatever they ask; where a person takes over, no ticket is proposed.
-        """
-        if feeling.crisis:
-            return (self._agents[Intent.HIGH_STAKES],)
-        intents = route.intents
-        if feeling.score >= self._care.threshold and Intent.HUMAN_REQUEST not in intents:
-            on_topic = (intent for intent in intents if intent not in OFF_TOPIC)
-            intents = tuple(dict.fromkeys((Intent.HIGH_STAKES, *on_topic)))
-        if not _PERSON_TAKES_OVER.isdisjoint(intents):
-            intents = tuple(intent for intent in intents if intent is not Intent.TICKET)
-        if route.trace.band is Band.LOW and _MAY_BE_KNOWN.issuperset(intents):
-            intents = (Intent.KNOWLEDGE_QA,)
+    def evidence(self, question: Question, route: Route) -> TurnEvidence:
+        """What the agents bid on."""
+        feeling, outcry = felt(question, self._care.head), felt(question, None).score
+        return TurnEvidence(question, route, feeling, outcry, self._care.threshold)
+
+    def agents(self, intents: Sequence[Intent]) -> tuple[Agent, ...]:
+        """Those of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
-    async def run(self, question: Question, route: Route) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, intents: Sequence[Intent]) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
-        agents = self._looking_up(self.chosen(route, felt(question, self._care.head)))
+        agents = self._looking_up(self.agents(intents))
         english = in_english(question, self._profile)
         events = run_together(agents, question, english) if len(agents) > 1 else agents[0].run(question)
         async with aclosing(events):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agents.answering.phrasing import question_about
 from agents.llm.quotable import safe_text
 from knowledge.types import Candidate
 
@@ -11,7 +12,7 @@ MAX_SUGGESTIONS = 3
 
 
 def neighbours(passing: Iterable[Candidate], used: Sequence[Candidate]) -> tuple[str, ...]:
-    """FAQ questions first, then articles by title and heading; none that the answer was made of."""
+    """FAQ questions first, then what can be asked of other sections; none that the answer was made of."""
     known = {_place(candidate) for candidate in used}
     rest = [candidate for candidate in passing if _place(candidate) not in known]
     rest.sort(key=lambda candidate: candidate.chunk.question is None)
@@ -24,11 +25,10 @@ def _place(candidate: Candidate) -> tuple[str, ...]:
     return (chunk.document.id, chunk.entry) if chunk.question else (chunk.document.id, *chunk.heading_path)
 
 
-def _asked(candidate: Candidate) -> str:
-    """A heading alone may be anybody's: 时效 of what?"""
+def _asked(candidate: Candidate) -> str | None:
+    """None where there is no question that a customer would ask."""
     chunk = candidate.chunk
     if chunk.question:
         return chunk.question
     heading = chunk.heading_path[-1] if chunk.heading_path else ""
-    title = chunk.document.title
-    return f"{title}：{heading}" if heading and heading not in title else title
+    return question_about(chunk.document.title, heading, chunk.text)

@@ -6,8 +6,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from agents.base import said
+from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
+from agents.routing.rules import ticket_asked
+from agents.routing.types import Intent
 from agents.ticketing.decision import CREATE, DESCRIBE, WITHDRAW, Decision, Reply, decides
 from agents.ticketing.draft import described, drafted
 from agents.ticketing.replies import TicketReplies
@@ -35,6 +38,18 @@ class TicketAgent:
         self._tickets = tickets
         self._profile = profile or TenantProfile()
         self._clock = clock
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`. Where a person takes over, no ticket is proposed; 报 E05 is like a report, and is looked up."""
+        if turn.worded and turn.wants(Intent.TICKET):
+            return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)
+        if turn.urgent or turn.wants(Intent.HUMAN_REQUEST):
+            return None
+        if Intent.TICKET in ticket_asked(turn.question.text):
+            return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
+        if turn.wants(Intent.TICKET) and not turn.answerable:
+            return Bid(Intent.TICKET, 0.5 + turn.score(Intent.TICKET) / 2, "is like a report", Rank.CLAIMS)
+        return None
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -10,6 +10,7 @@ from agents.understanding.state import NOTHING_SAID, DialogueState
 from knowledge.types import Retrieval, Vector
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
+    from agents.decision import Decision
     from agents.routing.types import Route
 
 MAX_CALLS = 3
@@ -98,8 +99,8 @@ class Proposal:
 class Question:
     """What the customer asks now.
 
-    `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first, and
-    `summary` says what was talked about before it;
+    `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first,
+    and `summary` says what was talked about before it;
     `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
     once a turn for all that need it, None while the embedder is out of reach.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
@@ -252,6 +253,7 @@ class Routed:
 
     text: str
     route: Route
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)

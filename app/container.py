@@ -253,7 +253,7 @@ class Container:
         sure = self.business.sure_intents(tenant) if self.business else None
         classifier = self._models.classifier()
         router = Router(RouterParts(self.base.embedder, head, evidence, resolver, sure, classifier))
-        team = Team(retriever.speller, router, roster)
+        team = Team(retriever.speller, router, roster, retriever)
         version = configuration(self.settings, self.base.embedder.title)
         version += f" {profile.version} {self.heads.fitted} {head is not None}"
         return TenantParts(retriever, team, profile, head, version)

@@ -8,7 +8,8 @@ from agents.answering.scoring import Scored
 from agents.answering.wanted import Wanted
 from agents.understanding.answer_type import AnswerType
 
-MAX_REPLY_CHARS = 350
+SHORT_SENTENCES = 3
+"""A fragment of up to this many sentences may be quoted whole."""
 ENOUGH_CHARS = 130
 """A reply that is no list is not made longer than this by a further sentence."""
 WHOLE_CHARS = 240
@@ -30,7 +31,18 @@ def choose(scored: Sequence[Scored], wanted: Wanted, max_sources: int) -> list[S
             continue
         if len({item.unit.passage.fragment for item in (*chosen, candidate)}) <= max_sources:
             chosen.append(candidate)
-    return chosen
+    return _some_of_each(chosen)
+
+
+def _some_of_each(chosen: Sequence[Scored]) -> list[Scored]:
+    """Without the weakest sentence of a fragment that would be quoted whole; lists and tables stay as they are."""
+    kept = list(chosen)
+    for passage in dict.fromkeys(item.unit.passage for item in chosen):
+        of_it = [item for item in chosen if item.unit.passage is passage]
+        quoted = sum(len(item.unit.indices) for item in of_it)
+        if quoted == passage.total > SHORT_SENTENCES and len(of_it) > 1 and not of_it[-1].whole:
+            kept.remove(of_it[-1])
+    return kept
 
 
 def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:

@@ -48,8 +48,12 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
     known = fold("\n".join(f"{passage.chunk.context}\n{passage.chunk.text}" for passage in passages))
     for between in _BETWEEN.finditer(folded):
         left, right = folded[: between.start()], folded[between.end() :]
-        first = next((left[-size:] for size in range(min(MAX_NAME_CHARS, len(left)), 1, -1) if left[-size:] in known), "")
-        second = next((right[:size] for size in range(min(MAX_NAME_CHARS, len(right)), 1, -1) if right[:size] in known), "")
+        first = next(
+            (left[-size:] for size in range(min(MAX_NAME_CHARS, len(left)), 1, -1) if left[-size:] in known), ""
+        )
+        second = next(
+            (right[:size] for size in range(min(MAX_NAME_CHARS, len(right)), 1, -1) if right[:size] in known), ""
+        )
         first, second = first.strip(), second.strip()
         if len(first) > 1 and len(second) > 1 and first != second:
             return Pair(first, second)
@@ -57,7 +61,10 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
 
 
 def side_by_side(scored: Sequence[Scored], pair: Pair) -> list[Scored] | None:
-    """scored: best first. What names both, or the two units, one of each, that are good and most alike; None: neither."""
+    """What names both, or the two units, one of each, that are good and most alike; None: neither is there.
+
+    scored: best first.
+    """
     named = [(item, pair.named(item.unit.text)) for item in scored]
     both = [item for item, names in named if len(names) == 2]
     one = [(item, names or pair.named(_headings(item))) for item, names in named]

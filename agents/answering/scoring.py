@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from agents.answering.clauses import applying
 from agents.answering.rows import Cell, Row, row_of
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import Reader, Wanted, models
@@ -65,7 +66,7 @@ class Scored:
 
 def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) -> list[Scored]:
     """The units of a passage that say something."""
-    units = units_of(passage, keep_lists=wanted.way)
+    units = units_of(passage, steps=AnswerType.STEPS in wanted.kinds, lists=AnswerType.LIST in wanted.kinds)
     context = reader.held(_context(passage), wanted)
     scored: list[Scored] = []
     for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
@@ -93,7 +94,7 @@ def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[s
             unit = Unit(unit.passage, (*unit.indices[: starts[0]], *named))
     if unit.is_list:
         return unit, tuple(sentence.text for sentence in unit.sentences)
-    return unit, tuple(sentence.unmarked for sentence in unit.sentences)
+    return unit, tuple(applying(sentence.unmarked, wanted) for sentence in unit.sentences)
 
 
 def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:
@@ -133,7 +134,7 @@ def _score(
 
 
 def _same_model(context: str, text: str, asked: frozenset[str]) -> bool:
-    """Whether a text may be about a model that was asked for: it or what is above it names one of them, or none at all."""
+    """Whether a text may be about a model asked for: it or what is above it names one, or what is above names none."""
     above, said = models(context), models(text)
     return not above or any(name.endswith(own) for name in above | said for own in asked)
 

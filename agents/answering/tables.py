@@ -102,7 +102,9 @@ def _measured(rows: Sequence[Row], names: Sequence[str], wanted: Wanted) -> list
     found = [
         name
         for name in names[1:]
-        if any(_mostly(kind, [cell for row in rows for cell in row.cells if cell.name == name]) for kind in wanted.measured)
+        if any(
+            _mostly(kind, [cell for row in rows for cell in row.cells if cell.name == name]) for kind in wanted.measured
+        )
     ]
     return [*names[: names.index(found[0])], *found] if found else list(names)
 

@@ -15,7 +15,7 @@ _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Shares of a question's terms, adding up to 1, the types of answer it asks for, and the models it names, folded."""
+    """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names."""
 
     question: str
     weights: dict[str, float]
@@ -46,7 +46,7 @@ class Reader:
         self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
 
     def wanted(self, request: Request) -> Wanted:
-        """A sentence that also asks 怎么办 is no better for it; what the search did not know weighs as the rest does."""
+        """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
         content = dict.fromkeys(self._tokens(without_asking(request.question)))
         idf = dict(zip(request.terms, request.idf, strict=True))
         usual = sum(idf.values()) / len(idf) if idf else 1.0

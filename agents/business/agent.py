@@ -9,6 +9,7 @@ from time import perf_counter
 
 from loguru import logger
 
+from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.generation import SqlWriter
@@ -20,6 +21,7 @@ from agents.errors import BusinessUnavailable
 from agents.excerpt import excerpt, is_whole
 from agents.language import in_english
 from agents.profile import TenantProfile
+from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
 from agents.wording.catalogue import say
 
@@ -51,6 +53,15 @@ class BusinessAgent:
         self._parts = parts
         self._profile = profile or TenantProfile()
         self._identity = IdentityCheck(parts.database)
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`."""
+        if not turn.wants(Intent.BUSINESS_QUERY):
+            return None
+        if turn.forced(Intent.BUSINESS_QUERY) or turn.named:
+            return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
+        score = turn.score(Intent.BUSINESS_QUERY)
+        return Bid(Intent.BUSINESS_QUERY, 0.5 + score / 2, "is like a question about own data", Rank.CLAIMS)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`. Raises BusinessUnavailable.

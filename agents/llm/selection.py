@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
+from agents.answering.reading import readable
 from agents.answering.scoring import Scored, scored_units
 from agents.answering.wanted import Reader
 from agents.llm.base import Request
@@ -22,6 +23,24 @@ class Quote:
     fragment: int
     sentences: tuple[Sentence, ...]
     shown: tuple[str, ...]
+
+    def pieces(self, source: str) -> list[str]:
+        """What is shown, with the white space before each sentence: as in the source where they are neighbours there."""
+        return [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
+
+    def verbatim(self, source: str) -> str:
+        """The sentences as the source has them."""
+        return "".join(gap + own.text for gap, own in zip(self._gaps(source), self.sentences, strict=True))
+
+    def _gaps(self, source: str) -> list[str]:
+        gaps: list[str] = []
+        end = 0
+        for sentence in self.sentences:
+            between = source[end : sentence.start]
+            neighbours = not between or between.isspace()
+            gaps.append("" if not gaps else between if neighbours else "\n" if "\n" in between else "")
+            end = sentence.end
+        return gaps
 
 
 class SentenceSelector:
@@ -41,9 +60,7 @@ class SentenceSelector:
         passages = _distinct([passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()])
         wanted = self._reader.wanted(request)
         scored = [
-            item
-            for rank, passage in enumerate(passages)
-            for item in scored_units(passage, rank, wanted, self._reader)
+            item for rank, passage in enumerate(passages) for item in scored_units(passage, rank, wanted, self._reader)
         ]
         scored.sort(key=lambda item: -item.score)
         pair = compared(request.question, passages)
@@ -62,7 +79,7 @@ def _quote(passage: Passage, chosen: Sequence[Scored]) -> Quote | None:
     return Quote(
         passage.fragment,
         tuple(passage.sentences[index] for index in indices),
-        tuple(shown[index] for index in indices),
+        readable(passage, [(index, shown[index]) for index in indices]),
     )
 
 

@@ -18,6 +18,7 @@ _ITEM = re.compile(
     r"\s*(?:[-*•·●▪◦+](?=\s)|\d{1,2}(?:[.)](?=\s)|[、）．])|[（(]\d{1,2}[)）]|[①-⑳]|第[一二三四五六七八九十\d]+步|步骤\s*[一二三四五六七八九十\d]+)"
 )
 _MARKER = re.compile(r"\s*(?:[-*•·●▪◦+]\s+|\d{1,2}(?:[.)]\s+|[、）．])|[（(]\d{1,2}[)）]|[①-⑳])\s*(?=\S)")
+_BULLET = re.compile(r"\s*[-*•·●▪◦+]")
 _ROW = re.compile(r"[^：；。]{1,40}：[^；]*；[^：；。]{1,40}：.*")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
 _NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:…”」』.]\s*$|[：；]")
@@ -39,6 +40,11 @@ class Sentence:
     def is_item(self) -> bool:
         """A list item or numbered step."""
         return _ITEM.match(self.text) is not None
+
+    @property
+    def is_step(self) -> bool:
+        """A numbered item."""
+        return self.is_item and _BULLET.match(self.text) is None
 
     @property
     def unmarked(self) -> str:

@@ -120,45 +120,51 @@ def _heads(line: Sequence[Sentence]) -> bool:
     return len(line) == 1 and (line[0].may_head and not line[0].marked_question)
 
 
-def units_of(passage: Passage, *, keep_lists: bool) -> list[Unit]:
+def units_of(passage: Passage, *, steps: bool = False, lists: bool = False) -> list[Unit]:
     """Cuts a passage into units, in order.
 
     A lead-in goes with what it announces (rows of a table explain themselves), a sentence that refers back with the
-    one before it; with `keep_lists`, or where they are short, the items of a list stay together.
+    one before it. The items of a short list stay together, and those of a longer one where they are asked for:
+    numbered ones with `steps`, all with `lists`.
     """
     groups: list[list[int]] = []
-    lists = _lists(passage) if not keep_lists else {}
+    whole = _lists(passage, steps, lists)
     for index, sentence in enumerate(passage.sentences):
         same = bool(groups) and passage.headings[groups[-1][-1]] == passage.headings[index]
-        kept = keep_lists or (index in lists and bool(groups) and lists[index] == lists.get(groups[-1][0]))
-        if same and _joins(passage.sentences, groups[-1], sentence, kept):
+        kept = index in whole and bool(groups) and whole[index] == whole.get(groups[-1][0])
+        if same and (kept or _joins(passage.sentences, groups[-1], sentence)):
             groups[-1].append(index)
         else:
             groups.append([index])
     return [Unit(passage, tuple(group)) for group in groups]
 
 
-def _lists(passage: Passage) -> dict[int, int]:
-    """Sentence -> first sentence of the short list, with its lead-in if it has one, that it belongs to."""
+def _lists(passage: Passage, steps: bool, lists: bool) -> dict[int, int]:
+    """Sentence -> first sentence of the list, with its lead-in if it has one, that is kept together."""
     found: dict[int, int] = {}
-    for start, sentence in enumerate(passage.sentences):
-        if start in found or not sentence.leads_in or sentence.asks:
+    sentences = passage.sentences
+    for start, sentence in enumerate(sentences):
+        leads = sentence.leads_in and not sentence.asks
+        if start in found or not (leads or sentence.is_item):
             continue
         end = start + 1
-        while end < len(passage.sentences) and _in_list(passage.sentences, end):
+        while end < len(sentences) and _in_list(passage, end):
             end += 1
-        if sum(len(item.text) for item in passage.sentences[start:end]) <= SHORT_LIST_CHARS:
+        asked = lists or (steps and any(item.is_step for item in sentences[start:end]))
+        size = sum(len(item.text) for item in sentences[start:end])
+        if (asked and size <= MAX_LIST_CHARS) or ((leads or steps) and size <= SHORT_LIST_CHARS):
             found |= dict.fromkeys(range(start, end), start)
     return found
 
 
-def _in_list(sentences: Sequence[Sentence], index: int) -> bool:
-    """An item, or what goes on in its line."""
-    previous = sentences[index - 1]
-    return sentences[index].is_item or (previous.line == sentences[index].line and not previous.leads_in)
+def _in_list(passage: Passage, index: int) -> bool:
+    """An item, or what goes on in the line of one, under the same heading."""
+    previous, sentence = passage.sentences[index - 1 : index + 1]
+    goes_on = sentence.is_item or (previous.line == sentence.line and not previous.leads_in)
+    return goes_on and passage.headings[index - 1] == passage.headings[index]
 
 
-def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence, keep_lists: bool) -> bool:
+def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence) -> bool:
     previous = sentences[group[-1]]
     if sum(len(sentences[index].text) for index in group) + len(sentence.text) > MAX_LIST_CHARS:
         return False
@@ -167,8 +173,5 @@ def _joins(sentences: Sequence[Sentence], group: list[int], sentence: Sentence, 
         and not sentence.is_row
         and (previous.line == sentence.line or not previous.asks or previous.marked_question)
     ):
-        return True
-    in_list = any(sentences[index].is_item for index in group)
-    if keep_lists and in_list and (sentence.is_item or sentence.line == previous.line):
         return True
     return sentence.continues and not sentence.is_item and sentence.line == previous.line

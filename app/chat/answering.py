@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from loguru import logger
 
 from agents.base import said
+from agents.knowledge import Searcher
 from agents.neutral import neutral_events
+from agents.pages import about_page
 from agents.registry import Roster
 from agents.rewriter import keeps_facts
 from agents.router import Router
@@ -22,9 +24,9 @@ from app.chat.guard import Guard, Rejected
 from app.chat.timing import Laps
 from app.metrics import Metrics
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable
+from knowledge.errors import EmbeddingUnavailable, KnowledgeError
 from knowledge.spelling import BaseSpeller
-from knowledge.types import Vector
+from knowledge.types import Retrieval, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Team:
     speller: BaseSpeller
     router: Router
     roster: Roster
+    searcher: Searcher
 
 
 class Answering:
@@ -79,15 +82,16 @@ class Answering:
                 yield event
             self._metrics.computed(tenant, answer)
             return
-        question = replace(question, rewrite=corrected)
-        route = await team.router.route(question)
+        question = about_page(replace(question, rewrite=corrected))
+        route, found = await asyncio.gather(team.router.route(question), self._found(team, question))
         self._metrics.routed(tenant, route)
         laps.lap("route")
         degraded = tuple(dict.fromkeys(question.degraded + route.degraded))
-        question = replace(question, degraded=degraded, usage=question.usage + route.usage)
-        intent = route.trace.verdict
-        yield Routed(question.standalone, route)
-        async with aclosing(neutral_events(team.roster.run(question, route))) as events:
+        question = replace(question, found=found, degraded=degraded, usage=question.usage + route.usage)
+        decision = team.roster.decide(team.roster.evidence(question, route))
+        intent = "+".join(decision.intents)
+        yield Routed(question.standalone, route, decision)
+        async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
             async for event in events:
                 if isinstance(event, Meta):
                     event = Meta(event.agent, intent)
@@ -99,6 +103,19 @@ class Answering:
                     )
                     self._metrics.computed(tenant, event.answer)
                 yield event
+
+    async def _found(self, team: Team, question: Question) -> Retrieval | None:
+        """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
+        from it then finds out.
+        """
+        context = question.state.context
+        try:
+            return await team.searcher.search(
+                question.text, rewrite=question.rewrite, vector=question.vector, context=context
+            )
+        except KnowledgeError as error:
+            logger.opt(exception=error).warning("turn without a search")
+            return None
 
     async def _spelled(self, team: Team, question: Question) -> str | None:
         """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""

@@ -229,6 +229,7 @@ class ChatService:
                 for_desk=for_desk,
                 client_id=message.client_id,
                 opening=opening,
+                waiting=done.handoff is not None,
                 claim=turn.claim,
                 rows_of=(holder := rows_of(answer, message.caller)),
                 state=question.state.after(question.text, answer, holder).to_json(),

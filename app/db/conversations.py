@@ -44,8 +44,9 @@ class NewTurn:
     """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
 
     new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
-    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person. `claim`:
-    on what ground it goes into its conversation; `rows_of` and `state`: see `TurnRow`.
+    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
+    the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
+    `rows_of` and `state`: see `TurnRow`.
     """
 
     tenant: str
@@ -67,6 +68,7 @@ class NewTurn:
     for_desk: bool = False
     client_id: str = ""
     opening: Opening | None = None
+    waiting: bool = False
     claim: Claim = NOBODY
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)

@@ -127,7 +127,7 @@ class TurnLog:
     async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, Forbidden | None]:
         """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
         try:
-            durable = self._durable or any(turn.for_desk or turn.opening is not None for turn in turns)
+            durable = self._durable or any(_for_staff(turn) for turn in turns)
             changed = await self._database.transact(lambda connection: self._append(connection, turns), durable=durable)
         except (ChangedHands, NotTheirs) as error:
             out: dict[str, Forbidden | None] = dict.fromkeys(error.turns)
@@ -147,3 +147,8 @@ class TurnLog:
             raise NotTheirs(refused)
         outbox.add(connection, self._after(turns))
         return desk_turns.follow(connection, turns, answering=self._answering)
+
+
+def _for_staff(turn: NewTurn) -> bool:
+    """Whether a person has it to read, or comes because of it."""
+    return turn.for_desk or turn.waiting or turn.opening is not None

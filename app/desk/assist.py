@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agents.neutral import neutral_answer
 from agents.registry import Roster
 from agents.rewriter import rewritten_by_rules
-from agents.routing.types import Band, Intent, Route, Tier, Trace
+from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Question
 from agents.understanding.normalise import normalised
 from app.conversations.rows import readable
@@ -45,23 +45,22 @@ def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows
 
 async def knowledge_advice(roster: Roster, question: Question) -> Advice:
     """By the chat's own retrieval and gate. Raises KnowledgeError, AgentError."""
-    return await _asked(roster, _route(Intent.KNOWLEDGE_QA), question)
+    return await _asked(roster, Intent.KNOWLEDGE_QA, question)
 
 
 async def business_advice(roster: Roster, question: Question, session_id: str) -> Advice:
     """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
-    route = _route(Intent.BUSINESS_QUERY)
-    if roster.chosen(route)[0].name != BUSINESS:
+    if roster.agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
         raise Conflict("没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL。", code="business_not_configured")
     if not question.caller:
         raise Conflict("顾客没有登录，查不到本人的业务数据。", code="caller_unknown", session_id=session_id)
-    return await _asked(roster, route, replace(question, session=session_id))
+    return await _asked(roster, Intent.BUSINESS_QUERY, replace(question, session=session_id))
 
 
-async def _asked(roster: Roster, route: Route, question: Question) -> Advice:
+async def _asked(roster: Roster, intent: Intent, question: Question) -> Advice:
     candidates: tuple[Candidate, ...] = ()
     answer = None
-    async for event in roster.run(question, route):
+    async for event in roster.run(question, [intent]):
         if isinstance(event, Evidence):
             candidates = tuple(event.retrieval.passing)
         elif isinstance(event, Done):
@@ -69,7 +68,3 @@ async def _asked(roster: Roster, route: Route, question: Question) -> Advice:
     if answer is None:
         raise RuntimeError("an agent ended without its final event")
     return Advice(question.standalone, answer, candidates)
-
-
-def _route(intent: Intent) -> Route:
-    return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent.value))

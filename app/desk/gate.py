@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 
-from agents.knowledge import NEED_PERSON
 from agents.merging import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
+from agents.wording.catalogue import say
 from app.chat.session import Message
 from app.db.desk_sessions import DeskSessionRepository
 from app.desk.feed import Feed
@@ -163,8 +163,9 @@ class Gate:
         before = await self._sessions.last_outcome(_key(message))
         if before is None or not repeated(answer, *before):
             return Decided(answer)
-        added = BETWEEN + offer_notice(english=await self._queue.english(message.tenant, question))
-        suggestions = tuple(dict.fromkeys((*answer.suggestions, NEED_PERSON)))
+        english = await self._queue.english(message.tenant, question)
+        added = BETWEEN + offer_notice(english=english)
+        suggestions = tuple(dict.fromkeys((*answer.suggestions, say("need_person", english))))
         reply = answer.reply + added
         return Decided(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)
 

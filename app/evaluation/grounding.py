@@ -38,7 +38,7 @@ def cited_texts(sources: Sequence[Source | RowSource], chunks: Sequence[Chunk], 
     texts = []
     for source in sources:
         if isinstance(source, RowSource):
-            texts.append("，".join([source.key, *source.fields.values()]))
+            texts.append("；".join([source.key, *source.fields.values()]))
         elif source.index == 0:
             texts.append(page)
         else:

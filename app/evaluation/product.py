@@ -76,7 +76,7 @@ class Product:
         proof = Proof(user_id, trusted=True)
         message = Message(DEFAULT_TENANT, session, text, user_id, CHANNEL, new_id(), page, proof=proof)
         found: list[str] = []
-        route = ""
+        route, done = "", None
         try:
             async for event in self._container.chat.stream(message):
                 if isinstance(event, Routed):
@@ -84,12 +84,14 @@ class Product:
                 elif isinstance(event, Evidence):
                     found += [full_text(candidate.chunk) for candidate in event.retrieval.passing]
                 elif isinstance(event, TurnDone):
-                    grounds = self._grounds(event.answer, found, page)
-                    return Told(event.response(), event.answer, (text, *grounds, *_own_facts(event)), route)
+                    done = event
         except (KnowledgeError, AgentError, AppError) as error:
             told = describe(error)
             return Told({"outcome": f"HTTP {told.status}", "reply": told.message}, route=route)
-        raise RuntimeError("a turn ended without its final event")
+        if done is None:
+            raise RuntimeError("a turn ended without its final event")
+        grounds = text, *self._grounds(done.answer, found, page), *_own_facts(done)
+        return Told(done.response(), done.answer, grounds, route)
 
     async def leave_queue(self, session: str) -> None:
         """The customer waits no longer for a person."""

@@ -44,4 +44,13 @@ async def test_small_talk_that_no_rule_knows_gets_a_short_human_line() -> None:
     agent = ChitchatAgent(PROFILE)
     answer = await finish([event async for event in agent.run(ask("你喜欢吃火锅吗"))])
     assert (answer.outcome, answer.intent) == (Outcome.ANSWERED, "chitchat")
-    assert len(answer.reply) < 60
+    assert len(answer.reply) < 60 and answer.suggestions == PROFILE.suggested_questions
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [("Thank you so much!", "thanks"), ("Hello there", "greeting"), ("Who are you?", "identity"), ("bye", "goodbye")],
+)
+async def test_small_talk_in_english_is_known_too(text: str, intent: str) -> None:
+    answer = await finish([event async for event in ChitchatAgent(PROFILE).run(ask(text))])
+    assert (answer.outcome, answer.intent) == (Outcome.ANSWERED, intent)

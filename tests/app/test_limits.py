@@ -7,11 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agents.wording.catalogue import say
 from app.auth.keys import digest_of, new_key
 from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.db.keys import KeyRepository
-from app.errors import QueueTimeout, RateLimited, Unauthorized
+from app.errors import Overloaded, QueueTimeout, RateLimited, Unauthorized
 from app.limits.attempts import Attempts
 from app.limits.slots import FairSlots
 from app.limits.types import HOUR, MINUTE, NOBODY, Kind, Rate, Sender, network
@@ -260,6 +261,16 @@ async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
     for _ in range(2):
         counted.done("t", mine)
     assert not counted.under_way("t")
+
+
+@pytest.mark.parametrize(("text", "english"), [("怎么退货", False), ("how do I return it", True)])
+async def test_a_turn_that_is_not_taken_is_told_so_in_the_customers_language(text: str, english: bool) -> None:
+    counted, mine = limits(turns_per_key=1), Sender("mine")
+    counted.begin("t", mine)
+    with pytest.raises(Overloaded) as raised:
+        async with counted.turn("t", mine, "", text):
+            pass
+    assert raised.value.message == say("too_busy", english)
 
 
 @pytest.fixture

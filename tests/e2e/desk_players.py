@@ -85,7 +85,8 @@ class House:
 class Customer:
     """Writes one message after the other, each until it is acknowledged, and keeps what it reads.
 
-    `forwarded`: what a person should have got, in order. `read`: numbers and texts as they came.
+    `noted`: what staff should find among the messages, in order; `maybe`: texts that they may find besides, where the
+    customer began to wait while the bot answered. `read`: numbers and texts as they came.
     """
 
     def __init__(self, house: House, session: str, random: Random) -> None:
@@ -94,12 +95,13 @@ class Customer:
         self._socket: ClientConnection | None = None
         self._count = 0
         self.session = session
-        self.forwarded: list[str] = []
+        self.noted: list[str] = []
+        self.maybe: set[str] = set()
         self.read: list[tuple[int, str]] = []
         self.state = ""
 
     async def say(self, text: str = "") -> str:
-        """Returns the outcome; a message to a person that is sent again is `received`."""
+        """Returns the outcome; a message that staff have already and that is sent again is `received`."""
         self._count += 1
         mark = f"{self.session}-{self._count}"
         text = text or f"{mark} 说的话"
@@ -112,12 +114,18 @@ class Customer:
                     if frame.get("id") == mark and frame["type"] in ("done", "received", "error"):
                         assert frame["type"] != "error", frame
                         outcome = str(frame.get("outcome", "received"))
-                        by_desk = outcome == "received" or frame["data"]["agent"] == "desk"
-                        if by_desk and outcome != "answered":
-                            self.forwarded.append(text)
+                        self._note(text, outcome, frame.get("data", {}))
                         return outcome
             except BROKEN:
                 self._socket = None
+
+    def _note(self, text: str, outcome: str, data: dict[str, Any]) -> None:
+        """To a person, or heard by the bot of who waited already."""
+        waiting = data.get("handoff", {}).get("state") == "queued"
+        if outcome == "received" or data["agent"] == "desk" or (waiting and outcome != "handoff"):
+            self.noted.append(text)
+        else:
+            self.maybe.add(text)
 
     async def until(self, *states: str) -> str:
         """Reads until the session is in one of these states."""

@@ -102,7 +102,9 @@ async def check(house: House, played: Played) -> None:
     desk, key = house.container.desk, SessionKey(DEFAULT_TENANT, customer.session)
     messages = await desk.messages.after(key, 0, 10_000)
     assert [message.seq for message in messages] == list(range(1, len(messages) + 1))
-    assert by(messages, Sender.CUSTOMER) == customer.forwarded
+    said, maybe = by(messages, Sender.CUSTOMER), customer.maybe
+    assert [text for text in said if text not in maybe] == [text for text in customer.noted if text not in maybe]
+    assert len(by(messages, Sender.BOT)) <= len(said)
     assert by(messages, Sender.AGENT) == played.person.said
     await customer.catch_up(len(messages))
     await customer.drop()
@@ -120,7 +122,7 @@ def by(messages: list[DeskMessage], sender: Sender) -> list[str]:
 
 
 def intervals(history: list[HistoryEntry]) -> list[tuple[datetime, datetime]]:
-    """When the bot had to be silent."""
+    """When a person had the session, so that the bot had to be silent."""
     assert history[-1].target not in HELD
     found, start = [], None
     for entry in history:

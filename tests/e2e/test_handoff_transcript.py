@@ -89,8 +89,10 @@ async def test_a_conversation_ends_with_a_person_and_the_bot_takes_over_again(
             complaint = await ask(http, "你们太过分了，我要投诉，发来的东西是坏的还不给退", **who)
             assert (complaint["outcome"], complaint["data"]["agent"]) == ("high_stakes", "care")
             assert complaint["data"]["handoff"]["state"] == "queued"
-            waiting = await ask(http, "有人吗", **who)
-            assert (waiting["outcome"], waiting["data"]["agent"]) == ("handoff", "desk")
+            waiting = await ask(http, "电子发票多久开出", **who)
+            assert (waiting["outcome"], waiting["data"]["agent"]) == ("answered", "knowledge")
+            assert waiting["data"]["handoff"]["state"] == "queued"
+            await customer.until(lambda frame: frame.get("content") == waiting["reply"] and frame["sender"] == "bot")
             async with talking(server.address, "/api/v1/agent/ws?agent_id=amy&after=0") as staff:
                 await with_a_person(http, session, who, customer, staff)
             await customer.until(lambda frame: frame["type"] == "handoff" and frame["state"] == "resolved")
@@ -109,6 +111,7 @@ async def with_a_person(
     await staff.send("accept", session_id=session, id="a")
     await staff.until(lambda frame: frame["type"] == "accepted")
     await customer.until(lambda frame: frame["type"] == "handoff" and frame["state"] == "assigned")
+    await staff.until(lambda frame: frame.get("content") == "电子发票多久开出")
     for number, text in enumerate(("您好，我是客服小艾", "已为您安排换货"), start=1):
         await staff.send("message", session_id=session, content=text, id=f"s{number}")
         await customer.until(lambda frame, text=text: frame.get("content") == text)  # type: ignore[misc]

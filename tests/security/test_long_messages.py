@@ -21,7 +21,9 @@ from agents.care import cause_of
 from agents.complexity import is_complex
 from agents.emotion import emotion
 from agents.excerpt import excerpt
+from agents.language import in_english
 from agents.pages import about_page, page_chunk
+from agents.profile import TenantProfile
 from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 from agents.routing.entities import shipped_extractor
 from agents.routing.rules import explicit, ticket_asked
@@ -85,6 +87,7 @@ def readers() -> dict[str, Reader]:
         "entities": shipped_extractor().extract,
         "emotion": lambda text: (emotion(text), cause_of(text)),
         "complexity": is_complex,
+        "language": lambda text: in_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
         "facts": lambda text: keeps_facts(text, text + "？"),
         "business": lambda text: queries.sure_intents(text, member=True),

@@ -64,4 +64,9 @@ def test_a_source_stands_for_the_chunk_that_holds_its_words() -> None:
 
 def test_rows_and_the_page_are_texts_too() -> None:
     row = RowSource("orders", "YD1", {"amount": "47 元"})
-    assert cited_texts([row, source("", index=0)], [], "页面") == ["YD1，47 元", "页面"]
+    assert cited_texts([row, source("", index=0)], [], "页面") == ["YD1；47 元", "页面"]
+
+
+def test_values_of_a_row_are_not_read_as_one() -> None:
+    row = RowSource("order_items", "7", {"quantity": "1", "price": "599", "mail": "m***@example.com"})
+    assert unfounded("1 件，单价 599 元 [SQL]", cited_texts([row], [], "")) == ()

@@ -1,0 +1,47 @@
+"""A curated answer, cut to what was asked where it is long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from agents.answering.choosing import ENOUGH_CHARS
+from agents.llm.base import Request
+from agents.llm.quotable import without_orders
+from agents.llm.selection import Quote, SentenceSelector
+from agents.llm.sentences import split_sentences
+from agents.understanding.answer_type import AnswerType, answer_types
+from knowledge.text import Analyzer
+
+MAX_VERDICT_CHARS = 15
+"""An opening of up to here, 可以。 or 不支持。, decides, and is never cut off."""
+_WHOLE = frozenset({AnswerType.STEPS, AnswerType.LIST})
+
+
+def curated_answer(request: Request) -> tuple[str, str]:
+    """What to show of the best fragment, a curated answer, and that as the source has it; empty: nothing of it.
+
+    Whoever asks for a way or an enumeration gets all of it.
+    """
+    text = without_orders(request.fragments[0].chunk.text)
+    if len(text) <= ENOUGH_CHARS or not _WHOLE.isdisjoint(answer_types(request.question)):
+        return text, text
+    quotes = _selector().select(replace(request, fragments=request.fragments[:1], page=None))
+    if not quotes:
+        return text, text
+    source = request.fragments[0].chunk.text
+    quote = _with_verdict(quotes[0], source)
+    return "".join(quote.pieces(source)), quote.verbatim(source)
+
+
+def _with_verdict(quote: Quote, source: str) -> Quote:
+    first = split_sentences(source)[0]
+    if quote.sentences[0] == first or len(first.text) > MAX_VERDICT_CHARS or first.asks:
+        return quote
+    return replace(quote, sentences=(first, *quote.sentences), shown=(first.text, *quote.shown))
+
+
+@cache
+def _selector() -> SentenceSelector:
+    """Everybody's: between the sentences of one answer a tenant's own words decide nothing."""
+    return SentenceSelector(Analyzer(), 1)

@@ -1,0 +1,118 @@
+"""What agents bid with: the evidence of a turn, and a calibrated probability that an agent serves it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+
+from agents.emotion import CALM, Emotion
+from agents.routing.types import OFF_TOPIC, ON_TOPIC, Intent, Route, Tier
+from agents.types import Question
+from knowledge.types import Retrieval, Verdict
+
+HIGH_STAKES = 0.45
+OUTCRY = 0.5
+"""From which somebody is beside themselves: by the router's score together with the feeling, and by words alone."""
+SURE = 0.97
+"""What is said in so many words."""
+
+
+class Rank(IntEnum):
+    """Who is heard before whom, whatever the probabilities: danger and requests for a person stand above the rest."""
+
+    URGENT = 0
+    CLAIMS = 1
+    """Words or rows ask for this agent."""
+    ASIDE = 2
+    """Small talk, and what nobody here can help with."""
+    LOOKS_UP = 3
+    """Whatever may be in the knowledge base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bid:
+    """`probability`, in [0, 1], that the turn is this intent's; `why` is for whoever traces it. alone: nobody else
+    speaks; joins: it adds to what agents of a higher rank say.
+    """
+
+    intent: Intent
+    probability: float
+    why: str
+    rank: Rank
+    alone: bool = False
+    joins: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvidence:
+    """All that is known before anybody acts. `question.found` is the search, None while it is out of order; feeling:
+    of the customer, `outcry` being its part that stands in words. threshold: of feeling, from which a person comes.
+    """
+
+    question: Question
+    route: Route
+    feeling: Emotion = CALM
+    outcry: float = 0.0
+    threshold: float = 0.7
+
+    @property
+    def found(self) -> Retrieval | None:
+        return self.question.found
+
+    @property
+    def alone(self) -> float:
+        """The probability that the knowledge base answers the message by itself, without its conversation."""
+        return self.found.alone if self.found else 0.0
+
+    @property
+    def answerable(self) -> bool:
+        """Whether something passed the gate."""
+        return self.found is not None and self.found.verdict is Verdict.PASS
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
+        like = self.feeling.score >= self.threshold and self.score(Intent.HIGH_STAKES) >= HIGH_STAKES
+        return self.feeling.crisis or self.outcry >= OUTCRY or like
+
+    @property
+    def named(self) -> bool:
+        """Whether a language model named the intents."""
+        return self.route.trace.tier is Tier.LLM
+
+    @property
+    def worded(self) -> bool:
+        """Whether a rule decided the intents, not what the message is like."""
+        return not self.route.trace.scores
+
+    def wants(self, intent: Intent) -> bool:
+        """Whether the router names the intent."""
+        return intent in self.route.intents
+
+    def forced(self, intent: Intent) -> bool:
+        """Whether words or rows say so, whatever the message is like."""
+        return intent in self.route.trace.forced or (self.worded and self.wants(intent))
+
+    def score(self, intent: Intent) -> float:
+        """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
+        return self.route.trace.scores.get(intent, 0.0)
+
+    @property
+    def off_topic_lead(self) -> float:
+        """By how much the best off-topic intent is ahead of the best other one."""
+        scores = self.route.trace.scores
+        if not scores:
+            return 0.0
+        return max(scores[intent] for intent in OFF_TOPIC) - max(scores[intent] for intent in ON_TOPIC)
+
+
+def chance(logit: float) -> float:
+    """The logistic function."""
+    return 1 / (1 + math.exp(-min(max(logit, -50.0), 50.0)))
+
+
+def logit(probability: float) -> float:
+    """Its inverse, bounded at .01 and .99."""
+    bounded = min(max(probability, 0.01), 0.99)
+    return math.log(bounded / (1 - bounded))

@@ -1,0 +1,40 @@
+"""Who serves a turn: one or several agents, chosen from their bids. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agents.bids import Bid, Rank
+from agents.routing.types import Intent
+
+THRESHOLD = 0.5
+"""Below it nobody acts."""
+LAST_RESORT = Intent.KNOWLEDGE_QA
+"""What nobody claims is looked up: it is answered, asked back about, or refused honestly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`intents`: whose agents act, the one to be heard first at the front. `bids`: all that were made, best first."""
+
+    intents: tuple[Intent, ...]
+    why: str
+    bids: tuple[Bid, ...] = ()
+
+
+def decide(bids: Iterable[Bid | None]) -> Decision:
+    """Whoever is of the highest rank speaks, with those of ranks below that join in."""
+    made = tuple(sorted((bid for bid in bids if bid is not None), key=lambda bid: (bid.rank, -bid.probability)))
+    holding = [bid for bid in made if bid.probability >= THRESHOLD]
+    if not holding:
+        return Decision((LAST_RESORT,), "nobody claims it", made)
+    first = holding[0]
+    if first.alone:
+        return _decision([first], made)
+    beside = [bid for bid in holding[1:] if not bid.alone and (bid.joins or bid.rank <= max(first.rank, Rank.CLAIMS))]
+    return _decision([first, *beside], made)
+
+
+def _decision(chosen: Sequence[Bid], made: tuple[Bid, ...]) -> Decision:
+    return Decision(tuple(bid.intent for bid in chosen), "; ".join(f"{bid.intent}: {bid.why}" for bid in chosen), made)
