@@ -111,7 +111,7 @@ class Answering:
         context = question.state.context
         try:
             return await team.searcher.search(
-                question.text, rewrite=question.rewrite, vector=question.vector, context=context
+                question.searched, rewrite=question.rewrite, vector=question.vector, context=context
             )
         except KnowledgeError as error:
             logger.opt(exception=error).warning("turn without a search")
