@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from knowledge.text import clean, simplify, variants_apart
+from knowledge.text import simplify, variants_apart
 
 EDGE_CHARS = 24
 """Of a clause, how much may be thanks at its end."""
@@ -75,7 +75,7 @@ _LOOSE = ",，、;；:：~～… \n\t"
 
 def normalised(text: str) -> str:
     """The text in one spelling, without greetings and thanks; one that is nothing else stays. Linear in its length."""
-    plain = _EMOJI.sub(" ", simplify(clean(text).translate(_HALF_WIDTH)))
+    plain = _EMOJI.sub(" ", simplify(text.translate(_HALF_WIDTH)))
     plain = _SPACE.sub(" ", plain).strip()
     if not plain:
         return text
