@@ -113,7 +113,7 @@ class KnowledgeAgent:
                 yield event
             return
         retrieval = question.found or await self._searcher.search(
-            question.text, rewrite=question.rewrite, vector=question.vector, context=question.state.context
+            question.searched, rewrite=question.rewrite, vector=question.vector, context=question.state.context
         )
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):

@@ -29,7 +29,7 @@ _ORDINAL_ONLY = re.compile(
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
 _ENDING = re.compile(r"(?:又?呢|怎么样|如何)?(?<![？?！!。.\s])[？?！!。.\s]*$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NEGATION = re.compile(r"不|没|无|未|非|别|勿|否|莫|拒")
+_NEGATION = re.compile(r"不(?!好意思)|没|无|未|非|别|勿|否|莫|拒")
 _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
@@ -80,11 +80,15 @@ def with_subject(text: str, subject: str) -> str | None:
 
 
 def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, identifier and negation of the original is in the rewrite, unchanged."""
+    """Whether every number, identifier and negation of the original is in the rewrite, unchanged.
+
+    h30pro is H30 Pro: its digits are counted as they stand, so that nothing else can be hidden by leaving spaces out.
+    """
     before, after = fold(original), fold(rewritten)
+    names = _compact(after)
     return (
         Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(name in after for name in set(IDENTIFIER.findall(before)))
+        and all(_compact(name) in names for name in set(IDENTIFIER.findall(before)))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
@@ -150,6 +154,10 @@ def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
     match = IDENTIFIER.search(question)
     return match.group() if match else topic
+
+
+def _compact(text: str) -> str:
+    return re.sub(r"[-_\s]", "", text)
 
 
 def _strip_marks(text: str) -> str:

@@ -101,7 +101,8 @@ class Question:
 
     `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first,
     and `summary` says what was talked about before it;
-    `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
+    `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
+    once a turn for all that need it, None while the embedder is out of reach.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
     `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
@@ -125,6 +126,12 @@ class Question:
     degraded: tuple[str, ...] = ()
     usage: Usage = Usage()
     max_calls: int = MAX_CALLS
+    normal: str = ""
+
+    @property
+    def searched(self) -> str:
+        """What is embedded, searched and routed; `text` is what is shown and kept."""
+        return self.normal or self.text
 
     @property
     def standalone(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from agents.understanding.normalise import normalised
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class DialogueState:
         """What the search needs of it."""
         *before, last = self.topics or (Topic((), ()),)
         return Context(
-            self.questions,
+            tuple(map(normalised, self.questions)),
             frozenset(last.documents),
             frozenset(last.sections),
             frozenset(document for topic in before for document in topic.documents),

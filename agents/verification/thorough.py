@@ -84,7 +84,7 @@ class ThoroughSearch:
 
     async def _search(self, question: Question, rewrite: str | None, where: Filter = Filter()) -> Retrieval:  # noqa: B008 - immutable
         return await self._searcher.search(
-            question.text, rewrite=rewrite, vector=question.vector, where=where, context=question.state.context
+            question.searched, rewrite=rewrite, vector=question.vector, where=where, context=question.state.context
         )
 
     async def _by_passage(self, question: Question) -> Attempt:

@@ -18,6 +18,7 @@ from agents.rewriter import keeps_facts
 from agents.router import Router
 from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed
+from agents.understanding.normalise import normalised
 from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
 from app.chat.timing import Laps
@@ -61,7 +62,8 @@ class Answering:
         """See `Agent.run`. One embedding serves all that follows it; what can do without is done meanwhile."""
         laps = Laps()
         team = await self._teams(tenant)
-        embedding = asyncio.create_task(self._embedded(question.text), name="embedding")
+        question = replace(question, normal=normalised(question.text))
+        embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = self.screening.look(question.text) if self.screening else None
@@ -109,7 +111,7 @@ class Answering:
         context = question.state.context
         try:
             return await team.searcher.search(
-                question.text, rewrite=question.rewrite, vector=question.vector, context=context
+                question.searched, rewrite=question.rewrite, vector=question.vector, context=context
             )
         except KnowledgeError as error:
             logger.opt(exception=error).warning("turn without a search")
@@ -117,8 +119,9 @@ class Answering:
 
     async def _spelled(self, team: Team, question: Question) -> str | None:
         """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-        corrected = (await team.speller.correct(question.standalone)).text
-        if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
+        asked = question.rewrite or question.searched
+        corrected = (await team.speller.correct(asked)).text
+        if corrected == asked or not keeps_facts(asked, corrected):
             return question.rewrite
         return corrected
 
