@@ -203,7 +203,7 @@ class KnowledgeAgent:
             fragments,
             retrieval.terms,
             retrieval.idf,
-            context="" if question.rewrite else " ".join(question.state.context.questions[-QUESTIONS:]),
+            context="" if question.rewrite else "\n".join(question.state.context.questions[-QUESTIONS:]),
             asked=question.text,
             history=question.history,
             summary=question.summary,

@@ -46,7 +46,7 @@ WEIGHTS: NDArray[np.float64] = np.array(
 )
 ALONE, TOLD, BEST_ALONE, SHARE, SAME, BIAS = 0.18, 0.17, 0.49, 0.21, 0.73, 1.0
 """Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone, of
-its share among the candidates, and whether its document was cited last. The bias puts 0.6 where 5 % of the answerable
+the share of the first among the candidates, and whether its document was cited last. The bias puts 0.6 where 5 % of the answerable
 turns are refused. By the better of the two readings alone, as for a first question, 12 % of them were, at as many
 unanswerable ones.
 """
@@ -124,7 +124,7 @@ def weighed(
     shares = np.exp(scores - scores.max())
     shares /= shares.sum()
     told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * odds.alone.max()
-    told += SHARE * _log_odds(shares) + SAME * described[:, FEATURES.index("same document")] + BIAS
+    told += SHARE * _log_odds(shares.max(keepdims=True)) + SAME * described[:, FEATURES.index("same document")] + BIAS
     return np.argsort(-scores, kind="stable").tolist(), 1 / (1 + np.exp(-told))
 
 

@@ -11,6 +11,7 @@ from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer, fold
 
 EARLIER_WEIGHT = 0.3
+ASKED_WEIGHT = 0.8
 """Of a term that only the questions before hold: they say what it is about, the question what is asked."""
 _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 _EXACT = _MEASURED | {AnswerType.CONTACT}
@@ -56,16 +57,19 @@ class Reader:
     def wanted(self, request: Request) -> Wanted:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
         content = dict.fromkeys(self._tokens(without_asking(request.question)))
-        earlier = dict.fromkeys(self._tokens(without_asking(request.context)))
+        kinds = answer_types(request.question)
+        earlier = dict.fromkeys(self._tokens(without_asking(request.context)), EARLIER_WEIGHT)
+        if not kinds:  # what only adds or corrects something is asked by the question before it
+            earlier |= dict.fromkeys(self._tokens(without_asking(request.context.rpartition("\n")[2])), ASKED_WEIGHT)
         idf = dict(zip(request.terms, request.idf, strict=True))
         usual = sum(idf.values()) / len(idf) if idf else 1.0
-        weights = {term: EARLIER_WEIGHT * idf.get(term, usual) for term in earlier}
+        weights = {term: weight * idf.get(term, usual) for term, weight in earlier.items()}
         weights |= {term: idf.get(term, usual) for term in content or ({} if earlier else request.terms)}
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
-        kinds = answer_types(request.question) or answer_types(request.context)
+        kinds = kinds or answer_types(request.context.rpartition("\n")[2])
         named = models(request.question) or models(request.context)
         return Wanted(fold(request.question), shares, kinds, named)
 
