@@ -9,11 +9,15 @@ from enum import IntEnum
 from agents.emotion import CALM, Emotion
 from agents.routing.types import OFF_TOPIC, ON_TOPIC, Intent, Route, Tier
 from agents.types import Question
+from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
 
+DANGER = 0.6
 HIGH_STAKES = 0.45
 OUTCRY = 0.5
-"""From which somebody is beside themselves: by the router's score together with the feeling, and by words alone."""
+"""From which somebody is in danger; and beside themselves, by the router's score together with the feeling, and by words
+alone.
+"""
 SURE = 0.97
 """What is said in so many words."""
 
@@ -54,6 +58,7 @@ class TurnEvidence:
     route: Route
     feeling: Emotion = CALM
     outcry: float = 0.0
+    danger: Safety | None = None
     threshold: float = 0.7
 
     @property
@@ -74,7 +79,8 @@ class TurnEvidence:
     def urgent(self) -> bool:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
         like = self.feeling.score >= self.threshold and self.score(Intent.HIGH_STAKES) >= HIGH_STAKES
-        return self.feeling.crisis or self.outcry >= OUTCRY or like
+        danger = self.danger is not None and self.danger.chance >= DANGER
+        return danger or self.feeling.crisis or self.outcry >= OUTCRY or like
 
     @property
     def named(self) -> bool:

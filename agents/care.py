@@ -20,6 +20,7 @@ from agents.offers import Cause, MemberFacts, Offers
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
+from agents.understanding.safety import ENDANGERED, Danger, Safety, SafetyHead, read_safety
 from agents.wording.catalogue import say
 from knowledge.text import fold
 
@@ -28,22 +29,7 @@ FURY = 0.9
 _INJURY = re.compile(
     r"受伤|烫伤|烧伤|划伤|摔伤|流血|中毒|拉肚子|腹泻|呕吐|过敏|住院|医院|异物|虫子|injur|hospital|poison|allerg"
 )
-_HAZARD = re.compile(
-    r"触电|漏电|起火|着火|冒烟|爆炸|被困|困在|(?:燃气|煤气|天然气)[^,，。]{0,4}[漏泄味]"
-    r"|caught fire|smok(?:e|ing)|explo(?:de|si)"
-)
 _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
-    (Cause.SAFETY, _INJURY),
-    (Cause.SAFETY, _HAZARD),
-    (
-        Cause.FRAUD,
-        re.compile(
-            r"冒充|诈骗(?:电话|短信|分子|团伙)|(?:遇到|疑似|接到|是不是|会不会是)[^,，。]{0,4}诈骗"
-            r"|钓鱼(?:网站|链接|短信)|假(?:客服|网站|官网|冒)"
-            r"|(?:问我?要|找我要|索要|套取|骗)[^,，。]{0,6}(?:验证码|密码|转账)"
-            r"|phishing|impersonat|pretend(?:ed|ing|s)? to be"
-        ),
-    ),
     (
         Cause.PRIVACY,
         re.compile(
@@ -68,6 +54,7 @@ _CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
 _HEARD: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
     Cause.FRAUD: "care_fraud",
@@ -87,6 +74,7 @@ class CarePolicy:
     offers: Offers | None = None
     facts: MemberFacts | None = None
     head: EmotionHead | None = None
+    safety_head: SafetyHead | None = None
 
 
 class CareAgent:
@@ -110,7 +98,7 @@ class CareAgent:
         if turn.feeling.crisis:
             return Bid(Intent.HIGH_STAKES, 1.0, "speaks of ending their life", Rank.URGENT, alone=True)
         if turn.urgent:
-            return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "beside themselves", Rank.URGENT)
+            return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "in danger, or beside themselves", Rank.URGENT)
         score = turn.score(Intent.HIGH_STAKES)
         if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
             return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
@@ -124,7 +112,7 @@ class CareAgent:
         english = in_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], question.degraded
         if not feeling.crisis:
-            cause = cause_of(question.resolved)
+            cause = cause_of(question.resolved, endangered(question, self._policy))
             offer, unavailable = await self._offer(question, cause)
             heard = say(_matter(cause, question.standalone), english, seed=question.text)
             parts = [heard, *([offer] if offer else []), say("care_person", english)]
@@ -176,8 +164,17 @@ def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> Hand
     return HandoffRequest(kept, priority, feeling.score)
 
 
-def cause_of(text: str) -> Cause:
-    """What it is about, by its words; a complaint where nothing else is said."""
+def endangered(question: Question, policy: CarePolicy) -> Safety | None:
+    """The danger that the customer's own words tell of, by their meaning where there is a vector and a head."""
+    found = read_safety(question.text, question.vector, policy.safety_head)
+    return found if found is not None and found.chance >= ENDANGERED else None
+
+
+def cause_of(text: str, danger: Safety | None = None) -> Cause:
+    """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
+    danger = danger or endangered(Question(text), CarePolicy())
+    if danger is not None:
+        return _OF_DANGER[danger.kind]
     words = fold(text)
     return next((cause for cause, pattern in _CAUSES if pattern.search(words)), Cause.COMPLAINT)
 

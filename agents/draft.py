@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agents.answering.curated import curated_answer
 from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.quotable import safe_text
-from agents.types import CITING, Answer, Outcome, Source, Usage
+from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
 from knowledge.types import Candidate, Chunk
@@ -16,7 +16,7 @@ from knowledge.types import Candidate, Chunk
 class Draft:
     """Numbers the fragments in the order in which they are cited, and keeps what the reply cost.
 
-    confident: below that an answer stands under a disclaimer and shows no sources.
+    confident: below that an answer stands under a disclaimer.
     """
 
     def __init__(self, request: Request, *, confident: bool) -> None:
@@ -102,7 +102,7 @@ class Draft:
             intent="knowledge",
             agent=agent,
             confidence=max((candidate.probability for candidate in self.candidates), default=0.0),
-            sources=self._sources() if outcome in CITING else (),
+            sources=self._sources(),
             suggestions=tuple(suggestions),
             escalate_to_human=self._unanswered,
         )
@@ -124,11 +124,11 @@ class Draft:
         return texts
 
     def _cited(self, citation: Citation) -> list[str]:
-        """The mark; none under a disclaimer, which shows no sources."""
+        """The mark."""
         quotes = self._quotes.setdefault(citation.fragment, [])
         if citation.quote not in quotes:
             quotes.append(citation.quote)
-        return [f"[{self._index(citation.fragment)}]"] if self._confident else []
+        return [f"[{self._index(citation.fragment)}]"]
 
     def _index(self, fragment: int) -> int:
         if fragment == PAGE:

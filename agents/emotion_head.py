@@ -6,19 +6,19 @@ With e5, of 25 angry messages that neither had seen, the lists alone find 12 and
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
-from agents.routing.head import EMBEDDING_SCALE, Head
+from agents.routing.head import Head
 from agents.routing.types import Intent
+from agents.understanding.linear import Linear, fit
 from knowledge.embeddings.base import Embedder
-from knowledge.types import Matrix, Vector
+from knowledge.types import Vector
 
-RIDGE = 30.0
 STEEPNESS, MIDDLE = 3.0, -0.2
 """From the head's score, about +1 where a message is like the angry examples and -1 where not, to a chance."""
 MOST = 0.85
@@ -27,16 +27,14 @@ MOST = 0.85
 
 @dataclass(frozen=True, slots=True)
 class EmotionHead:
-    """Fitted weights; safe to share."""
+    """Fitted on an embedder's vectors, one column; safe to share."""
 
-    mean: Vector
-    scale: float
-    weights: NDArray[np.floating]
+    linear: Linear
 
     def chance(self, vector: Vector) -> float:
         """In [0, 0.85], that the writer of a message with this embedding is beside themselves."""
-        score = float(np.append((vector - self.mean) * self.scale, 1.0) @ self.weights)
-        return MOST / (1 + float(np.exp(-STEEPNESS * (score - MIDDLE))))
+        (score,) = self.linear.scores(vector)
+        return MOST / (1 + math.exp(-STEEPNESS * (score - MIDDLE)))
 
 
 async def fit_emotion_head(embedder: Embedder, head: Head) -> EmotionHead:
@@ -44,7 +42,8 @@ async def fit_emotion_head(embedder: Embedder, head: Head) -> EmotionHead:
     furious, others = _examples()
     vectors = await embedder.queries([*furious, *others])
     neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
-    return await asyncio.to_thread(_fitted, np.vstack([vectors, neutral]), len(furious))
+    holds = np.arange(len(vectors) + len(neutral)) < len(furious)
+    return EmotionHead(await asyncio.to_thread(fit, np.vstack([vectors, neutral]), holds[:, None], np.ones(len(holds))))
 
 
 def emotion_examples() -> list[str]:
@@ -57,16 +56,3 @@ def _examples() -> tuple[list[str], list[str]]:
     """The furious ones, and those that are not."""
     examples = yaml.safe_load((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
     return examples["furious"], [*examples["discontent"], *examples["calm"]]
-
-
-def _fitted(vectors: Matrix, angry: int) -> EmotionHead:
-    """Weighted ridge regression, see `agents.routing.head`; the first rows are the angry ones."""
-    mean: Vector = vectors.mean(axis=0)
-    scale = EMBEDDING_SCALE / max(float((vectors - mean).std()), 1e-9)
-    features = np.hstack([(vectors - mean) * scale, np.ones((len(vectors), 1))])
-    holds = np.arange(len(vectors)) < angry
-    share = angry / len(vectors)
-    weighted = features * np.sqrt(np.where(holds, 0.5 / share, 0.5 / (1 - share)))[:, None]
-    penalty = np.diag([RIDGE] * (features.shape[1] - 1) + [1e-6])
-    weights = np.linalg.solve(weighted.T @ features + penalty, weighted.T @ np.where(holds, 1.0, -1.0))
-    return EmotionHead(mean, scale, weights)

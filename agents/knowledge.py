@@ -37,7 +37,7 @@ from agents.types import (
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
-from knowledge.continuity import told
+from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
 from knowledge.types import Candidate, Context, Filter, Retrieval, Vector, Verdict
 
@@ -198,12 +198,12 @@ class KnowledgeAgent:
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
         fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
         page = page_chunk(question.page, question.standalone) if question.page is not None else None
-        context = question.state.context
         return Request(
-            question.rewrite or (told(question.text, context) if context else question.text),
+            question.standalone,
             fragments,
             retrieval.terms,
             retrieval.idf,
+            context="" if question.rewrite else " ".join(question.state.context.questions[-QUESTIONS:]),
             asked=question.text,
             history=question.history,
             summary=question.summary,

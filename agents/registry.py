@@ -10,7 +10,7 @@ from functools import partial
 from agents.base import Agent
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
-from agents.care import CareAgent, CarePolicy, felt
+from agents.care import CareAgent, CarePolicy, endangered, felt
 from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
 from agents.deflection import DeflectionAgent
@@ -118,7 +118,7 @@ class Roster:
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
         feeling, outcry = felt(question, self._care.head), felt(question, None).score
-        return TurnEvidence(question, route, feeling, outcry, self._care.threshold)
+        return TurnEvidence(question, route, feeling, outcry, endangered(question, self._care), self._care.threshold)
 
     def agents(self, intents: Sequence[Intent]) -> tuple[Agent, ...]:
         """Those of some intents, each once, in this order."""

@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 
 
 CITING = frozenset({Outcome.ANSWERED, Outcome.PARTIALLY_ANSWERED})
-"""Only these outcomes show sources."""
+"""The outcomes of an answer that is sure of itself."""
 GIVEN = CITING | {Outcome.LOW_CONFIDENCE}
 """The outcomes of an answer, however sure of it."""
 

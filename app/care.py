@@ -6,6 +6,7 @@ from agents.business.facts import BusinessFacts
 from agents.care import CarePolicy
 from agents.emotion_head import EmotionHead
 from agents.offers import SHIPPED, Offers, load_offers
+from agents.understanding.safety import SafetyHead
 from app.business import Business
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
@@ -20,11 +21,11 @@ class Care:
         self._offers = load_offers(settings.offers_file or SHIPPED)
         self._facts = _facts(business, self._offers, shipped=settings.offers_file is None)
 
-    def policy(self, tenant: str, head: EmotionHead | None) -> CarePolicy:
-        """Without the tenant's own business database nothing is offered; without a head rules alone hear anger."""
+    def policy(self, tenant: str, head: EmotionHead | None, safety_head: SafetyHead | None) -> CarePolicy:
+        """Without the tenant's own business database nothing is offered; without heads words alone are heard."""
         if self._facts is None or self._business is None or self._business.parts(tenant) is None:
-            return CarePolicy(self._threshold, head=head)
-        return CarePolicy(self._threshold, self._offers, self._facts, head)
+            return CarePolicy(self._threshold, head=head, safety_head=safety_head)
+        return CarePolicy(self._threshold, self._offers, self._facts, head, safety_head)
 
 
 def _facts(business: Business | None, offers: Offers, *, shipped: bool) -> BusinessFacts | None:

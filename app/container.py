@@ -18,6 +18,7 @@ from agents.routing.anchors import shipped_anchors
 from agents.routing.evidence import BaseCloseness
 from agents.routing.head import Head, fit_head
 from agents.screening.classifier import Screening
+from agents.understanding.safety import SafetyHead, fit_safety_head
 from app.auth.keys import KeyRing
 from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens
@@ -143,6 +144,7 @@ class Container:
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.heads = Heads(base.embedder)
         self._emotions: EmotionHead | None = None
+        self._dangers: SafetyHead | None = None
         self.learnt = asyncio.Event()
         """Set once messages are screened and routed by their meaning, not by rules alone."""
         self.learning = True
@@ -209,6 +211,7 @@ class Container:
                 await screening.learn(self.base.embedder)
                 head = await fit_head(self.base.embedder, shipped_anchors())
                 self._emotions = await fit_emotion_head(self.base.embedder, head)
+                self._dangers = await fit_safety_head(self.base.embedder, head)
                 self.heads.shipped = head
                 self.learnt.set()
             except EmbeddingUnavailable as error:
@@ -241,7 +244,7 @@ class Container:
                 generator,
                 policy,
                 business,
-                self._care.policy(tenant, self._emotions),
+                self._care.policy(tenant, self._emotions, self._dangers),
                 tickets,
                 self._models.verifier(),
                 self._models.thorough(retriever),

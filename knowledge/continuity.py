@@ -21,6 +21,8 @@ QUESTIONS = 2
 """Questions that a message is read behind: one loses the subject more often, three bring in an older one."""
 SHORT_CHARS, SHORT_WIDTH = 10, 3.0
 """那运费呢 leans on what was said before more often than a message of twenty characters."""
+FEW_CHARS, FEW_WIDTH = 4.5, 0.7
+"""押金 fits the word 押金 wherever it stands, and says nothing by that."""
 BOUND = 1.0
 """Of a turn's own advantage, on the calibration's scale."""
 FEATURES = (
@@ -35,8 +37,19 @@ FEATURES = (
     "alone, short",
     "same document, advantage of others",
     "alone, advantage of others",
+    "same document, few characters",
+    "told, few characters",
+    "alone, few characters",
 )
-WEIGHTS: NDArray[np.float64] = np.array([3.94, 1.76, 1.96, 0.69, 1.07, 1.10, 1.47, 1.01, -0.47, -0.56, 1.21])
+WEIGHTS: NDArray[np.float64] = np.array(
+    [3.92, 1.79, 1.91, 1.09, 1.37, 1.19, 1.24, 0.79, -0.10, -0.48, 1.28, 0.90, 0.56, -1.69]
+)
+ALONE, TOLD, BEST_ALONE, SHARE, SAME, BIAS = 0.18, 0.17, 0.49, 0.21, 0.73, 1.0
+"""Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone, of
+its share among the candidates, and whether its document was cited last. The bias puts 0.6 where 5 % of the answerable
+turns are refused. By the better of the two readings alone, as for a first question, 12 % of them were, at as many
+unanswerable ones.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +62,18 @@ class Readings:
     alone: NDArray[np.float64]
     told: NDArray[np.float64]
     coverage: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """Log-odds of the calibrated probabilities of both readings, shape (candidates,) each."""
+
+    alone: NDArray[np.float64]
+    told: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, alone: Sequence[float], told: Sequence[float]) -> Odds:
+        return cls(_log_odds(np.array(alone)), _log_odds(np.array(told)))
 
 
 def told(message: str, context: Context) -> str:
@@ -67,6 +92,7 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
     earlier = (np.isin(document, list(context.earlier - context.documents)) & article).astype(float)
     section = np.array([chunk.section in context.sections for chunk in chunks], dtype=float)
     short = 1 / (1 + math.exp((len(message) - SHORT_CHARS) / SHORT_WIDTH))
+    few = 1 / (1 + math.exp((len(message) - FEW_CHARS) / FEW_WIDTH))
     advantage = _advantage(readings.alone, same > 0)
     return np.stack(
         [
@@ -81,15 +107,31 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
             readings.alone * short,
             same * advantage,
             readings.alone * advantage,
+            same * few,
+            readings.told * few,
+            readings.alone * few,
         ],
         axis=1,
     )
 
 
-def order(message: str, chunks: Sequence[Chunk], readings: Readings, context: Context) -> list[int]:
-    """Rows of the candidates, best first."""
-    scores = features(message, chunks, readings, context) @ WEIGHTS
-    return np.argsort(-scores, kind="stable").tolist()
+def weighed(
+    message: str, chunks: Sequence[Chunk], readings: Readings, context: Context, odds: Odds
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Rows of the candidates, best first, and the probability of each row that it answers, in [0, 1]."""
+    described = features(message, chunks, readings, context)
+    scores = described @ WEIGHTS
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * odds.alone.max()
+    told += SHARE * _log_odds(shares) + SAME * described[:, FEATURES.index("same document")] + BIAS
+    return np.argsort(-scores, kind="stable").tolist(), 1 / (1 + np.exp(-told))
+
+
+def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    bounded = np.clip(probabilities, 0.01, 0.99)
+    odds: NDArray[np.float64] = np.log(bounded / (1 - bounded))
+    return odds
 
 
 def _advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:

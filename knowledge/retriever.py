@@ -51,7 +51,9 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best."""
+    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best.
+    `probability` is set where the conversation decides it.
+    """
 
     chunk: Chunk
     vector_rank: int | None
@@ -61,6 +63,7 @@ class Scored:
     fused: float
     score: float
     readings: tuple[float, ...] = ()
+    probability: float | None = None
 
 
 class Retriever:
@@ -175,19 +178,23 @@ class Retriever:
         """The candidates as the conversation orders them; the last query is the one behind earlier questions."""
         calibration = self._calibration(scorer)
         readings = np.array([item.readings for item in scored])
+        alone, told = readings[:, :-1].max(axis=1), readings[:, -1]
         scale = calibration.typical - calibration.unrelated
         total = FULL_MATCH * sum(snapshot.idf(queries[0].terms))
-        order = continuity.order(
+        order, probabilities = continuity.weighed(
             queries[0].text,
             [item.chunk for item in scored],
             continuity.Readings(
-                (readings[:, :-1].max(axis=1) - calibration.cutoff) / scale,
-                (readings[:, -1] - calibration.cutoff) / scale,
+                (alone - calibration.cutoff) / scale,
+                (told - calibration.cutoff) / scale,
                 np.array([item.bm25 for item in scored]) / max(total, 1e-9),
             ),
             context,
+            continuity.Odds.of(
+                *([calibration.probability(float(score)) for score in scores] for scores in (alone, told))
+            ),
         )
-        return [scored[row] for row in order]
+        return [replace(scored[row], probability=float(probabilities[row])) for row in order]
 
     def _calibration(self, scorer: Reranker) -> Calibration:
         calibration = self.calibrations.get(scorer.kind)
@@ -251,11 +258,13 @@ class Retriever:
         return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
 
     def _gated(self, scored: Sequence[Scored], scorer: Reranker, count: int) -> tuple[tuple[Candidate, ...], Verdict]:
-        """The best `count`, and the verdict on all."""
+        """The first `count`, and the verdict on those that are answered from."""
         if not scored:
             return (), Verdict.REFUSE
         calibration = self._calibration(scorer)
-        probabilities = [calibration.probability(item.score) for item in scored]
+        probabilities = [
+            calibration.probability(item.score) if item.probability is None else item.probability for item in scored
+        ]
         verdicts = self.options.gate.verdicts(probabilities)
         candidates = (
             Candidate(
@@ -272,7 +281,7 @@ class Retriever:
             )
             for item, probability, verdict in islice(zip(scored, probabilities, verdicts, strict=True), count)
         )
-        return tuple(candidates), self.options.gate.overall(verdicts)
+        return tuple(candidates), self.options.gate.overall(verdicts[: self.options.rerank_top_k])
 
 
 def _merge(

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
-from agents.answering.scoring import Scored
+from agents.answering.scoring import Scored, bigrams
 from agents.llm.units import MAX_LIST_CHARS, Passage
 from knowledge.text import fold
 
 MAX_NAME_CHARS = 16
+MAX_CANDIDATES = 8
+"""Sentences of each, the best ones, that are compared with each other."""
+MAX_BETWEEN = 8
+"""Places of a question that are looked at for a name on either side."""
 ALIKE_WEIGHT = 0.5
 """Two sentences that say much in the same words are about the same aspect."""
 BOTH_SHARE = 0.85
@@ -46,7 +50,7 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
     if not _COMPARES.search(folded):
         return None
     known = fold("\n".join(f"{passage.chunk.context}\n{passage.chunk.text}" for passage in passages))
-    for between in _BETWEEN.finditer(folded):
+    for between in islice(_BETWEEN.finditer(folded), MAX_BETWEEN):
         left, right = folded[: between.start()], folded[between.end() :]
         first = next(
             (left[-size:] for size in range(min(MAX_NAME_CHARS, len(left)), 1, -1) if left[-size:] in known), ""
@@ -60,7 +64,7 @@ def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
     return None
 
 
-def side_by_side(scored: Sequence[Scored], pair: Pair) -> list[Scored] | None:
+def side_by_side(scored: Sequence[Scored], pair: Pair, max_sources: int) -> list[Scored] | None:
     """What names both, or the two units, one of each, that are good and most alike; None: neither is there.
 
     scored: best first.
@@ -68,11 +72,12 @@ def side_by_side(scored: Sequence[Scored], pair: Pair) -> list[Scored] | None:
     named = [(item, pair.named(item.unit.text)) for item in scored]
     both = [item for item, names in named if len(names) == 2]
     one = [(item, names or pair.named(_headings(item))) for item, names in named]
-    firsts = [item for item, names in one if names == {pair.first}]
-    seconds = [item for item, names in one if names == {pair.second}]
-    two = max(product(firsts, seconds), key=_worth, default=None)
+    firsts = [item for item, names in one if names == {pair.first}][:MAX_CANDIDATES]
+    seconds = [item for item, names in one if names == {pair.second}][:MAX_CANDIDATES]
+    pairs = [two for two in product(firsts, seconds) if _fragments(two) <= max_sources]
+    two = max(pairs, key=_worth, default=None)
     if both and (two is None or both[0].score >= min(item.score for item in two)):
-        return _fitting([item for item in both if item.score >= BOTH_SHARE * both[0].score])
+        return _fitting([item for item in both if item.score >= BOTH_SHARE * both[0].score], max_sources)
     return [_labelled(item, name) for item, name in zip(two, (pair.first, pair.second), strict=True)] if two else None
 
 
@@ -80,12 +85,17 @@ def _worth(two: tuple[Scored, Scored]) -> float:
     return two[0].score + two[1].score + ALIKE_WEIGHT * _alike(*two)
 
 
-def _fitting(items: Sequence[Scored]) -> list[Scored]:
+def _fitting(items: Sequence[Scored], max_sources: int) -> list[Scored]:
     kept: list[Scored] = []
     for item in items:
-        if not kept or item.size + sum(other.size for other in kept) <= MAX_LIST_CHARS:
+        fits = item.size + sum(other.size for other in kept) <= MAX_LIST_CHARS
+        if not kept or (fits and _fragments([*kept, item]) <= max_sources):
             kept.append(item)
     return kept
+
+
+def _fragments(items: Sequence[Scored]) -> int:
+    return len({item.unit.passage.fragment for item in items})
 
 
 def _headings(item: Scored) -> str:
@@ -94,12 +104,8 @@ def _headings(item: Scored) -> str:
 
 def _alike(one: Scored, other: Scored) -> float:
     """Jaccard similarity of the pairs of characters."""
-    first, second = (_pairs(fold(item.unit.text)) for item in (one, other))
+    first, second = (bigrams(item.unit.text) for item in (one, other))
     return len(first & second) / (len(first | second) or 1)
-
-
-def _pairs(text: str) -> frozenset[str]:
-    return frozenset(text[start : start + 2] for start in range(len(text) - 1))
 
 
 def _labelled(item: Scored, name: str) -> Scored:

@@ -6,9 +6,11 @@ import re
 
 from agents.asking import IDENTIFIER
 from agents.llm.sentences import split_sentences
+from agents.understanding.answer_type import AnswerType, holds
 
 MAX_SUBJECT_CHARS = 12
 MAX_QUESTION_CHARS = 30
+RULED = "{}有什么规定？"
 SHORT_HEADING_CHARS = 3
 LONG_HEADING_CHARS = 5
 """A heading from here on is understood without its document's subject, when it does not lean on it."""
@@ -34,9 +36,10 @@ _BY_HEADING = (
     (re.compile(r"(?:电话|热线|邮箱|联系方式|单价|票价|价格)$"), "{}是多少？"),
     (re.compile(r"(?<![续缴免收])费$|(?<![五资])金$|费用$"), "{}怎么算？"),
     (re.compile(r"(?:入口|地址|位置)$"), "{}在哪里？"),
-    (re.compile(r"(?:渠道|方式|种类|权益|功能|业务|事项|行为|模式)$"), "{}有哪些？"),
+    (re.compile(r"(?:渠道|方式|种类|权益|功能|业务|事项|行为|模式|规格|参数|代码|[误障示]码)$"), "{}有哪些？"),
 )
 """What a heading ends with tells what is asked of it."""
+_DOING = re.compile(r"(.{2,}?)(更换|清洁|重置|安装|绑定|升级|办理|转让|查询|注销|导出|取消|修改|替换)")
 _OF_ALL = frozenset({"{}是怎样的？", "{}有哪些？"})
 """Fits a heading that names two things."""
 
@@ -57,7 +60,17 @@ def question_about(title: str, heading: str, text: str) -> str | None:
             return _fitting(_named(subject, heading, "的"), pattern)
         if ending.search(first := _PARTS.split(heading)[0]):
             return _fitting(_named(subject, first, "的"), pattern)
-    return _fitting(_named(subject, heading, ""), _by_text(heading, text))
+    doing = _DOING.fullmatch(heading)
+    if doing and not _PARTS.search(heading):
+        return _fitting(_named(subject, doing.group(1), "的"), f"{{}}怎么{doing.group(2)}？")
+    ruled = "" if IDENTIFIER.search(title) else RULED
+    return _fitting(_named(subject, heading, ""), _by_text(heading, text) or (ruled if _rules(text) else ""))
+
+
+def _rules(text: str) -> bool:
+    """Whether most of a section says what may be and what may not."""
+    sentences = [sentence.text for sentence in split_sentences(text)]
+    return 2 * sum(holds(AnswerType.YES_NO, said) for said in sentences) > len(sentences)
 
 
 def _plain(heading: str) -> str:

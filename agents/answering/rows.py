@@ -22,6 +22,11 @@ class Row:
     cells: tuple[Cell, ...]
 
     @property
+    def text(self) -> str:
+        """All of it."""
+        return "；".join(f"{cell.name}：{cell.value}" for cell in self.cells)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The heads of the columns, in order."""
         return tuple(cell.name for cell in self.cells)

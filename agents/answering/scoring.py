@@ -13,6 +13,7 @@ from agents.answering.wanted import Reader, Wanted, models
 from agents.llm.sentences import Sentence
 from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
+from knowledge.text import fold
 
 HEADING_WEIGHT = 0.9
 CONTEXT_WEIGHT = 0.4
@@ -88,7 +89,7 @@ def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[s
         asked = None
         if all(row.cells[0].name for row in rows):
             keys = [Row((Cell("", row.cells[0].name),)) for row in rows]
-            asked = asked_rows(keys, [reader.held(key.cells[0].value, wanted) for key in keys], wanted)
+            asked = asked_rows(keys, lambda text: reader.held(text, wanted), wanted)
         if asked:
             named = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
             unit = Unit(unit.passage, (*unit.indices[: starts[0]], *named))
@@ -104,7 +105,7 @@ def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[U
     """
     if len(rows) == 1:
         return [(rows[0], (rows[0].text,))]
-    asked = asked_rows([unit.row for unit in rows], [reader.held(unit.text, wanted) for unit in rows], wanted)
+    asked = asked_rows([unit.row for unit in rows], lambda text: reader.held(text, wanted), wanted)
     kept = [unit for unit, ok in zip(rows, asked, strict=True) if ok] if asked else list(rows)
     columns = asked_columns([unit.row for unit in kept], wanted)
     shown = [unit.row.shown(columns) for unit in kept]
@@ -157,3 +158,9 @@ def _section(passage: Passage) -> str:
 
 def _context(passage: Passage) -> str:
     return f"{passage.chunk.context}\n{passage.chunk.question or ''}"
+
+
+def bigrams(text: str) -> frozenset[str]:
+    """The pairs of neighbouring characters of a text, folded."""
+    folded = fold(text)
+    return frozenset(folded[start : start + 2] for start in range(len(folded) - 1))

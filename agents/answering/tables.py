@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from agents.answering.rows import Cell, Row, parallel
-from agents.answering.wanted import Wanted
+from agents.answering.wanted import Wanted, models
+from agents.asking import IDENTIFIER
 from agents.understanding.answer_type import AnswerType, holds
 from knowledge.text import fold
 
 TELLING_SHARE = 0.15
 """A row that covers this share of the question beyond what all rows do is the one asked for: E03 怎么办. Else the
 question is about the table: 退款多久到账."""
-ALONE_SHARE = 0.06
+ALONE_SHARE = 0.04
 """Enough where no other row covers half as much."""
 NEAR_SHARE = 0.8
 """A row that tells this share of what the most telling one does is asked for too."""
 MAX_NAME_CHARS = 20
+Held = Callable[[str], frozenset[str]]
 _BRACKETS = re.compile(r"\([^)]*\)")
-_BETWEEN = re.compile(r"[、/,;\s]+")
+_BETWEEN = re.compile(r"[、/,;]+")
 _WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
 
 
-def asked_rows(rows: Sequence[Row], held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
+def asked_rows(rows: Sequence[Row], held: Held, wanted: Wanted) -> list[bool] | None:
     """For every row of a table whether it is asked for; None where nothing tells the rows apart.
 
-    held: the question's terms in each. What stands in a cell and in the question, word for word, tells most, and
+    held: the question's terms in a text. What stands in a cell and in the question, word for word, tells most, and
     the more the fewer rows have it.
     """
     if len(rows) < 2:
@@ -39,16 +41,18 @@ def asked_rows(rows: Sequence[Row], held: Sequence[frozenset[str]], wanted: Want
     hits = [sum(1 / often[name] for name in sorted(own)) for own in named]
     best = [place for place, hit in enumerate(hits) if hit and hit == max(hits)]
     if not best or len(best) == len(rows):
-        return _telling(held, wanted)
+        return _telling(rows, held, wanted)
     alike = len(best) > 1 and len({named[place] for place in best}) == 1
-    closer = _telling([held[place] for place in best], wanted) if alike else None
+    closer = _telling([rows[place] for place in best], held, wanted) if alike else None
     kept = {place for place, ok in zip(best, closer or [True] * len(best), strict=True) if ok}
     return [place in kept for place in range(len(rows))]
 
 
-def _telling(held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | None:
-    shared = frozenset.intersection(*held)
-    telling = [wanted.share(row - shared) for row in held]
+def _telling(rows: Sequence[Row], held: Held, wanted: Wanted) -> list[bool] | None:
+    """By words: a single character, such as the 退 of 退回, stands in many rows by chance."""
+    terms = [frozenset(term for term in held(row.text) if len(term) > 1 or term.isascii()) for row in rows]
+    shared = frozenset.intersection(*terms)
+    telling = [wanted.share(own - shared) for own in terms]
     most, next_most = sorted(telling, reverse=True)[:2]
     tells = most >= TELLING_SHARE or (most >= ALONE_SHARE and next_most <= most / 2)
     return [share >= NEAR_SHARE * most for share in telling] if tells else None
@@ -56,18 +60,25 @@ def _telling(held: Sequence[frozenset[str]], wanted: Wanted) -> list[bool] | Non
 
 def _names(value: str) -> list[str]:
     """What a cell names, folded, without what stands in brackets."""
-    names = (name.strip() for name in _BETWEEN.split(_BRACKETS.sub("", fold(value))))
-    return [name for name in names if 1 < len(name) <= MAX_NAME_CHARS]
+    plain = _BRACKETS.sub("", fold(value))
+    parts = [part for part in _BETWEEN.split(IDENTIFIER.sub(" ", plain)) if part.strip()]
+    names = [*models(plain), *parts, *(word for part in parts for word in part.split())]
+    return [name for name in (_spaceless(name) for name in names) if 1 < len(name) <= MAX_NAME_CHARS]
+
+
+def _spaceless(text: str) -> str:
+    """B 座 and B座 are one."""
+    return "".join(text.split())
 
 
 def _said(names: Iterable[str], wanted: Wanted) -> frozenset[str]:
     """The names that the question holds, of two, one within the other, the longer; a model also without its maker."""
-    question, found = wanted.question, set()
+    question, found = _spaceless(wanted.question), set()
     for name in sorted(names, key=lambda name: (-len(name), name)):
         if name in question:
             found.add(name)
             question = question.replace(name, " ")
-        elif any(name.endswith(model) for model in wanted.models):
+        elif any(name.endswith(_spaceless(model)) for model in wanted.models):
             found.add(name)
     return frozenset(found)
 
@@ -79,8 +90,8 @@ def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
     question asks for with what stands before it.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names))
-    said = _said({fold(name) for name in names[1:] if len(name) > 1}, wanted)
-    named = {name for name in names[1:] if fold(name) in said}
+    said = _said({_spaceless(fold(name)) for name in names[1:] if len(name) > 1}, wanted)
+    named = {name for name in names[1:] if _spaceless(fold(name)) in said}
     beside = {
         name
         for name in names[1:]

@@ -10,7 +10,10 @@ from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer, fold
 
+EARLIER_WEIGHT = 0.3
+"""Of a term that only the questions before hold: they say what it is about, the question what is asked."""
 _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
+_EXACT = _MEASURED | {AnswerType.CONTACT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ class Wanted:
     def way(self) -> bool:
         """Whether it asks for a way or an enumeration, which is quoted as a whole."""
         return AnswerType.STEPS in self.kinds or AnswerType.LIST in self.kinds
+
+    @property
+    def exact(self) -> frozenset[AnswerType]:
+        """The types among them that a text has or has not, without a doubt; none where a way is asked for, too."""
+        return frozenset() if self.way else _EXACT & frozenset(self.kinds)
 
     @property
     def measured(self) -> tuple[AnswerType, ...]:
@@ -48,14 +56,18 @@ class Reader:
     def wanted(self, request: Request) -> Wanted:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
         content = dict.fromkeys(self._tokens(without_asking(request.question)))
+        earlier = dict.fromkeys(self._tokens(without_asking(request.context)))
         idf = dict(zip(request.terms, request.idf, strict=True))
         usual = sum(idf.values()) / len(idf) if idf else 1.0
-        weights = {term: idf.get(term, usual) for term in content or request.terms}
+        weights = {term: EARLIER_WEIGHT * idf.get(term, usual) for term in earlier}
+        weights |= {term: idf.get(term, usual) for term in content or ({} if earlier else request.terms)}
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
-        return Wanted(fold(request.question), shares, answer_types(request.question), models(request.question))
+        kinds = answer_types(request.question) or answer_types(request.context)
+        named = models(request.question) or models(request.context)
+        return Wanted(fold(request.question), shares, kinds, named)
 
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""

@@ -18,7 +18,8 @@ class Request:
     """What to answer and from what.
 
     `fragments` passed the gate, best first; `page` is what the customer looks at, as a fragment of its own. `terms`
-    and `idf` describe the question, as the retriever saw it. `question` stands alone; `asked` is how the customer
+    and `idf` describe the question, as the retriever saw it. `context` are the questions before this one, where the
+    customer may lean on them; `asked` is how the customer
     put it, where that differs. `history` is oldest first, `summary` says what was talked about before it. `english` is
     the language of the reply, into which Chinese fragments are translated.
     """
@@ -27,6 +28,7 @@ class Request:
     fragments: tuple[Candidate, ...]
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
+    context: str = ""
     asked: str = ""
     history: tuple[Turn, ...] = ()
     summary: str = ""

@@ -25,7 +25,7 @@ class Quote:
     shown: tuple[str, ...]
 
     def pieces(self, source: str) -> list[str]:
-        """What is shown, with the white space before each sentence: as in the source where they are neighbours there."""
+        """What is shown, with the white space before each sentence: the source's own where they are neighbours."""
         return [gap + shown for gap, shown in zip(self._gaps(source), self.shown, strict=True)]
 
     def verbatim(self, source: str) -> str:
@@ -64,7 +64,9 @@ class SentenceSelector:
         ]
         scored.sort(key=lambda item: -item.score)
         pair = compared(request.question, passages)
-        chosen = (side_by_side(scored, pair) if pair else None) or choose(scored, wanted, self._max_sources)
+        chosen = (side_by_side(scored, pair, self._max_sources) if pair else None) or choose(
+            scored, wanted, self._max_sources
+        )
         return [quote for passage in passages if (quote := _quote(passage, chosen))]
 
 

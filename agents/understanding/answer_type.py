@@ -28,10 +28,10 @@ class AnswerType(StrEnum):
 
 _ASKED: dict[AnswerType, tuple[str, ...]] = {
     AnswerType.AMOUNT: (
-        r"多少钱|好多钱|几块钱?|几毛|要钱|收钱|免费|贵不贵|赔多少|赔偿|补偿",
+        r"多少钱|好多钱|几块钱?|几毛|要钱|收钱|贵不贵|赔多少|赔偿|补偿",
         r"(?:怎么|如何|咋)(?:收|算|计)?(?:费|钱|价)|价格|价钱|价位|单价|费用|收费|运费|月租",
         r"(?:[费价钱金款]|押金)[^,。?]{0,10}(?:多少|怎么(?:收|算|计)|如何(?:收|算|计)|是几)",
-        r"(?:多少|几)[^,。?]{0,4}(?:[费价钱元块]|押金|保证金)",
+        r"(?:多少|几)[钱元块]|多少[^,。?]{0,4}(?:[费价]|押金|保证金)",
         r"how much|price|cost|fee",
     ),
     AnswerType.DURATION: (
@@ -57,7 +57,7 @@ _ASKED: dict[AnswerType, tuple[str, ...]] = {
     ),
     AnswerType.REASON: (r"为什么|为啥|为何|怎么回事|咋回事|什么原因|是何原因|怎么会|凭什么|\bwhy\b",),
     AnswerType.YES_NO: (
-        r"(?:吗|么|嘛|不|没有?)\s*[?。!]*$|是否|可否|能否|[能可要会算]不[能可要会算]",
+        r"(?:吗|(?<![什怎那])么|嘛|不|没有?)\s*[?。!]*$|是否|可否|能否|[能可要会算]不[能可要会算]",
         r"是不是|可不可以|行不行|有没有|用不用|需不需要|支不支持",
         r"^(?:can|is|are|do|does|may|will)\b",
     ),
@@ -96,7 +96,7 @@ _HELD: dict[AnswerType, tuple[str, ...]] = {
 }
 _QUESTIONS = {kind: re.compile("|".join(patterns)) for kind, patterns in _ASKED.items()}
 _ANSWERS = {kind: re.compile("|".join(patterns), re.DOTALL) for kind, patterns in _HELD.items()}
-_INCLUDED = {AnswerType.QUANTITY: frozenset({AnswerType.AMOUNT, AnswerType.DURATION})}
+_INCLUDED = {AnswerType.QUANTITY: frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})}
 """A type that says no more where one of the others is asked for: 几天 is not also a number of things."""
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.care import CareAgent, CarePolicy, cause_of
+from agents.care import CareAgent, CarePolicy, endangered
 from agents.emotion import emotion
-from agents.offers import Cause
 from agents.types import AnswerEvent, Question
 from knowledge.text import clean
 
@@ -20,16 +19,20 @@ class UrgentReplies:
     """threshold: of emotion, from which a message is urgent."""
 
     def __init__(self, threshold: float) -> None:
-        self._threshold = threshold
-        self._care = CareAgent(CarePolicy(threshold))
+        self._policy = CarePolicy(threshold)
+        self._care = CareAgent(self._policy)
 
     def wanted(self, text: str) -> bool:
-        """Whether somebody speaks of ending their life, of an injury or of danger, or is beside themselves."""
+        """Whether somebody speaks of ending their life, of danger or fraud, or is beside themselves."""
         text = clean(text)
         if len(text) > 2 * READ_CHARS:
             text = f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
         feeling = emotion(text)
-        return feeling.crisis or feeling.score >= self._threshold or cause_of(text) is Cause.SAFETY
+        return (
+            feeling.crisis
+            or feeling.score >= self._policy.threshold
+            or endangered(Question(text), self._policy) is not None
+        )
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""

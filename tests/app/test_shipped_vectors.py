@@ -10,6 +10,7 @@ import pytest
 from agents.emotion_head import emotion_examples
 from agents.routing.anchors import shipped_anchors
 from agents.screening.examples import examples
+from agents.understanding.safety import safety_examples
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.settings import Settings
@@ -37,7 +38,8 @@ async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None
 def test_all_examples_are_shipped() -> None:
     embedder = get_embedder("e5")
     anchors = [anchor.text for anchor in shipped_anchors().sentences]
-    texts = [*anchors, *(example.text for example in examples()), *emotion_examples(), *off_topic_questions()]
+    heads = [*(example.text for example in examples()), *emotion_examples(), *safety_examples()]
+    texts = [*anchors, *heads, *off_topic_questions()]
     missing = {embedder.key(readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
         read(FILE, embedder.name)
     )

@@ -33,6 +33,7 @@ from agents.ticketing.decision import decided
 from agents.ticketing.draft import described
 from agents.ticketing.wording import own_tickets, wished
 from agents.types import Page, Question, Turn
+from agents.understanding.safety import read_safety
 from app.chat.guard import Guard, Rejected
 from app.chat.questions import normalised, self_contained
 from app.privacy import masked, personal_data
@@ -86,6 +87,7 @@ def readers() -> dict[str, Reader]:
         "rules": lambda text: (explicit(text), ticket_asked(text)),
         "entities": shipped_extractor().extract,
         "emotion": lambda text: (emotion(text), cause_of(text)),
+        "safety": lambda text: read_safety(text, None, None),
         "complexity": is_complex,
         "language": lambda text: in_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.agents.support import quotes, written
+
+CODES = "\n".join(
+    f"故障代码：{code}；含义：{meaning}；处理：{cure}"
+    for code, meaning, cure in [
+        ("E04", "传感器异常", "擦拭底部 4 个传感器"),
+        ("E05", "主刷缠绕", "取出滚刷，剪掉毛发；检查两端轴承"),
+        ("E06", "边刷缠绕", "拧下边刷螺丝清理"),
+    ]
+)
+LEVELS = "\n".join(
+    f"权益：{name}；银笙：{silver}；金笙：{gold}"
+    for name, silver, gold in [("生日礼券", "20 元", "50 元"), ("无理由退货期", "7 天", "15 天")]
+)
+REFUNDS = "\n".join(
+    f"支付方式：{name}；到账时间：{time}；备注：{remark}"
+    for name, time, remark in [
+        ("余额", "即时", "可在我的钱包查看"),
+        ("借记卡", "1～5 个工作日", "视发卡行而定"),
+        ("信用卡", "3～7 个工作日", "退回信用额度"),
+    ]
+)
+
+
+async def reply(question: str, *texts: str) -> str:
+    return "".join(await written(question, *texts))
+
+
+async def test_the_row_that_is_named_reads_as_a_sentence_and_is_cited_as_it_stands() -> None:
+    assert await reply("E05 怎么办", CODES) == "E05，含义：主刷缠绕；处理：取出滚刷，剪掉毛发；检查两端轴承。"
+    [(_, quote)] = await quotes("E05 怎么办", CODES)
+    assert quote == "故障代码：E05；含义：主刷缠绕；处理：取出滚刷，剪掉毛发；检查两端轴承"
+
+
+async def test_a_level_in_the_question_picks_its_column() -> None:
+    assert await reply("金笙的无理由退货期是几天", LEVELS) == "无理由退货期，金笙：15 天。"
+
+
+async def test_a_question_about_the_table_gets_every_row_with_the_column_that_answers() -> None:
+    said = await reply("退款多久到账", REFUNDS)
+    assert said == "余额，到账时间：即时。\n借记卡，到账时间：1～5 个工作日。\n信用卡，到账时间：3～7 个工作日。"
+
+
+async def test_of_a_pair_the_value_needs_no_head() -> None:
+    assert await reply("吸力", "项目：吸力；参数：5000 Pa\n项目：尘盒；参数：470 毫升") == "吸力：5000 Pa。"
+
+
+async def test_a_row_without_its_table_stays_as_it_stands() -> None:
+    text = "红灯慢闪：没有联网；红灯常亮：硬件故障"
+    assert await reply("红灯是什么意思", text) == text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "other"),
+    [("YS-V8 的滤网价格", "39 元", "49 元"), ("YS-V8 Max 的滤网价格", "49 元", "39 元")],
+)
+async def test_a_model_is_not_the_longer_one_that_begins_with_it(question: str, expected: str, other: str) -> None:
+    table = "适用：YS-V8；名称：滤网；价格：39 元\n适用：YS-V8 Max；名称：滤网；价格：49 元"
+    said = await reply(question, table)
+    assert expected in said
+    assert other not in said
