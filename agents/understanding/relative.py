@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from agents.business.offline.stretches import (
+from agents.routing.amounts import amount
+from agents.understanding.stretches import (
     DAY,
     PART,
     YEARS,
@@ -15,7 +16,6 @@ from agents.business.offline.stretches import (
     months_before,
     one_day,
 )
-from agents.routing.amounts import amount
 
 A_FEW = 7
 NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九十]{1,3})"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from agents.business.offline.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
-from agents.business.offline.relative import NUMBER, RECENT, UNIT, WITHIN, relative
-from agents.business.offline.stretches import PART, Period
+from agents.understanding.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
+from agents.understanding.relative import NUMBER, RECENT, UNIT, WITHIN, relative
+from agents.understanding.stretches import PART, Period
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
 _MORE = tuple(
