@@ -115,6 +115,12 @@ def _ago(text: str, today: date) -> Period | None:
     return Period(start, _back(start, -1, unit))
 
 
+def exactly_ago(text: str, today: date) -> date | None:
+    """The very day of 三天前 and 两周前; a month is too long to mean one."""
+    match = _AGO.fullmatch(text)
+    return None if match is None or match["unit"] in _MONTHS else _back(today, int(amount(match["n"])), match["unit"])
+
+
 def _recent(text: str, today: date) -> Period | None:
     match = _RECENT.fullmatch(text)
     if match is None:

@@ -81,6 +81,11 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | Non
     return first, not others and not unread
 
 
+def find_times(text: str, named: Sequence[str], today: date) -> list[Found]:
+    """All the times of a folded text, each by itself. `named`: its date entities."""
+    return _places(text, _spans(text, named), today)
+
+
 def _merged(text: str, places: Sequence[Found]) -> list[Found]:
     """Times that make one stretch together as one."""
     merged: list[Found] = []
