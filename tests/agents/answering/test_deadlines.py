@@ -11,7 +11,12 @@ import pytest
 from agents.answering.deadlines import computed
 from agents.answering.periods import Unit, rules_of
 from agents.answering.recurring import recurring_of
+from agents.draft import Draft
+from agents.llm.base import Citation, Request, Text
 from agents.understanding.dates import said_days
+from agents.verification.support import Support, SupportChecker
+from app.evaluation.grounding import unfounded
+from tests.agents.support import candidate
 
 TODAY = date(2026, 11, 22)
 CASES = [json.loads(line) for line in Path("tests/agents/deadlines.jsonl").read_text("utf-8").splitlines()]
@@ -78,3 +83,23 @@ def test_what_comes_again_is_found_in_its_month() -> None:
 def test_a_day_of_a_month_that_falls_on_a_weekend_is_put_off() -> None:
     (rule,) = recurring_of("每月 15 日缴费，遇周末顺延")
     assert rule.days(date(2026, 8, 1), date(2026, 8, 31)) == [(date(2026, 8, 15), date(2026, 8, 17))]
+
+
+def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so() -> None:
+    question, rule = "上周三签收的耳机还能退吗", "签收后 7 天内可无理由退货。"
+    draft = Draft(Request(question, (candidate(rule),), today=TODAY), confident=True)
+    draft.take(Text(rule))
+    draft.take(Citation(0, rule))
+    assert draft.rest() == ["\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"]
+    answer = draft.answer("knowledge", ())
+    assert answer.reply.endswith(answer.computed) and answer.computed
+    assert unfounded(answer.reply, [rule, question]) and not unfounded(answer.reply, [rule, question, answer.computed])
+
+
+def test_a_model_may_say_the_computed_date_and_no_other() -> None:
+    rule = "签收后 7 天内可无理由退货。"
+    computed_date = computed("上周三签收的，哪天前能退", "", [rule], TODAY, False) or ""
+    checker = SupportChecker({0: candidate(rule).chunk}, "上周三签收的，哪天前能退", computed=computed_date)
+    assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 18 日。", [0]).support is Support.SUPPORTED
+    assert checker.check(computed_date.split("。")[0] + "。").support is Support.SUPPORTED
+    assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 19 日。", [0]).support is Support.UNSUPPORTED
