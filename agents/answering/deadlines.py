@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from operator import mul
 
 from agents.answering.dating import day_said, period_said
 from agents.answering.events import Event, events, features
 from agents.answering.periods import Rule, Unit, rules_of
 from agents.answering.recurring import Recurring, recurring_of, seasons_of
+from agents.answering.wanted import EARLIER_WEIGHT
 from agents.understanding.answer_type import AnswerType, answer_types
 from agents.understanding.dates import Said, said_days
 from agents.understanding.stretches import months_before
+from agents.verification.quantities import in_digits
+from agents.verification.wording import pairs_of
 from agents.wording.catalogue import say
 from knowledge.text import fold
 
@@ -113,7 +117,7 @@ def _deadline(question: str, context: str, said: Sequence[Said], quoted: Sequenc
     if not named and _LEANING & set(answer_types(question)):
         named = events(context, said_days(context, told.today))
     rules = [rule for text in quoted for rule in rules_of(text)]
-    fits = list(_fits(named, rules, features(question) or features(context)))
+    fits = list(_fits(named, rules, (question, context)))
     best = max((score for score, _, _ in fits), default=0.0)
     ends = {(event.said, rule.amount, rule.unit, rule.before): (event, rule) for s, event, rule in fits if s == best}
     if len(ends) != 1:
@@ -123,8 +127,11 @@ def _deadline(question: str, context: str, said: Sequence[Said], quoted: Sequenc
     return _ending(event, rule, others[0] if len(others) == 1 else None, told)
 
 
-def _fits(named: Sequence[Event], rules: Sequence[Rule], wanted: frozenset[str]) -> Iterator[tuple[float, Event, Rule]]:
-    """The events and rules that share their words, with how much they do."""
+def _fits(
+    named: Sequence[Event], rules: Sequence[Rule], messages: tuple[str, str]
+) -> Iterator[tuple[float, Event, Rule]]:
+    """The events and rules that share their words, with how much they do. messages: this one and those before it."""
+    wanted = features(" ".join(messages))
     for rule in rules:
         anchor, around = features(rule.anchor), features(rule.clause)
         for event in named:
@@ -133,7 +140,13 @@ def _fits(named: Sequence[Event], rules: Sequence[Rule], wanted: frozenset[str])
                 continue
             if not anchor and not around & (event.features | wanted) and len(rules) > 1:
                 continue
-            yield len(around & (wanted - event.features)) + shared / 100, event, rule
+            yield sum(map(mul, (1.0, EARLIER_WEIGHT), (_asked(rule, message) for message in messages))), event, rule
+
+
+def _asked(rule: Rule, message: str) -> int:
+    """Characters, and pairs of them, that a message shares with the clause of a rule."""
+    said, clause = in_digits(fold(message)), rule.clause
+    return len(features(said) & features(clause)) + len(pairs_of(said) & pairs_of(clause))
 
 
 def _ending(event: Event, rule: Rule, other: Said | None, told: _Told) -> str | None:

@@ -94,8 +94,12 @@ _TERM = re.compile(r"(?:期|质保|保修|有效|价保)[^。；;\d]{0,10}$")
 _LIMIT = re.compile(r"(?:期[^。；;\d]{0,10}|质保|保修|有效|不超过|不得超过|within|up to|valid for|提前)\s*$")
 _INCLUDED = re.compile(r"[含自从][^，。；;]{0,6}(?:当天|当日)(?!不)|当天计入|包[含括][^，。；;]{0,6}当[天日]")
 _NEXT_DAY = re.compile(r"次日|第2天|不含[^，。；;]{0,6}当[天日]|当[天日]不(?:计|算)")
-_SENTENCE = re.compile(r"[^。！？!?；;|\n]+")
-_CLAUSES = re.compile(r"[^，,、]+")
+_SENTENCE = re.compile(r"[^。！？!?|\n]+")
+_CLAUSES = re.compile(r"[^，,、；;]+")
+_LISTED = re.compile(r"\s*(?:[，,、；;)）]|$)")
+"""After a period that stands beside another one: 标准间 30 天，套间 60 天."""
+_DOING = re.compile(r"(?:^|[，,、；;：:\s])([一-鿿]{2,4})\s*$")
+"""What directly precedes a period that something is done within: 办卡 7 天内."""
 _FROM_LATER = re.compile(r"(?:自|从)([^，。；;]{1,10}?)(?:之日|当日|当天|次日|日)?(?:起|算起|开始|计算)")
 
 
@@ -106,24 +110,27 @@ def rules_of(text: str) -> Iterator[Rule]:
 
 
 def _rules(sentence: str) -> Iterator[Rule]:
+    last: Rule | None = None
     for found in _PERIOD.finditer(sentence):
         before, after = sentence[: found.start()], sentence[found.end() :]
         anchored = _NOW.search(before)
         marked = _WITHIN.match(after) or _LATER.match(after) or _AT_LEAST.search(before) or _TERM.search(before)
-        if not (marked or anchored):
+        if not (marked or anchored or (last and _LISTED.match(after))):
             continue
         event, mark = _anchor(before, after)
         unit = Unit(next(name for name in Unit if found[name]))
-        yield Rule(
+        limited = re.match(r"\s*(?:以内|之内|内|为限|有效)", after) or _LIMIT.search(before)
+        last = Rule(
             float(found["number"]),
             unit,
             found.group(),
             event,
             _clause(sentence, found.start()),
             before=mark == "前" or bool(_EARLIER.match(after)),
-            limit=bool(re.match(r"\s*(?:以内|之内|内|为限|有效)", after) or _LIMIT.search(before)),
+            limit=bool(limited) or bool(last and last.limit and not (marked or anchored)),
             first_counts=_first_counts(sentence),
         )
+        yield last
 
 
 def _anchor(before: str, after: str) -> tuple[str, str]:
@@ -137,7 +144,8 @@ def _anchor(before: str, after: str) -> tuple[str, str]:
         return match.group(1), "起"
     if _EARLIER.match(after):
         return _CLAUSES.findall(before)[-1] if before.strip() else "", "前"
-    return (_CLAUSES.findall(before)[-1] if before.strip() and _LATER.match(after) else ""), ""
+    doing = _DOING.search(before) if _WITHIN.match(after) else None
+    return (doing.group(1) if doing else ""), ""
 
 
 def _clause(sentence: str, place: int) -> str:

@@ -103,3 +103,19 @@ def test_a_model_may_say_the_computed_date_and_no_other() -> None:
     assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 18 日。", [0]).support is Support.SUPPORTED
     assert checker.check(computed_date.split("。")[0] + "。").support is Support.SUPPORTED
     assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 19 日。", [0]).support is Support.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "rule", "expect"),
+    [
+        ("9月1号办的啥时候到期", "标准间的长住证能用多久", "长住证有效期：套间 90 天，标准间 60 天。", "10 月 31 日"),
+        ("9月1号办的啥时候到期", "", "长住证有效期：套间 90 天，标准间 60 天。", None),
+        ("11月2号办的瑜伽年卡，最晚哪天能退", "", "季卡：办卡 7 天内可退；年卡：办卡 30 天内可退。", "12 月 2 日"),
+        ("11月2号签收的瑜伽垫，最晚哪天能退", "", "年卡：办卡 30 天内可退。", None),
+    ],
+)
+def test_of_several_periods_the_one_that_is_asked_about_counts(
+    question: str, context: str, rule: str, expect: str | None
+) -> None:
+    told = computed(question, context, [rule], TODAY, False)
+    assert (told is None) if expect is None else (told is not None and expect in told)
