@@ -132,13 +132,14 @@ def _fits(
 ) -> Iterator[tuple[float, Event, Rule]]:
     """The events and rules that share their words, with how much they do. messages: this one and those before it."""
     wanted = features(" ".join(messages))
+    timed = bool(_LEANING & set(answer_types(messages[0])))
     for rule in rules:
         anchor, around = features(rule.anchor), features(rule.clause)
         for event in named:
             shared = len(anchor & event.features)
             if anchor and event.features and (not shared or len((around - anchor) & event.features) > shared):
                 continue
-            if not anchor and not around & (event.features | wanted) and len(rules) > 1:
+            if not anchor and not around & (event.features | wanted) and (len(rules) > 1 or not timed):
                 continue
             yield sum(map(mul, (1.0, EARLIER_WEIGHT), (_asked(rule, message) for message in messages))), event, rule
 
@@ -163,7 +164,7 @@ def _ending(event: Event, rule: Rule, other: Said | None, told: _Told) -> str | 
 
 def _key(rule: Rule) -> str:
     if rule.before:
-        return "deadline_before"
+        return "deadline_workdays_before" if rule.unit is Unit.WORKDAY else "deadline_before"
     if rule.unit is Unit.WORKDAY:
         return "deadline_workdays"
     return "deadline_day" if rule.unit is Unit.DAY and rule.first_counts is None else "deadline_end"

@@ -12,7 +12,7 @@ from knowledge.text import fold
 
 STEM = 4
 """Letters by which words of one stem are known: receipt, received."""
-_BREAK = re.compile(r"[，,。；;！!？?\n]|(?<=[一-鿿])\s+(?=[一-鿿])")
+_BREAK = re.compile(r"[,。;!?\n]|(?<=[一-鿿])\s+(?=[一-鿿])")
 _HAN = re.compile(r"[一-鿿]")
 _LATIN = re.compile(r"[a-z]{3,}")
 _FUNCTION = frozenset(

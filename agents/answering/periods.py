@@ -85,22 +85,22 @@ _WITHIN = re.compile(r"\s*[)）]?(?:以内|之内|内|为限|有效|(?:before|pr
 _LATER = re.compile(r"\s*(?:以后|之后|后|以前|之前|前)")
 _EARLIER = re.compile(r"\s*(?:以前|之前|前)(?!面|后)|\s*(?:before|prior to)\b")
 _OF_AFTER = re.compile(r"\s*(?:of|from|after|before|prior to|following)\s+([a-z' -]{2,40})")
-_NOW = re.compile(r"(?:[起前后]|以[前后]|之[前后]|算起|开始|计算)[^\d，。；;]{0,8}[，,]?[^\d，。；;]{0,8}$")
+_NOW = re.compile(r"(?:[起前后]|以[前后]|之[前后]|算起|开始|计算)[^\d,。;]{0,8}[,]?[^\d,。;]{0,8}$")
 _ANCHOR = re.compile(
-    r"(?P<event>[^，。；;：:、|\n]{1,14}?)(?:之日|之时|当日|当天|次日|第2天|日)?(?P<mark>起|(?:之|以)?后|(?:之|以)?前|算起)"
+    r"(?P<event>[^,。;:、|\n]{1,14}?)(?:之日|之时|当日|当天|次日|第2天|日)?(?P<mark>起|(?:之|以)?后|(?:之|以)?前|算起)"
 )
 _AT_LEAST = re.compile(r"(?:满|连续|超过|超出|逾期?|不超过|不得超过|最长|提前|within|up to|for|valid)\s*$")
-_TERM = re.compile(r"(?:期|质保|保修|有效|价保)[^。；;\d]{0,10}$")
-_LIMIT = re.compile(r"(?:期[^。；;\d]{0,10}|质保|保修|有效|不超过|不得超过|within|up to|valid for|提前)\s*$")
-_INCLUDED = re.compile(r"[含自从][^，。；;]{0,6}(?:当天|当日)(?!不)|当天计入|包[含括][^，。；;]{0,6}当[天日]")
-_NEXT_DAY = re.compile(r"次日|第2天|不含[^，。；;]{0,6}当[天日]|当[天日]不(?:计|算)")
+_TERM = re.compile(r"(?:期|质保|保修|有效|价保)[^。;\d]{0,10}$")
+_LIMIT = re.compile(r"(?:期[^。;\d]{0,10}|质保|保修|有效|不超过|不得超过|within|up to|valid for|提前)\s*$")
+_INCLUDED = re.compile(r"[含自从][^,。;]{0,6}(?:当天|当日)(?!不)|当天计入|包[含括][^,。;]{0,6}当[天日]")
+_NEXT_DAY = re.compile(r"次日|第2天|不含[^,。;]{0,6}当[天日]|当[天日]不(?:计|算)")
 _SENTENCE = re.compile(r"[^。！？!?|\n]+")
-_CLAUSES = re.compile(r"[^，,、；;]+")
-_LISTED = re.compile(r"\s*(?:[，,、；;)）]|$)")
+_CLAUSES = re.compile(r"[^,、;]+")
+_LISTED = re.compile(r"\s*(?:[,、;)）]|$)")
 """After a period that stands beside another one: 标准间 30 天，套间 60 天."""
-_DOING = re.compile(r"(?:^|[，,、；;：:\s])([一-鿿]{2,4})\s*$")
+_DOING = re.compile(r"(?:^|[,、;:\s])([一-鿿]{2,4})\s*$")
 """What directly precedes a period that something is done within: 办卡 7 天内."""
-_FROM_LATER = re.compile(r"(?:自|从)([^，。；;]{1,10}?)(?:之日|当日|当天|次日|日)?(?:起|算起|开始|计算)")
+_FROM_LATER = re.compile(r"(?:自|从)([^,。;]{1,10}?)(?:之日|当日|当天|次日|日)?(?:起|算起|开始|计算)")
 
 
 def rules_of(text: str) -> Iterator[Rule]:
@@ -115,10 +115,11 @@ def _rules(sentence: str) -> Iterator[Rule]:
         before, after = sentence[: found.start()], sentence[found.end() :]
         anchored = _NOW.search(before)
         marked = _WITHIN.match(after) or _LATER.match(after) or _AT_LEAST.search(before) or _TERM.search(before)
-        if not (marked or anchored or (last and _LISTED.match(after))):
+        unit = Unit(next(name for name in Unit if found[name]))
+        listed = last is not None and last.unit is unit and _LISTED.match(after)
+        if not (marked or anchored or listed):
             continue
         event, mark = _anchor(before, after)
-        unit = Unit(next(name for name in Unit if found[name]))
         limited = re.match(r"\s*(?:以内|之内|内|为限|有效)", after) or _LIMIT.search(before)
         last = Rule(
             float(found["number"]),
@@ -149,7 +150,13 @@ def _anchor(before: str, after: str) -> tuple[str, str]:
 
 
 def _clause(sentence: str, place: int) -> str:
-    return next((m.group() for m in _CLAUSES.finditer(sentence) if m.start() <= place < m.end()), sentence)
+    """The clause of a period; what stands before a colon belongs to it unless several periods share it."""
+    found = next((m for m in _CLAUSES.finditer(sentence) if m.start() <= place < m.end()), None)
+    if found is None:
+        return sentence
+    _, colon, rest = re.split("[;]", sentence[: found.end()])[-1].rpartition(":")
+    shared = colon and len(_PERIOD.findall(re.split("[;]", rest + sentence[found.end() :])[0])) > 1
+    return rest.rpartition(",")[2] if shared else found.group()
 
 
 def _first_counts(sentence: str) -> bool | None:

@@ -22,10 +22,10 @@ _EVERY = re.compile(
     rf"|(?:every|each|the)\s+(?P<ordinal>{'|'.join(_ORDINALS)})\s+(?P<latin>{'|'.join(_LATIN)})"
     r"(?:\s+of\s+(?:the|each|every)\s+month)?"
 )
-_POSTPONED = re.compile(r"(?:周末|周六|双休|节假日|休息日|非工作日)[^。；;]{0,8}(?:顺延|推迟|延后|延至)")
+_POSTPONED = re.compile(r"(?:周末|周六|双休|节假日|休息日|非工作日)[^。;]{0,8}(?:顺延|推迟|延后|延至)")
 _MONTH = r"(?:1[0-2]|0?[1-9])\s?月(?:\s?(?:3[01]|[12]\d|0?[1-9])\s?[日号])?"
 _RANGE = re.compile(rf"(?P<first>{_MONTH})\s*(?:[到至~-]|—+|–)\s*(?:次年|翌年|第2年)?(?P<last>{_MONTH})")
-_SENTENCE = re.compile(r"[^。！？!?；;|\n]+")
+_SENTENCE = re.compile(r"[^。！？!?;|\n]+")
 
 
 @dataclass(frozen=True, slots=True)
