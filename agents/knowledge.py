@@ -38,6 +38,7 @@ from agents.types import (
     Source,
     Token,
 )
+from agents.understanding.context import search_context
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
@@ -122,7 +123,7 @@ class KnowledgeAgent:
                 yield event
             return
         retrieval = question.found or await self._searcher.search(
-            question.text, rewrite=question.rewrite, vector=question.vector, context=question.state.context
+            question.text, rewrite=question.rewrite, vector=question.vector, context=search_context(question)
         )
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):

@@ -15,8 +15,10 @@ _WEEKDAYS = {character: place for place, character in enumerate("一二三四五
 _LATIN = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _ORDINALS = ("first", "second", "third", "fourth", "last")
 _SATURDAY = 5
+_NAMED = r"(?:1[0-2]|0?[1-9])\s?月"
 _EVERY = re.compile(
-    r"每个?月的?(?:第?(?P<nth>\d)个?|(?P<last>最后)1?一?个?)(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
+    rf"(?:每个?月|(?P<months>{_NAMED}(?:\s?[、和及与]\s?{_NAMED})*))的?\s?"
+    r"(?:第?(?P<nth>\d)个?|(?P<last>最后)1?一?个?)(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
     r"|每个?月的?\s?(?P<day>[12]\d|3[01]|0?[1-9])\s?[日号]"
     r"|每(?:周|星期|礼拜)(?P<weekly>[一二三四五六日天])(?![至到、和次~-])"
     rf"|(?:every|each|the)\s+(?P<ordinal>{'|'.join(_ORDINALS)})\s+(?P<latin>{'|'.join(_LATIN)})"
@@ -31,7 +33,8 @@ _SENTENCE = re.compile(r"[^。！？!?;|\n]+")
 @dataclass(frozen=True, slots=True)
 class Recurring:
     """What comes again, as it is written. `weekday` counts from Monday; `nth` 0 is the last one of a month, None every
-    one; `day` is the one of the month; `postponed`: to the Monday after a weekend.
+    one; `months`: only in these, without any in all; `day` is the one of the month; `postponed`: to the Monday after a
+    weekend.
     """
 
     written: str
@@ -40,6 +43,7 @@ class Recurring:
     nth: int | None = None
     day: int | None = None
     postponed: bool = False
+    months: frozenset[int] = frozenset()
 
     def days(self, first: date, last: date) -> list[tuple[date, date]]:
         """From the first to the last day: the regular one, and the one it is put off to."""
@@ -51,6 +55,8 @@ class Recurring:
         return found
 
     def _falls_on(self, day: date) -> bool:
+        if self.months and day.month not in self.months:
+            return False
         if self.day is not None:
             return day.day == self.day
         if day.weekday() != self.weekday:
@@ -81,7 +87,9 @@ def _recurring(found: re.Match[str], sentence: str) -> Recurring:
         return Recurring(written, sentence, _LATIN.index(found["latin"]), nth, postponed=postponed)
     if found["weekly"]:
         return Recurring(written, sentence, _WEEKDAYS[found["weekly"]], postponed=postponed)
-    return Recurring(written, sentence, _WEEKDAYS[found["weekday"]], int(found["nth"] or 0), postponed=postponed)
+    months = frozenset(map(int, re.findall(r"\d+", found["months"] or "")))
+    weekday, nth = _WEEKDAYS[found["weekday"]], int(found["nth"] or 0)
+    return Recurring(written, sentence, weekday, nth, postponed=postponed, months=months)
 
 
 def seasons_of(texts: Sequence[str], first: date, last: date) -> tuple[list[str], int]:

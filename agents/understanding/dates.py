@@ -72,6 +72,14 @@ def said_days(message: str, today: date) -> tuple[Said, ...]:
     return tuple(kept) or tuple(_hours(text, today))
 
 
+def without_days(message: str) -> str:
+    """What a message says besides its times, folded; empty when that is nothing."""
+    text = fold(message)
+    for said in reversed(said_days(message, date.today())):  # where they stand is the same on any day
+        text = f"{text[: said.start]} {text[said.end :]}"
+    return " ".join(text.split())
+
+
 def _chinese(text: str, today: date) -> Iterator[Said]:
     named = [entity.text for entity in shipped_extractor().extract(text).certain if entity.kind == "date"]
     for found in find_times(text, named, today):

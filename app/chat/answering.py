@@ -18,6 +18,7 @@ from agents.rewriter import keeps_facts
 from agents.router import Router
 from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed
+from agents.understanding.context import search_context
 from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
 from app.chat.timing import Laps
@@ -106,7 +107,7 @@ class Answering:
         """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
         from it then finds out.
         """
-        context = question.state.context
+        context = search_context(question)
         try:
             return await team.searcher.search(
                 question.text, rewrite=question.rewrite, vector=question.vector, context=context

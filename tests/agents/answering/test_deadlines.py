@@ -13,8 +13,9 @@ from agents.answering.periods import Unit, rules_of
 from agents.answering.recurring import recurring_of
 from agents.draft import Draft
 from agents.llm.base import Citation, Request, Text
-from agents.understanding.dates import said_days
+from agents.understanding.dates import said_days, without_days
 from agents.verification.support import Support, SupportChecker
+from app.chat.questions import self_contained
 from app.evaluation.grounding import unfounded
 from tests.agents.support import candidate
 
@@ -119,3 +120,16 @@ def test_of_several_periods_the_one_that_is_asked_about_counts(
 ) -> None:
     told = computed(question, context, [rule], TODAY, False)
     assert (told is None) if expect is None else (told is not None and expect in told)
+
+
+def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
+    rule = "教师节摇号每年两次：3 月和 9 月的第一个周六公开进行。"
+    told = computed("明年3月是哪天", "什么时候摇号", [rule], TODAY, False)
+    assert told is not None and "2027 年 3 月 6 日" in told
+    assert computed("明年4月是哪天", "什么时候摇号", [rule], TODAY, False) is None
+
+
+def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
+    assert without_days("12月是几号") == "是几号"
+    assert without_days("明年3月那次") == "那次"
+    assert not self_contained("11月3号签收的耳机能退吗") and self_contained("签收的耳机能不能退货")
