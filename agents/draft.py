@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.answering.curated import curated_answer
+from agents.answering.deadlines import computed
 from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.quotable import safe_text
 from agents.types import Answer, Outcome, Source, Usage
@@ -30,6 +31,7 @@ class Draft:
         self._texts: list[str] = []
         self._quotes: dict[int, list[str]] = {}
         self._unanswered = False
+        self._computed = ""
 
     @property
     def used(self) -> bool:
@@ -70,17 +72,31 @@ class Draft:
         self.verify_ms += verify_ms
 
     def rest(self) -> list[str]:
-        """What to send at the end of an answer."""
+        """What to send at the end of an answer: the date that follows from it, and who knows what it leaves open."""
+        self._computed = self._dated()
+        dated = [f"\n{self._computed}"] if self._computed and not self._written else []
         if not self._unanswered:
-            return []
+            return self._out(dated)
         cited = [self._index(number) for number in self._quotes]
-        return self._out([partial_ending(self.fragments, cited, self._request.english)])
+        return self._out([*dated, partial_ending(self.fragments, cited, self._request.english)])
+
+    def _dated(self) -> str:
+        """Of what is quoted; a model was told the date before it wrote."""
+        request = self._request
+        if self._written or request.today is None:
+            return request.computed
+        quoted = [quote for quotes in self._quotes.values() for quote in quotes]
+        return computed(request.question, request.context, quoted, request.today, request.english) or ""
 
     @property
     def complete(self) -> bool:
         """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
-        written = self.usage.calls > 0 and "llm" not in self.degraded
-        return self.used and written and self._confident and not self._unanswered
+        return self.used and self._written and self._confident and not self._unanswered
+
+    @property
+    def _written(self) -> bool:
+        """Whether by a model."""
+        return self.usage.calls > 0 and "llm" not in self.degraded
 
     @property
     def fragments(self) -> dict[int, Chunk]:
@@ -104,6 +120,7 @@ class Draft:
             confidence=max((candidate.probability for candidate in self.candidates), default=0.0),
             sources=self._sources(),
             suggestions=tuple(suggestions),
+            computed=self._computed,
             escalate_to_human=self._unanswered,
         )
 

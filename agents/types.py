@@ -212,7 +212,7 @@ class Answer:
     `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
-    a model wrote.
+    a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
     """
 
     reply: str
@@ -225,6 +225,7 @@ class Answer:
     handoff: HandoffRequest | None = None
     proposal: Proposal | None = None
     verified: Verified | None = None
+    computed: str = ""
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)

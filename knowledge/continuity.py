@@ -78,7 +78,7 @@ class Odds:
 
 def told(message: str, context: Context) -> str:
     """The message behind the questions before it; itself when there are none."""
-    return " ".join((*context.questions[-QUESTIONS:], message))
+    return " ".join((*context.questions[-QUESTIONS:], context.message or message))
 
 
 def features(message: str, chunks: Sequence[Chunk], readings: Readings, context: Context) -> NDArray[np.float64]:

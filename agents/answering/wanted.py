@@ -10,8 +10,8 @@ from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer, fold
 
-EARLIER_WEIGHT = .3
-ASKED_WEIGHT = .4
+EARLIER_WEIGHT = 0.3
+ASKED_WEIGHT = 0.4
 """Of a term that only the questions before hold: they say what it is about, the question what is asked."""
 _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 _EXACT = _MEASURED | {AnswerType.CONTACT}

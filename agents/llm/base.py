@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from datetime import date
 from typing import Protocol
 
 from agents.types import Turn, Usage
@@ -21,7 +22,8 @@ class Request:
     and `idf` describe the question, as the retriever saw it. `context` are the questions before this one, a line each, where the
     customer may lean on them; `asked` is how the customer
     put it, where that differs. `history` is oldest first, `summary` says what was talked about before it. `english` is
-    the language of the reply, into which Chinese fragments are translated.
+    the language of the reply, into which Chinese fragments are translated. `today` is the shop's day; `computed` what
+    the fragments and a day in the question make together, so that a model need not count; empty without.
     """
 
     question: str
@@ -34,6 +36,8 @@ class Request:
     summary: str = ""
     page: Chunk | None = None
     english: bool = False
+    today: date | None = None
+    computed: str = ""
 
     def chunk(self, fragment: int) -> Chunk:
         """The text of a fragment, or of the page. Raises IndexError."""

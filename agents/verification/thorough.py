@@ -18,6 +18,7 @@ from agents.llm.quotable import safe_text
 from agents.prompting import fill, one_line, template
 from agents.rewriter import keeps_facts
 from agents.types import Question, Usage
+from agents.understanding.context import search_context
 from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_object
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
@@ -84,7 +85,7 @@ class ThoroughSearch:
 
     async def _search(self, question: Question, rewrite: str | None, where: Filter = Filter()) -> Retrieval:  # noqa: B008 - immutable
         return await self._searcher.search(
-            question.searched, rewrite=rewrite, vector=question.vector, where=where, context=question.state.context
+            question.searched, rewrite=rewrite, vector=question.vector, where=where, context=search_context(question)
         )
 
     async def _by_passage(self, question: Question) -> Attempt:

@@ -18,6 +18,7 @@ from agents.rewriter import keeps_facts
 from agents.router import Router
 from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed
+from agents.understanding.context import search_context
 from agents.understanding.normalise import normalised
 from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
@@ -108,7 +109,7 @@ class Answering:
         """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
         from it then finds out.
         """
-        context = question.state.context
+        context = search_context(question)
         try:
             return await team.searcher.search(
                 question.searched, rewrite=question.rewrite, vector=question.vector, context=context

@@ -7,6 +7,8 @@ import re
 import unicodedata
 
 from agents.asking import IDENTIFIER, without_asking
+from agents.understanding.dates import without_days
+from knowledge.text import fold
 
 _COMPATIBLE_ONLY = re.compile("[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3200-\u33ff]")
 """What NFKC would turn into other words: 10² into 102."""
@@ -39,8 +41,10 @@ def same_question(one: str, other: str) -> bool:
 
 
 def self_contained(text: str) -> bool:
-    """Whether a message means the same whatever was said before, by its words alone; in doubt it does not."""
-    if _LEANING.search(text):
+    """Whether a message means the same whatever was said before, by its words alone; in doubt it does not. One that
+    names a day (11 月 3 号签收的) tells of a case that was talked about.
+    """
+    if _LEANING.search(text) or without_days(text) != " ".join(fold(text).split()):
         return False
     topic = without_asking(text).replace(" ", "")
     return len(topic) >= _MIN_TOPIC_CHARS and IDENTIFIER.fullmatch(topic) is None and topic != text.strip("。.的了 ")
