@@ -16,7 +16,7 @@ from agents.draft import Draft
 from agents.language import in_english
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
-from agents.pages import ordered_up, page_chunk
+from agents.pages import ordered_up, page_text
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.suggestions import neighbours
@@ -39,7 +39,7 @@ from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
-from knowledge.types import Candidate, Context, Filter, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
 
@@ -56,6 +56,7 @@ class Searcher(Protocol):
         where: Filter = ...,
         explain: bool = False,
         context: Context = ...,
+        page: PageText | None = None,
     ) -> Retrieval:
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
@@ -113,7 +114,11 @@ class KnowledgeAgent:
                 yield event
             return
         retrieval = question.found or await self._searcher.search(
-            question.text, rewrite=question.rewrite, vector=question.vector, context=question.state.context
+            question.text,
+            rewrite=question.rewrite,
+            vector=question.vector,
+            context=question.state.context,
+            page=page_text(question.page),
         )
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):
@@ -152,7 +157,7 @@ class KnowledgeAgent:
         started = time.perf_counter()
         request = self._request(question, retrieval)
         draft = Draft(request, confident=retrieval.confidence >= self._policy.confident)
-        if request.fragments[0].chunk.question is not None:
+        if request.best.question is not None:
             for text in draft.curated():
                 yield Token(text)
             yield Settled()
@@ -196,8 +201,9 @@ class KnowledgeAgent:
         )
 
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
-        fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
-        page = page_chunk(question.page, question.standalone) if question.page is not None else None
+        passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
+        fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
+        place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
         return Request(
             question.standalone,
             fragments,
@@ -207,7 +213,8 @@ class KnowledgeAgent:
             asked=question.text,
             history=question.history,
             summary=question.summary,
-            page=page,
+            page=None if place is None else passing[place],
+            page_place=place or 0,
             english=self._english(question),
         )
 
@@ -221,10 +228,13 @@ class KnowledgeAgent:
         return any(topic in asked for topic in self._avoided)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
-        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it."""
-        topics = _topics(c for c in retrieval.candidates if c.verdict is not Verdict.REFUSE)
+        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Nobody
+        is asked whether they mean the page that they look at.
+        """
+        found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
+        topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
         if name := bare_name(question.standalone):
-            topics = _titles(c for c in retrieval.candidates if _mentions(c, name)) or topics
+            topics = _titles(c for c in found if _mentions(c, name)) or topics
         english = self._english(question)
         if topics:
             reply = _clarifying(topics, english, question.text)

@@ -40,7 +40,7 @@ class OpenAIGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
-        if not request.fragments:
+        if not request.chunks:
             return
         checker = SupportChecker(request.chunks, f"{request.question}\n{request.asked}", english=request.english)
         reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
