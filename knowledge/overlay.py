@@ -59,12 +59,13 @@ def passage(page: PageText, texts: Iterable[str]) -> Chunk:
 class Overlay:
     """A `Snapshot` with one chunk more; its revision is the base's. A filter does not match the page."""
 
-    def __init__(self, base: Snapshot, chunk: Chunk, vector: Vector | None, tokens: Sequence[str]) -> None:
-        """vector: None for a search by keywords alone; tokens: of the chunk's indexed text."""
+    def __init__(self, base: Snapshot, chunk: Chunk, vector: Vector | None, analyzer: Analyzer) -> None:
+        """vector: None for a search by keywords alone; analyzer: the one that made the base's terms."""
         self._base = base
         self._chunk = chunk
         self._vector = base.centre if vector is None else vector
-        self._tokens = tokens
+        self._tokens = analyzer.tokens(chunk.indexed_text)
+        self._subject = frozenset(analyzer.tokens(chunk.document.title))
 
     @property
     def revision(self) -> int:
@@ -88,7 +89,7 @@ class Overlay:
         return self._ranked(hits, float(self._vector @ vector), k, where)
 
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
-        hits, own = await self._base.lexical(terms, k, where), self.bm25_of(terms, self._tokens)
+        hits, own = await self._base.lexical(terms, k, where), self._matched(terms)
         return self._ranked(hits, own, k, where) if own > 0 else hits
 
     def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
@@ -101,7 +102,7 @@ class Overlay:
         return self._filled(chunk_ids, self._base.centrality, self._vector @ self.centre)
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
-        own = self.bm25_of(terms, self._tokens) if PAGE_ID in chunk_ids else 0.0
+        own = self._matched(terms) if PAGE_ID in chunk_ids else 0.0
         return self._filled(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
 
     def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
@@ -112,6 +113,17 @@ class Overlay:
 
     def frequencies(self) -> dict[str, int]:
         return self._base.frequencies()
+
+    def _matched(self, terms: Sequence[str]) -> float:
+        """BM25 of the page for a question without the words of its title, on the scale of the whole question.
+
+        What a page is about need not be said of it, and saying it proves nothing: in a base that hardly knows 体验官,
+        体验官有工资吗 was answered from any page with that title. Of 22 questions that a page leaves open 5 passed the
+        gate before and 2 do now, of 44 that it answers 41 and 40. A question of nothing but the title matches in full.
+        """
+        rest = [term for term in terms if term not in self._subject] or terms
+        whole, left = sum(self.idf(terms)), sum(self.idf(rest))
+        return self.bm25_of(rest, self._tokens) * whole / max(left, 1e-9)
 
     def _ranked(self, hits: list[Hit], score: float, k: int, where: Filter) -> list[Hit]:
         """Hits of the base with the page in its place."""
@@ -152,7 +164,7 @@ class PageReader:
         """
         chunk = passage(page, texts)
         vector = await self._vector(chunk.text) if embed else None
-        return Overlay(snapshot, chunk, vector, self._analyzer.tokens(chunk.indexed_text))
+        return Overlay(snapshot, chunk, vector, self._analyzer)
 
     async def _vector(self, text: str) -> Vector:
         key = self._embedder.key(text, "passage")
