@@ -41,7 +41,8 @@ def passage(page: PageText, texts: Iterable[str]) -> Chunk:
     A line is as near as the characters, and pairs of them, that it shares with the question are rare on the page; the
     name of a product stands in most lines and tells nothing.
     """
-    wanted = set[str]().union(*map(_marks, texts))
+    asked = set[str]().union(*map(_marks, texts))
+    wanted = asked - _marks(page.title) or asked
     shared = [wanted & _marks(line) for line in page.lines]
     count = Counter(mark for marks in shared for mark in marks)
     near = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]
