@@ -168,9 +168,19 @@ async def test_a_page_that_is_none_is_an_error(tmp_path: Path, page: Any) -> Non
         assert response.status_code == 422
 
 
-async def test_a_page_alone_is_no_evidence(tmp_path: Path) -> None:
+async def test_a_page_alone_is_answered_from_when_it_passes_the_gate(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say("空气炸锅的容量是 5.5 升[0]。")) as (client, _):
+        body = await chat(client, "空气炸锅的容量是多少", page={"title": "YS-K2", "text": "空气炸锅的容量是 5.5 升。"})
+        assert body["reply"] == "空气炸锅的容量是 5.5 升[0]。"
+        assert [(source["index"], source["document_id"]) for source in body["data"]["sources"]] == [(0, "")]
+        assert body["data"]["sources"][0]["score"] >= 0.6
+
+
+async def test_a_page_that_does_not_pass_the_gate_is_no_evidence(tmp_path: Path) -> None:
     async with opened(tmp_path) as (client, llm):
-        body = await chat(client, "xylophone zebra quantum", page={"text": "xylophone zebra quantum 1 yuan"})
+        body = await chat(
+            client, "xylophone zebra quantum", page={"title": "YS-K2", "text": "空气炸锅的容量是 5.5 升。"}
+        )
         assert body["outcome"] == "no_evidence"
         assert llm.requests == 0
 
