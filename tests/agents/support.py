@@ -53,7 +53,8 @@ def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] =
     """A result whose verdict is that of its best candidate."""
     terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
     verdict = candidates[0].verdict if candidates else Verdict.REFUSE
-    return Retrieval(question, 1, candidates, verdict, terms, (1.0,) * len(terms), degraded, {"search": 1.0})
+    idf, timings = (1.0,) * len(terms), {"search": 1.0}
+    return Retrieval(question, 1, candidates, verdict, terms, idf, degraded=degraded, timings_ms=timings)
 
 
 class FixedSearcher:

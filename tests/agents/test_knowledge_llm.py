@@ -178,7 +178,8 @@ async def test_the_fragments_are_in_the_prompt_best_first_the_page_among_them() 
 async def test_nobody_is_asked_whether_they_mean_the_page_that_they_look_at() -> None:
     events, server = await events_of(Question("退款多久到账"), page_candidate("退款 5 天到账。", 0.5, title="退货规则"))
     answer = await finish(events)
-    assert (answer.outcome, answer.suggestions) == (Outcome.NO_EVIDENCE, ("联系人工客服",))
+    assert answer.outcome is Outcome.NO_EVIDENCE
+    assert "退货规则" not in f"{answer.reply}{answer.suggestions}"
     assert server.requests == 0
 
 
