@@ -126,8 +126,8 @@ class Draft:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """The fragments used."""
-        return [self._request.fragments[number] for number in self._quotes if number != PAGE]
+        """The fragments used, the page too."""
+        return [self._request.candidate(number) for number in self._quotes]
 
     def _disclaimer(self) -> list[str]:
         """Before the first text of an answer that is not sure enough."""
@@ -157,8 +157,8 @@ class Draft:
         return tuple(sorted(sources, key=lambda source: source.index))
 
     def _source(self, fragment: int, snippet: str) -> Source:
-        chunk = self._request.chunk(fragment)
-        score = 0.0 if fragment == PAGE else self._request.fragments[fragment].probability
+        candidate = self._request.candidate(fragment)
+        chunk = candidate.chunk
         return Source(
             index=self._index(fragment),
             document_id=chunk.document.id,
@@ -166,7 +166,7 @@ class Draft:
             heading=_heading(chunk),
             page=chunk.page,
             snippet=snippet,
-            score=score,
+            score=candidate.probability,
         )
 
 

@@ -20,7 +20,7 @@ from agents.language import in_english
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
 from agents.llm.units import quotable_sentences
-from agents.pages import ordered_up, page_chunk
+from agents.pages import ordered_up, page_text
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.suggestions import neighbours
@@ -44,7 +44,7 @@ from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
-from knowledge.types import Candidate, Context, Filter, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
 RULING = 3
@@ -63,6 +63,7 @@ class Searcher(Protocol):
         where: Filter = ...,
         explain: bool = False,
         context: Context = ...,
+        page: PageText | None = None,
     ) -> Retrieval:
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
@@ -123,7 +124,11 @@ class KnowledgeAgent:
                 yield event
             return
         retrieval = question.found or await self._searcher.search(
-            question.searched, rewrite=question.rewrite, vector=question.vector, context=search_context(question)
+            question.searched,
+            rewrite=question.rewrite,
+            vector=question.vector,
+            context=search_context(question),
+            page=page_text(question.page),
         )
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):
@@ -162,7 +167,7 @@ class KnowledgeAgent:
         started = time.perf_counter()
         request = self._request(question, retrieval)
         draft = Draft(request, confident=retrieval.confidence >= self._policy.confident)
-        if request.fragments[0].chunk.question is not None:
+        if request.best.question is not None:
             for text in draft.curated():
                 yield Token(text)
             yield Settled()
@@ -206,8 +211,9 @@ class KnowledgeAgent:
         )
 
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
-        fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
-        page = page_chunk(question.page, question.standalone) if question.page is not None else None
+        passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
+        fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
+        place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
         context = "" if question.rewrite else "\n".join(question.state.context.questions[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
         return Request(
@@ -219,7 +225,8 @@ class KnowledgeAgent:
             asked=question.text,
             history=question.history,
             summary=question.summary,
-            page=page,
+            page=None if place is None else passing[place],
+            page_place=place or 0,
             english=english,
             today=today,
             computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
@@ -235,10 +242,13 @@ class KnowledgeAgent:
         return any(topic in asked for topic in self._avoided)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
-        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it."""
-        topics = _topics(c for c in retrieval.candidates if c.verdict is not Verdict.REFUSE)
+        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Nobody
+        is asked whether they mean the page that they look at.
+        """
+        found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
+        topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
         if name := bare_name(question.standalone):
-            topics = _titles(c for c in retrieval.candidates if _mentions(c, name)) or topics
+            topics = _titles(c for c in found if _mentions(c, name)) or topics
         english = self._english(question)
         if topics:
             reply = _clarifying(topics, english, question.text)

@@ -19,12 +19,13 @@ from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCali
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import Gate
 from knowledge.index import Index, Snapshot, embedded
+from knowledge.overlay import PageReader
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.evidence import FULL_MATCH
 from knowledge.rerankers.registry import get_reranker
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, Context, Filter, Hit, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Chunk, Context, Filter, Hit, PageText, Retrieval, Vector, Verdict
 
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()
@@ -83,6 +84,7 @@ class Retriever:
         self.reranker = reranker or get_reranker("lexical_dense")
         self.fallback = get_reranker("lexical")
         self.speller = BaseSpeller(index, analyzer)
+        self._pages = PageReader(embedder, analyzer)
         self.rerank_fallback = get_reranker(self.reranker.fallback) if self.reranker.fallback else None
         self.options = options or RetrievalOptions()
         self.calibrations: dict[str, Calibration] = {}
@@ -96,12 +98,14 @@ class Retriever:
         where: Filter = _EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
+        page: PageText | None = None,
     ) -> Retrieval:
         """Fragments for a question, gated.
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
         A question in English is recalled in Chinese too, one with a typo in what the base's words make of it.
         context: of a conversation; the question is then recalled behind those before it as well, see `continuity`.
+        page: what the customer looks at, a candidate among the others; a base that holds nothing has no gate for it.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
         Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
         reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
@@ -111,9 +115,11 @@ class Retriever:
         corrected = (await self.speller.correct(rewrite or question, snapshot)).text
         others = (rewrite, corrected, in_chinese(rewrite or question))
         texts = list(dict.fromkeys([question, *(text for text in others if text)]))
-        if context:
-            texts.append(continuity.told(question, context))
-        queries = await self._queries(texts, vector, timings)
+        asked = [*texts, continuity.told(question, context)] if context else texts
+        queries = await self._queries(asked, vector, timings)
+        unseen: tuple[str, ...] = ()
+        if page is not None and len(snapshot):
+            snapshot, unseen = await self._with_page(snapshot, page, texts, queries, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
         alone = self._alone(scored, scorer, len(queries) - bool(context))
         if context and scored:
@@ -130,7 +136,7 @@ class Retriever:
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
             alone=alone,
-            degraded=degraded,
+            degraded=(*degraded, *unseen),
             timings_ms=timings,
         )
 
@@ -165,6 +171,24 @@ class Retriever:
         scored = _merge(snapshot, queries[0], recalled[0], fused, list(zip(*by_query, strict=True)))
         timings["rerank"] = _milliseconds(started)
         return scored
+
+    async def _with_page(
+        self,
+        snapshot: Snapshot,
+        page: PageText,
+        texts: Sequence[str],
+        queries: Sequence[Query],
+        timings: dict[str, float],
+    ) -> tuple[Snapshot, tuple[str, ...]]:
+        """The view with the page in it, or as it was with what was out of order. texts: wordings of the question."""
+        started = perf_counter()
+        embed = queries[0].vector is not None and embedded(snapshot)
+        try:
+            return await self._pages.over(snapshot, page, texts, embed=embed), ()
+        except EmbeddingUnavailable:
+            return snapshot, ("page",)
+        finally:
+            timings["page"] = _milliseconds(started)
 
     def _alone(self, scored: Sequence[Scored], scorer: Reranker, readings: int) -> float:
         """The best probability by the first `readings` of the queries."""

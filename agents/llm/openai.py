@@ -40,7 +40,7 @@ class OpenAIGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
-        if not request.fragments:
+        if not request.chunks:
             return
         asked = f"{request.question}\n{request.asked}"
         checker = SupportChecker(request.chunks, asked, english=request.english, computed=request.computed)

@@ -12,7 +12,7 @@ from loguru import logger
 from agents.base import said
 from agents.knowledge import Searcher
 from agents.neutral import neutral_events
-from agents.pages import about_page
+from agents.pages import about_page, page_text
 from agents.registry import Roster
 from agents.rewriter import keeps_facts
 from agents.router import Router
@@ -112,7 +112,11 @@ class Answering:
         context = search_context(question)
         try:
             return await team.searcher.search(
-                question.searched, rewrite=question.rewrite, vector=question.vector, context=context
+                question.searched,
+                rewrite=question.rewrite,
+                vector=question.vector,
+                context=context,
+                page=page_text(question.page),
             )
         except KnowledgeError as error:
             logger.opt(exception=error).warning("turn without a search")
