@@ -15,12 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.english import is_english
 from knowledge.types import Chunk, Context
 
 QUESTIONS = 2
 """Questions that a message is read behind: one loses the subject more often, three bring in an older one."""
 SHORT_CHARS, SHORT_WIDTH = 10, 3.0
 """那运费呢 leans on what was said before more often than a message of twenty characters."""
+ENGLISH_LETTERS = 3
+"""Letters of English that say about as much as a Chinese character."""
 BOUND = 1.0
 """Of a turn's own advantage, on the calibration's scale."""
 FEATURES = (
@@ -66,7 +69,7 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
     same = (np.isin(document, list(context.documents)) & article).astype(float)
     earlier = (np.isin(document, list(context.earlier - context.documents)) & article).astype(float)
     section = np.array([chunk.section in context.sections for chunk in chunks], dtype=float)
-    short = 1 / (1 + math.exp((len(message) - SHORT_CHARS) / SHORT_WIDTH))
+    short = 1 / (1 + math.exp((_characters(message) - SHORT_CHARS) / SHORT_WIDTH))
     advantage = _advantage(readings.alone, same > 0)
     return np.stack(
         [
@@ -90,6 +93,10 @@ def order(message: str, chunks: Sequence[Chunk], readings: Readings, context: Co
     """Rows of the candidates, best first."""
     scores = features(message, chunks, readings, context) @ WEIGHTS
     return np.argsort(-scores, kind="stable").tolist()
+
+
+def _characters(message: str) -> float:
+    return len(message) / ENGLISH_LETTERS if is_english(message) else len(message)
 
 
 def _advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:
