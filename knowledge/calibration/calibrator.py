@@ -160,9 +160,9 @@ class Calibrator:
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
         chunks = sorted((snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()), key=_ORDER)
-        strange, count = off_topic_questions(), QUESTIONS
+        strange, foreign, count = off_topic_questions(), english_off_topic_questions(), QUESTIONS
         if scorer is self._slow:
-            strange, count = strange[::2], SLOW_QUESTIONS
+            strange, foreign, count = strange[::2], foreign[::2], SLOW_QUESTIONS
         own = await asyncio.to_thread(pseudo_questions, chunks, count)
         unrelated = await self._best_scores(snapshot, scorer, strange)
         typical = await self._best_scores(snapshot, scorer, own)
@@ -171,9 +171,8 @@ class Calibrator:
             await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
         )
         calibration = fit(scorer.kind, unrelated, typical, labelled)
-        if scorer is self._retriever.fallback or not _chinese(chunks):
-            return calibration  # words alone tell nothing across languages; an English base needs no bridge
-        foreign = english_off_topic_questions()
+        if scorer is self._retriever.fallback or not _in_chinese(chunks):
+            return calibration  # words alone tell nothing across languages, and an English base needs no bridge
         return fit_english(calibration, await self._best_scores(snapshot, scorer, foreign))
 
     def _key(self, scorer: Reranker) -> str:
@@ -199,6 +198,6 @@ class Calibrator:
         return best
 
 
-def _chinese(chunks: Sequence[Chunk]) -> bool:
+def _in_chinese(chunks: Sequence[Chunk]) -> bool:
     """Whether a base is mostly in Chinese."""
     return 2 * sum(is_chinese(chunk.text) for chunk in chunks) > len(chunks)
