@@ -11,6 +11,7 @@ from agents.llm.quotable import safe_text
 from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
+from knowledge.english import is_chinese
 from knowledge.types import Candidate, Chunk
 
 
@@ -52,7 +53,7 @@ class Draft:
         """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""
         match piece:
             case Text(text):
-                return self._out([*self._disclaimer(), text])
+                return self._out([*self._opening(text), text])
             case Citation():
                 return self._out(self._cited(piece))
             case Withdrawn():
@@ -129,9 +130,14 @@ class Draft:
         """The fragments used, the page too."""
         return [self._request.candidate(number) for number in self._quotes]
 
-    def _disclaimer(self) -> list[str]:
-        """Before the first text of an answer that is not sure enough."""
-        return [] if self._texts or self._confident else [say("disclaimer", self._request.english) + "\n"]
+    def _opening(self, text: str) -> list[str]:
+        """What is said before the first text: how sure it is, or that it is quoted in another language."""
+        english = self._request.english
+        if self._texts:
+            return []
+        if not self._confident:
+            return [say("disclaimer", english) + "\n"]
+        return [say("quoted", english) + "\n"] if english and is_chinese(text) else []
 
     def _out(self, texts: list[str]) -> list[str]:
         self._texts += texts

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.english import is_english
 from knowledge.types import Chunk, Context
 
 QUESTIONS = 2
@@ -23,6 +24,8 @@ SHORT_CHARS, SHORT_WIDTH = 10, 3.0
 """那运费呢 leans on what was said before more often than a message of twenty characters."""
 FEW_CHARS, FEW_WIDTH = 4.5, 0.7
 """押金 fits the word 押金 wherever it stands, and says nothing by that."""
+ENGLISH_LETTERS = 3
+"""Letters of English that say about as much as a Chinese character."""
 BOUND = 1.0
 """Of a turn's own advantage, on the calibration's scale."""
 FEATURES = (
@@ -91,8 +94,9 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
     same = (np.isin(document, list(context.documents)) & article).astype(float)
     earlier = (np.isin(document, list(context.earlier - context.documents)) & article).astype(float)
     section = np.array([chunk.section in context.sections for chunk in chunks], dtype=float)
-    short = 1 / (1 + math.exp((len(message) - SHORT_CHARS) / SHORT_WIDTH))
-    few = 1 / (1 + math.exp((len(message) - FEW_CHARS) / FEW_WIDTH))
+    length = _characters(message)
+    short = 1 / (1 + math.exp((length - SHORT_CHARS) / SHORT_WIDTH))
+    few = 1 / (1 + math.exp((length - FEW_CHARS) / FEW_WIDTH))
     advantage = _advantage(readings.alone, same > 0)
     return np.stack(
         [
@@ -132,6 +136,10 @@ def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     bounded = np.clip(probabilities, 0.01, 0.99)
     odds: NDArray[np.float64] = np.log(bounded / (1 - bounded))
     return odds
+
+
+def _characters(message: str) -> float:
+    return len(message) / ENGLISH_LETTERS if is_english(message) else len(message)
 
 
 def _advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from agents.asking import IDENTIFIER, without_asking
 from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
+from knowledge.english import chinese_words, is_chinese, is_english
 from knowledge.text import Analyzer, fold
 
 EARLIER_WEIGHT = 0.3
@@ -56,11 +57,12 @@ class Reader:
 
     def wanted(self, request: Request) -> Wanted:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
-        content = dict.fromkeys(self._tokens(without_asking(request.question)))
+        question, context = (_as_written(text, request) for text in (request.question, request.context))
+        content = dict.fromkeys(self._tokens(without_asking(question)))
         kinds = answer_types(request.question)
-        earlier = dict.fromkeys(self._tokens(without_asking(request.context)), EARLIER_WEIGHT)
+        earlier = dict.fromkeys(self._tokens(without_asking(context)), EARLIER_WEIGHT)
         if not kinds:  # what only adds or corrects something is asked by the question before it
-            earlier |= dict.fromkeys(self._tokens(without_asking(request.context.rpartition("\n")[2])), ASKED_WEIGHT)
+            earlier |= dict.fromkeys(self._tokens(without_asking(context.rpartition("\n")[2])), ASKED_WEIGHT)
         idf = dict(zip(request.terms, request.idf, strict=True))
         usual = sum(idf.values()) / len(idf) if idf else 1.0
         weights = {term: weight * idf.get(term, usual) for term, weight in earlier.items()}
@@ -71,11 +73,20 @@ class Reader:
         shares = {term: weight / total for term, weight in weights.items()}
         kinds = kinds or answer_types(request.context.rpartition("\n")[2])
         named = models(request.question) or models(request.context)
-        return Wanted(fold(request.question), shares, kinds, named)
+        return Wanted(fold(question), shares, kinds, named)
 
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""
         return self._occurring(text).among(wanted.weights)
+
+
+def _as_written(text: str, request: Request) -> str:
+    """A question in the language of what it is answered from: of an English one its words in Chinese, as far as known.
+
+    Where none is, its type of answer and the order of the passages choose the sentences.
+    """
+    foreign = is_english(text) and bool(request.fragments) and is_chinese(request.fragments[0].chunk.text)
+    return chinese_words(text) if foreign else text
 
 
 @lru_cache(maxsize=8192)
