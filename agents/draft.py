@@ -173,6 +173,7 @@ class Draft:
             page=chunk.page,
             snippet=snippet,
             score=candidate.probability,
+            curated=candidate.chunk.question is not None,
         )
 
 

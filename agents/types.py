@@ -147,7 +147,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]."""
+    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
+    entry, whose document is a list of many things.
+    """
 
     index: int
     document_id: str
@@ -156,6 +158,7 @@ class Source:
     page: int | None
     snippet: str
     score: float
+    curated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

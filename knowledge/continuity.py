@@ -80,8 +80,9 @@ class Odds:
 
 
 def told(message: str, context: Context) -> str:
-    """The message behind the questions before it; itself when there are none."""
-    return " ".join((*context.questions[-QUESTIONS:], context.message or message))
+    """The message behind its subject and the question before it, or, without one, behind the questions before it."""
+    before = (context.subject, *context.questions[-1:]) if context.subject else context.questions[-QUESTIONS:]
+    return " ".join((*before, context.message or message))
 
 
 def features(message: str, chunks: Sequence[Chunk], readings: Readings, context: Context) -> NDArray[np.float64]:

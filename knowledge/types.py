@@ -151,12 +151,14 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a conversation is about when a message comes: the questions before it, the oldest first, the documents and
+    """What a conversation is about when a message comes: the questions before it, the oldest first, the title of
+    the article that the last answer rested on, the documents and
     sections that the last answer cited, and the documents that the answers before that one did. `message`: what to
     read behind those questions, where it is not the whole message.
     """
 
     questions: tuple[str, ...] = ()
+    subject: str = ""
     documents: frozenset[str] = frozenset()
     sections: frozenset[tuple[str, str]] = frozenset()
     earlier: frozenset[str] = frozenset()

@@ -94,7 +94,7 @@ class TurnDone:
         }
 
 
-_SOURCE_FIELDS = tuple(item.name for item in fields(Source))
+_SOURCE_FIELDS = tuple(item.name for item in fields(Source) if item.name != "curated")
 
 
 def _plain(source: Source | RowSource) -> dict[str, Any]:
