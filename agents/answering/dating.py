@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 
 from agents.answering.periods import Rule, Unit
@@ -15,6 +16,22 @@ _PERIODS = {
     Unit.MONTH: "period_months",
     Unit.YEAR: "period_years",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """When and in which language something is told."""
+
+    today: date
+    english: bool
+
+    def days(self, *days: date, weekday: bool = False) -> list[str]:
+        """Days in words, all with their years where one of them is not this year's."""
+        year = any(day.year != self.today.year for day in days)
+        return [day_said(day, self.english, year=year, weekday=weekday) for day in days]
+
+    def say(self, key: str, **values: str) -> str:
+        return say(key, self.english, **values)
 
 
 def day_said(day: date, english: bool, *, year: bool, weekday: bool = False) -> str:

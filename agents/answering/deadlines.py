@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from operator import mul
 
-from agents.answering.dating import day_said, period_said
+from agents.answering.dating import Told, period_said
 from agents.answering.events import Event, events, features
+from agents.answering.occurrences import again, between, season
 from agents.answering.periods import Rule, Unit, rules_of
-from agents.answering.recurring import Recurring, recurring_of, seasons_of
 from agents.answering.wanted import EARLIER_WEIGHT
 from agents.understanding.answer_type import AnswerType, answer_types
 from agents.understanding.dates import Said, said_days
 from agents.understanding.stretches import months_before
 from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
-from agents.wording.catalogue import say
 from knowledge.text import fold
 
 NEAR_MONTHS = 2
@@ -25,24 +23,6 @@ NEAR_MONTHS = 2
 _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 """What a question asks that may mean a day of the questions before it."""
 _PAST = ("了", "过", "的")
-_DAYS = ("天", "days")
-_NEXT = ("下次", "下一次", "最近一次", "这次", "next")
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """When and in which language something is told."""
-
-    today: date
-    english: bool
-
-    def days(self, *days: date, weekday: bool = False) -> list[str]:
-        """Days in words, all with their years where one of them is not this year's."""
-        year = any(day.year != self.today.year for day in days)
-        return [day_said(day, self.english, year=year, weekday=weekday) for day in days]
-
-    def say(self, key: str, **values: object) -> str:
-        return say(key, self.english, **values)
 
 
 def computed(question: str, context: str, quoted: Sequence[str], today: date, english: bool) -> str | None:
@@ -50,72 +30,23 @@ def computed(question: str, context: str, quoted: Sequence[str], today: date, en
 
     question: what the customer says now; context: the questions before it; quoted: sentences of the documents.
     """
-    told = _Told(today, english)
+    told = Told(today, english)
     said = said_days(question, today)
     return (
-        _between(question, said, told)
-        or _recurring(question, context, said, quoted, told)
+        between(question, said, told)
+        or again(question, context, said, quoted, told)
         or _deadline(question, context, said, quoted, told)
-        or _season(said, quoted, told)
+        or season(said, quoted, told)
     )
 
 
-def _between(question: str, said: Sequence[Said], told: _Told) -> str | None:
-    """How many days lie between two that are named."""
-    days = [one for one in said if one.single]
-    kinds = set(answer_types(question))
-    counted = AnswerType.QUANTITY in kinds and any(word in fold(question) for word in _DAYS)
-    if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(said) != 2:
-        return None
-    start, end = days[0].first, days[1].first
-    end = months_before(end, -12) if end < start and days[1].any_year else end
-    if end < start:
-        return None
-    names = told.days(start, end)
-    return told.say("days_between", start=names[0], end=names[1], count=(end - start).days)
-
-
-def _recurring(question: str, context: str, said: Sequence[Said], quoted: Sequence[str], told: _Told) -> str | None:
-    """On which day of a month that is named something comes again, or when it does next."""
-    if AnswerType.DATE not in answer_types(question):
-        return None
-    months = [one for one in said if not one.single]
-    coming = any(word in fold(question) for word in _NEXT)
-    rule = _only(recurring_of(text) for text in quoted) or _fitting_recurring(question, context, quoted)
-    if rule is None or (len(months) != 1 and not coming):
-        return None
-    if len(months) == 1:
-        days = rule.days(*months[0].ahead(told.today))
-    else:
-        days = rule.days(told.today, months_before(told.today, -2))[:1]
-    if not days:
-        return None
-    regular, put_off = [day for day, _ in days], [day for _, day in days]
-    key = "recurring_day" if regular == put_off else "recurring_postponed"
-    names = told.days(*regular, *put_off, weekday=True)
-    separator = ", " if told.english else "、"
-    first, then = (separator.join(group) for group in (names[: len(days)], names[len(days) :]))
-    return told.say(key, rule=rule.written, regular=first, days=then)
-
-
-def _only(found: Iterable[Iterable[Recurring]]) -> Recurring | None:
-    rules = {(rule.written, rule.postponed): rule for group in found for rule in group}
-    return next(iter(rules.values())) if len(rules) == 1 else None
-
-
-def _fitting_recurring(question: str, context: str, quoted: Sequence[str]) -> Recurring | None:
-    wanted = features(question) | features(context)
-    scored = [(len(wanted & features(rule.sentence)), rule) for text in quoted for rule in recurring_of(text)]
-    best = max((score for score, _ in scored), default=0)
-    rules = [rule for score, rule in scored if score == best]
-    return rules[0] if best and len(rules) == 1 else None
-
-
-def _deadline(question: str, context: str, said: Sequence[Said], quoted: Sequence[str], told: _Told) -> str | None:
+def _deadline(question: str, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
     """Where the period ends that a rule lets run from an event that the customer dates."""
     named = events(question, said)
     if not named and _LEANING & set(answer_types(question)):
         named = events(context, said_days(context, told.today))
+    if not named:
+        return None
     rules = [rule for text in quoted for rule in rules_of(text)]
     fits = list(_fits(named, rules, (question, context)))
     best = max((score for score, _, _ in fits), default=0.0)
@@ -150,7 +81,7 @@ def _asked(rule: Rule, message: str) -> int:
     return len(features(said) & features(clause)) + len(pairs_of(said) & pairs_of(clause))
 
 
-def _ending(event: Event, rule: Rule, other: Said | None, told: _Told) -> str | None:
+def _ending(event: Event, rule: Rule, other: Said | None, told: Told) -> str | None:
     start = _start(event, rule, told.today)
     if rule.unit is Unit.HOUR:
         return _hours(start, event, rule, told)
@@ -170,7 +101,7 @@ def _key(rule: Rule) -> str:
     return "deadline_day" if rule.unit is Unit.DAY and rule.first_counts is None else "deadline_end"
 
 
-def _hours(start: date, event: Event, rule: Rule, told: _Told) -> str | None:
+def _hours(start: date, event: Event, rule: Rule, told: Told) -> str | None:
     """To the hour where one is said, else to the same hour of another day."""
     period = period_said(rule, told.english)
     if event.said.at is None:
@@ -188,7 +119,7 @@ def _hours(start: date, event: Event, rule: Rule, told: _Told) -> str | None:
     return told.say("deadline_before" if rule.before else "deadline_end", start=names[0], end=names[1], period=period)
 
 
-def _standing(start: date, end: date, rule: Rule, other: Said | None, told: _Told) -> str:
+def _standing(start: date, end: date, rule: Rule, other: Said | None, told: Told) -> str:
     """Whether today, or the day that is asked about, is past it; empty where nothing has to be done by then."""
     day = other.first if other else told.today
     if not (rule.limit or rule.before) or (day < start and not rule.before):
@@ -208,14 +139,3 @@ def _start(event: Event, rule: Rule, today: date) -> date:
         return coming
     soon = coming <= months_before(today, -NEAR_MONTHS)
     return coming if soon and not event.text.endswith(_PAST) else event.said.first
-
-
-def _season(said: Sequence[Said], quoted: Sequence[str], told: _Told) -> str | None:
-    """Which part of the year a day falls in, where the documents tell several apart."""
-    if len(said) != 1:
-        return None
-    holding, count = seasons_of(quoted, said[0].first, said[0].last)
-    if count < 2 or len(holding) != 1:
-        return None
-    name = told.days(said[0].first)[0] if said[0].single else told.say("month", month=said[0].first.month)
-    return told.say("season", day=name, range=holding[0])

@@ -27,6 +27,7 @@ _EVERY = re.compile(
 _POSTPONED = re.compile(r"(?:周末|周六|双休|节假日|休息日|非工作日)[^。;]{0,8}(?:顺延|推迟|延后|延至)")
 _MONTH = r"(?:1[0-2]|0?[1-9])\s?月(?:\s?(?:3[01]|[12]\d|0?[1-9])\s?[日号])?"
 _RANGE = re.compile(rf"(?P<first>{_MONTH})\s*(?:[到至~-]|—+|–)\s*(?:次年|翌年|第2年)?(?P<last>{_MONTH})")
+_BESIDE_DIGITS = re.compile(r"(?<=[一-鿿])(?=\d)|(?<=\d)(?=[一-鿿])")
 _SENTENCE = re.compile(r"[^。！？!?;|\n]+")
 
 
@@ -79,7 +80,7 @@ def recurring_of(text: str) -> Iterator[Recurring]:
 
 
 def _recurring(found: re.Match[str], sentence: str) -> Recurring:
-    written, postponed = found.group(), _POSTPONED.search(sentence) is not None
+    written, postponed = _BESIDE_DIGITS.sub(" ", found.group()), _POSTPONED.search(sentence) is not None
     if found["day"]:
         return Recurring(written, sentence, day=int(found["day"]), postponed=postponed)
     if found["ordinal"]:

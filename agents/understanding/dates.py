@@ -73,10 +73,14 @@ def said_days(message: str, today: date) -> tuple[Said, ...]:
 
 
 def without_days(message: str) -> str:
-    """What a message says besides its times, folded; empty when that is nothing."""
+    """What a message says besides the days of the calendar, folded; empty when that is nothing.
+
+    周末 and 这个月 stay: rules speak of them, too.
+    """
     text = fold(message)
     for said in reversed(said_days(message, date.today())):  # where they stand is the same on any day
-        text = f"{text[: said.start]} {text[said.end :]}"
+        if re.search(r"\d", text[said.start : said.end]):
+            text = f"{text[: said.start]} {text[said.end :]}"
     return " ".join(text.split())
 
 

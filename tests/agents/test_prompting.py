@@ -12,7 +12,9 @@ def test_a_line_with_an_empty_slot_is_left_out() -> None:
 
 
 def test_a_slot_within_a_value_stays_text() -> None:
-    assert "{{tag}}" in fill("question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="", computed="")
+    assert "{{tag}}" in fill(
+        "question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="", computed=""
+    )
 
 
 def test_a_missing_value_is_an_error() -> None:

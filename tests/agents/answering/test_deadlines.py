@@ -132,4 +132,5 @@ def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
 def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
     assert without_days("12月是几号") == "是几号"
     assert without_days("明年3月那次") == "那次"
+    assert without_days("这个月没用完能攒到下个月不") == "这个月没用完能攒到下个月不"
     assert not self_contained("11月3号签收的耳机能退吗") and self_contained("签收的耳机能不能退货")
