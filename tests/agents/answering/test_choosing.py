@@ -74,12 +74,10 @@ PASSES = (
 
 async def test_for_an_english_question_its_words_in_chinese_choose() -> None:
     said = await reply("How much is parking per month?", PASSES)
-    assert said.startswith("停车的月卡每月 380 元")
+    assert "停车的月卡每月 380 元" in said
     assert "宠物" not in said
 
 
 async def test_of_an_english_question_without_a_known_word_its_type_chooses() -> None:
-    text = (
-        "本品由专人看管，离开的时候请带好随身的东西，遗失的概不负责，参观的路线请看入口处的图。\n每次 45 元，凭票入场。"
-    )
-    assert (await reply("how much is the zamboni", text)).startswith("每次 45 元")
+    said = await reply("how much is the zamboni", "本品由专人看管，离开的时候请带好随身的东西。", "每次 45 元，凭票入场。")
+    assert said == "每次 45 元，凭票入场。"
