@@ -173,7 +173,7 @@ class Calibrator:
         calibration = fit(scorer.kind, unrelated, typical, labelled)
         if scorer is self._retriever.fallback or not _in_chinese(chunks):
             return calibration  # words alone tell nothing across languages, and an English base needs no bridge
-        return fit_english(calibration, await self._best_scores(snapshot, scorer, foreign))
+        return fit_english(calibration, await self._best_scores(snapshot, scorer, foreign, chinese=True))
 
     def _key(self, scorer: Reranker) -> str:
         """Changes whenever scores or the way they are fitted do. Raises what naming a model that is away raises."""
@@ -184,7 +184,10 @@ class Calibrator:
         parts = (space, VERSION, repr(retriever.options), scorer.constants, fitting)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    async def _best_scores(self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str]) -> list[float]:
+    async def _best_scores(
+        self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str], *, chinese: bool = False
+    ) -> list[float]:
+        """chinese: of Chinese passages alone, for a few English ones are nearer to every English question."""
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
         if scorer.kind != self._retriever.fallback.kind:
             if not embedded(snapshot):
@@ -194,7 +197,8 @@ class Calibrator:
         for text, vector in zip(texts, vectors, strict=True):
             query = Query(text, tuple(self._retriever.analyzer.tokens(text)), vector)
             scored = await self._retriever.score(snapshot, [query], scorer)
-            best.append(scored[0].score if scored else 0.0)
+            counted = (item.score for item in scored if not chinese or is_chinese(item.chunk.text))
+            best.append(next(counted, 0.0))
         return best
 
 

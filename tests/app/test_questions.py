@@ -96,3 +96,15 @@ def test_personal_data_is_tagged_and_masked(text: str, tag: str) -> None:
 def test_ordinary_questions_hold_none(text: str) -> None:
     assert personal_data(text) == frozenset()
     assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["and for a second car?", "When is it returned?", "How about the office", "is that all"]
+)
+def test_english_that_leans_on_something_said_before_does_not_stand_alone(text: str) -> None:
+    assert not self_contained(text)
+
+
+@pytest.mark.parametrize("text", ["How long is the warranty?", "is there a parking discount", "Can I pay by card"])
+def test_english_that_says_what_it_is_about_stands_alone(text: str) -> None:
+    assert self_contained(text)

@@ -50,9 +50,7 @@ def test_prose_is_english_with_a_chinese_name_among_its_words_too(text: str) -> 
     assert is_english(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["YS-W5", "wifi 怎么 reset", "iPhone 15 Pro 能退吗", "tui huo yun fei", "refund", "退货", ""]
-)
+@pytest.mark.parametrize("text", ["YS-W5", "wifi 怎么 reset", "iPhone 15 Pro 能退吗", "tui huo yun fei", "退货", ""])
 def test_names_single_words_and_other_languages_are_not(text: str) -> None:
     assert not is_english(text)
 

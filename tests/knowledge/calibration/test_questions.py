@@ -3,7 +3,6 @@ from __future__ import annotations
 import jieba
 
 from knowledge.calibration.questions import english_off_topic_questions, off_topic_questions, pseudo_questions
-from knowledge.english import is_english
 from tests.knowledge.builders import TEXTS, chunks, faq
 
 
