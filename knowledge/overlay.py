@@ -104,7 +104,8 @@ class Overlay:
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         own = self._matched(terms) if PAGE_ID in chunk_ids else 0.0
-        return self._filled(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
+        scores: list[float] = self._filled(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
+        return scores
 
     def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
         return self._base.bm25_of(terms, tokens)
