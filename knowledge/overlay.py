@@ -43,7 +43,7 @@ def passage(page: PageText, texts: Iterable[str]) -> Chunk:
     """
     asked = set[str]().union(*map(_marks, texts))
     wanted = asked - _marks(page.title) or asked
-    shared = [wanted & _marks(line) for line in page.lines]
+    shared = [[mark for mark in wanted if mark in line] for line in map(fold, page.lines)]
     count = Counter(mark for marks in shared for mark in marks)
     near = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]
     ranked = sorted(range(len(shared)), key=lambda number: -near[number])
