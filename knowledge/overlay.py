@@ -43,7 +43,7 @@ def passage(page: PageText, texts: Iterable[str]) -> Chunk:
     """
     asked = set[str]().union(*map(_marks, texts))
     wanted = asked - _marks(page.title) or asked
-    shared = [wanted & _marks(line) for line in page.lines]
+    shared = [[mark for mark in wanted if mark in line] for line in map(fold, page.lines)]
     count = Counter(mark for marks in shared for mark in marks)
     near = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]
     ranked = sorted(range(len(shared)), key=lambda number: -near[number])
@@ -104,7 +104,8 @@ class Overlay:
 
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         own = self._matched(terms) if PAGE_ID in chunk_ids else 0.0
-        return self._filled(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
+        scores: list[float] = self._filled(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
+        return scores
 
     def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
         return self._base.bm25_of(terms, tokens)
