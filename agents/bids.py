@@ -15,8 +15,8 @@ from knowledge.types import Retrieval, Verdict
 DANGER = 0.6
 HIGH_STAKES = 0.45
 OUTCRY = 0.5
-"""From which somebody is in danger; and beside themselves, by the router's score together with the feeling, and by words
-alone.
+"""From which somebody is in danger; and from which they are beside themselves, by the router's score together with the
+feeling, and by words alone.
 """
 SURE = 0.97
 """What is said in so many words."""

@@ -46,7 +46,7 @@ from knowledge.evaluation.runner import Answerer, Reply, Result, build_retriever
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Filter, Retrieval, Vector
+from knowledge.types import Chunk, Context, Filter, Retrieval, Vector
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
 from scripts.evaluation.through_chat import chat_set_report, dialogues_report
@@ -55,6 +55,7 @@ from scripts.evaluation.verification import corruption_report, counterfactual_re
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
 _PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing")
 """What is measured with parts of the product; whole conversations need all of it."""
+_NOTHING_SAID = Context()
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
 """Name in the report -> reranker. `lexical` is BM25 as a share of what the question could reach."""
 
@@ -73,9 +74,10 @@ class _Scoped:
         vector: Vector | None = None,
         where: Filter | None = None,
         explain: bool = False,
+        context: Context = _NOTHING_SAID,
     ) -> Retrieval:
         return await self._retriever.search(
-            question, rewrite=rewrite, vector=vector, where=where or self._where, explain=explain
+            question, rewrite=rewrite, vector=vector, where=where or self._where, explain=explain, context=context
         )
 
 

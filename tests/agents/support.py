@@ -8,7 +8,7 @@ from agents.llm.base import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, DocumentMeta, Filter, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Chunk, Context, DocumentMeta, Filter, Retrieval, Vector, Verdict
 
 ANALYZER = Analyzer()
 
@@ -35,7 +35,9 @@ def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] =
     """A result whose verdict is that of its best candidate."""
     terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
     verdict = candidates[0].verdict if candidates else Verdict.REFUSE
-    return Retrieval(question, 1, candidates, verdict, terms, (1.0,) * len(terms), degraded, {"search": 1.0})
+    idf = (1.0,) * len(terms)
+    alone = max((found.probability for found in candidates), default=0.0)
+    return Retrieval(question, 1, candidates, verdict, terms, idf, alone, degraded, {"search": 1.0})
 
 
 class FixedSearcher:
@@ -45,6 +47,7 @@ class FixedSearcher:
         self._candidates = candidates
         self._degraded = degraded
         self.asked: list[tuple[str, str | None]] = []
+        self.contexts: list[Context] = []
 
     async def search(
         self,
@@ -54,8 +57,10 @@ class FixedSearcher:
         vector: Vector | None = None,
         where: Filter = Filter(),  # noqa: B008 - immutable
         explain: bool = False,
+        context: Context = Context(),  # noqa: B008 - immutable
     ) -> Retrieval:
         self.asked.append((question, rewrite))
+        self.contexts.append(context)
         return retrieval(question, *self._candidates, degraded=self._degraded)
 
 
