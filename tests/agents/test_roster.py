@@ -220,6 +220,14 @@ def test_what_is_like_a_report_is_looked_up_and_a_request_for_a_ticket_is_none_t
     assert in_turn(everybody, "空调不制冷怎么办，帮我报个修", report, 0.9) == ["ticket", "knowledge"]
 
 
+def test_a_question_beside_what_words_ask_for_is_looked_up_too(everybody: Roster) -> None:
+    """Without a head, for which a message is like nothing."""
+    both = route(Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA)
+    assert in_turn(everybody, "我的订单能退吗，运费谁出", both, 0.9) == ["business", "knowledge"]
+    assert in_turn(everybody, "我的订单到哪了", route(Intent.BUSINESS_QUERY), 0.9) == ["business"]
+    assert in_turn(everybody, "转人工", route(Intent.HUMAN_REQUEST), 0.9) == ["escalation"]
+
+
 def test_who_is_in_danger_is_heard_first_and_told_what_the_documents_know(everybody: Roster) -> None:
     where = like({Intent.KNOWLEDGE_QA: 0.5}, Intent.KNOWLEDGE_QA)
     assert in_turn(everybody, "充电宝冒烟了，烫伤了手", where, 0.9) == ["care", "knowledge"]
