@@ -15,7 +15,8 @@ from knowledge.types import Retrieval, Verdict
 DANGER = 0.85
 HIGH_STAKES = 0.45
 OUTCRY = 0.5
-"""From which a customer is in danger; and beside themselves, by the router's score with the feeling, and by words alone.
+"""From which somebody is in danger; and from which they are beside themselves, by the router's score together with the
+feeling, and by words alone.
 Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85 one in four.
 """
 SURE = 0.97

@@ -105,10 +105,10 @@ class KnowledgeAgent:
         """See `Agent.bid`: what was found; it joins where it is asked for too, and whoever is in danger or beside
         themselves is told what to do first.
         """
+        asked = turn.wants(Intent.KNOWLEDGE_QA)
         if turn.answerable and turn.found:
-            joins = not turn.worded and (turn.wants(Intent.KNOWLEDGE_QA) or turn.urgent)
+            joins = asked or (turn.urgent and not turn.worded)
             return Bid(Intent.KNOWLEDGE_QA, turn.found.confidence, "found", Rank.LOOKS_UP, joins=joins)
-        asked = turn.wants(Intent.KNOWLEDGE_QA) and not turn.worded
         return Bid(Intent.KNOWLEDGE_QA, 0.5 if asked else 0.3, "nothing found", Rank.LOOKS_UP, joins=asked)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:

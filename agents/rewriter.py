@@ -47,7 +47,7 @@ class Rewriter(Protocol):
     """Fills in what a follow-up leaves out. Safe to share."""
 
     async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
-        """history: oldest turn first. Never raises: without a model there are rules."""
+        """history: oldest turn first. Never raises: without a rewrite a message is searched as it stands."""
 
 
 def follows_up(text: str, history: Sequence[Turn]) -> bool:

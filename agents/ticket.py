@@ -40,7 +40,9 @@ class TicketAgent:
         self._clock = clock
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. Where a person takes over, no ticket is proposed; 报 E05 is like a report, and is looked up."""
+        """See `Agent.bid`. Where a person takes over, no ticket is proposed; 报 E05 is like a report, and is looked
+        up.
+        """
         if turn.worded and turn.wants(Intent.TICKET):
             return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)
         if turn.urgent or turn.wants(Intent.HUMAN_REQUEST):

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
 
-from agents.types import Evidence, Replace, Token
+from agents.types import Evidence, Replace, Routed, Token
 from app.api.search import SearchResponse
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.service import ChatService
@@ -34,7 +34,7 @@ from knowledge.errors import InvalidConfiguration, KnowledgeError
 
 SESSION_TOKEN = "X-Session-Token"
 Event = tuple[str, dict[str, Any]]
-"""Kind and data, as on the wire; `evidence` exists only here."""
+"""Kind and data, as on the wire; `routed` and `evidence` exist only here."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +61,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--key", help="该服务的密钥；不给则用 API_KEY")
     parser.add_argument("--session", default=None, help="接着某个会话编号继续")
     parser.add_argument("--session-token", default="", help="该会话的凭据；用 client 密钥接着一个会话时要给")
-    parser.add_argument("--trace", action="store_true", help="显示每一步：改写、召回、融合、重排、门槛、耗时")
+    parser.add_argument(
+        "--trace", action="store_true", help="显示每一步：意图、各智能体的把握、改写、召回、融合、重排、门槛、耗时"
+    )
     return parser.parse_args(arguments)
 
 
@@ -107,6 +109,8 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
             match event:
                 case TurnStarted():
                     yield "meta", {"agent": event.agent, "intent": event.intent}
+                case Routed():
+                    yield "routed", _choice(event)
                 case Evidence(question, retrieval):
                     found = SearchResponse.of(retrieval, None).model_dump(mode="json")
                     yield "evidence", found | {"rewrite": question.rewrite}
@@ -146,6 +150,8 @@ async def _show(events: AsyncIterator[Event], trace: bool) -> int:
             case "meta":
                 if trace:
                     print(f"  [路由] 智能体 {data['agent']}，意图 {data['intent']}")
+            case "routed" if trace:
+                print(_chosen(data))
             case "evidence" if trace:
                 print(_traced(data))
             case "token":
@@ -159,6 +165,23 @@ async def _show(events: AsyncIterator[Event], trace: bool) -> int:
                 failed = 1
                 print(f"\n出错了：{data['error']['message']}（{data['error']['code']}）", file=sys.stderr)
     return failed
+
+
+def _choice(routed: Routed) -> dict[str, Any]:
+    """Where the message was sent, and what the agents bid."""
+    trace, decision = routed.route.trace, routed.decision
+    bids = [
+        {"intent": bid.intent, "probability": bid.probability, "rank": bid.rank.name.lower(), "why": bid.why}
+        for bid in decision.bids
+    ]
+    return {"tier": trace.tier, "verdict": trace.verdict, "why": decision.why, "bids": bids}
+
+
+def _chosen(choice: dict[str, Any]) -> str:
+    lines = [f"  [意图] {choice['verdict']}（{choice['tier']}）", f"  [决定] {choice['why']}"]
+    for bid in choice["bids"]:
+        lines.append(f"    {bid['probability']:.3f} {bid['rank']:8} {bid['intent']:16} {bid['why']}")
+    return "\n".join(lines)
 
 
 def _traced(found: dict[str, Any]) -> str:

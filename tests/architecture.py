@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from statistics import median
 from typing import TypeGuard
 
 LAYERS = ("knowledge", "agents", "app", "scripts")
 """Each imports only itself and those before it."""
-LEAVES = ("types", "errors")
+LEAVES = ("types", "errors", "state")
+"""Values that everybody hands about, and nothing else."""
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
     "alembic": ("app/db/",),
@@ -65,6 +67,11 @@ class Module:
         """Dotted names, wherever in the file; `from a import b` gives `a` and `a.b`."""
         return frozenset(name for node in ast.walk(self.tree) for name in _imported(node))
 
+    @cached_property
+    def loads(self) -> frozenset[str]:
+        """Those that are imported together with the module: neither for annotations alone, nor by a call of it."""
+        return frozenset(name for node in _loaded(self.tree) for name in _imported(node))
+
 
 Rule = Callable[[Module], Iterator[str]]
 
@@ -78,10 +85,10 @@ def one_way(module: Module) -> Iterator[str]:
 
 
 def leaves(module: Module) -> Iterator[str]:
-    """types.py and errors.py import no module of the project but other leaves."""
+    """LEAVES import no module of the project but each other; what annotations alone need is not loaded."""
     if PurePosixPath(module.path).stem not in LEAVES:
         return
-    for name in sorted(module.imports):
+    for name in sorted(module.loads):
         parts = name.split(".")
         if parts[0] in LAYERS and len(parts) > 1 and not set(LEAVES) & set(parts):
             yield f"a leaf imports {name}"
@@ -135,6 +142,14 @@ def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
                 yield f"{provider} imports its sibling {name}"
 
 
+def cycles(modules: Mapping[str, Module]) -> Iterator[str]:
+    """No module is loaded by what it loads. modules: by dotted name."""
+    try:
+        TopologicalSorter({name: module.loads & modules.keys() for name, module in modules.items()}).prepare()
+    except CycleError as error:
+        yield " -> ".join(error.args[1])
+
+
 def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
     """The median module fits on a few screens."""
     lines = median(len(module.source.splitlines()) for module in modules.values() if module.source)
@@ -151,6 +166,15 @@ def _writes(node: ast.AST) -> TypeGuard[ast.Attribute | ast.Subscript]:
     if isinstance(node, ast.Subscript):
         return isinstance(node.ctx, ast.Store)
     return isinstance(node, ast.Attribute) and node.attr == "setdefault"
+
+
+def _loaded(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is imported."""
+    for child in ast.iter_child_nodes(node):
+        later = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if not later and not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from _loaded(child)
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

@@ -13,6 +13,7 @@ from tests.architecture import (
     MEDIAN_LINES,
     RULES,
     Module,
+    cycles,
     foreign_words,
     median_length,
     sibling_imports,
@@ -52,6 +53,10 @@ def test_no_provider_knows_its_siblings() -> None:
     assert list(sibling_imports(MODULES)) == []
 
 
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert list(cycles(MODULES)) == []
+
+
 def test_the_median_module_is_short() -> None:
     assert list(median_length(MODULES)) == []
 
@@ -85,6 +90,7 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
         ("app/a.py", "from tests.support import x", "imports tests.support"),
         ("knowledge/types.py", "from knowledge.text import fold", "a leaf imports knowledge.text"),
         ("app/errors.py", "import agents.registry", "a leaf imports agents.registry"),
+        ("agents/understanding/state.py", "import agents.registry", "a leaf imports agents.registry"),
         ("knowledge/stores/local.py", "import chromadb.config", "imports chromadb"),
         ("knowledge/retriever.py", "from pymilvus import MilvusClient", "imports pymilvus"),
         ("knowledge/rerankers/base.py", "import FlagEmbedding", "imports FlagEmbedding"),
@@ -110,6 +116,7 @@ def test_a_broken_rule_is_found(path: str, source: str, problem: str) -> None:
     [
         ("scripts/a.py", "import app, agents, knowledge"),
         ("app/errors.py", "from knowledge import errors\nfrom agents.types import Answer"),
+        ("agents/types.py", "from agents.understanding.state import A\nif TYPE_CHECKING:\n    import agents.decision"),
         ("knowledge/stores/chroma.py", "import chromadb"),
         ("app/db/models.py", "import sqlalchemy"),
         ("agents/business/engine.py", "import sqlalchemy"),
@@ -126,6 +133,13 @@ def test_a_provider_that_imports_its_sibling_is_found() -> None:
     registry = "def _a():\n    from knowledge.x.a import A\ndef _b():\n    from knowledge.x.b import B"
     modules = _modules(("registry", registry), ("a", "from knowledge.x.b import B"), ("b", "from knowledge.x import c"))
     assert list(sibling_imports(modules)) == ["knowledge.x.a imports its sibling knowledge.x.b"]
+
+
+def test_a_module_that_imports_itself_by_way_of_others_is_found() -> None:
+    around = _modules(("a", "from knowledge.x.b import B"), ("b", "class B:\n    import knowledge.x.a"))
+    assert len(list(cycles(around))) == 1
+    later = "def f():\n    import knowledge.x.a\nif TYPE_CHECKING:\n    import knowledge.x.a"
+    assert list(cycles(_modules(("a", "from knowledge.x.b import B"), ("b", later)))) == []
 
 
 def test_long_modules_are_found_by_their_median() -> None:

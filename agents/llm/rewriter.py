@@ -29,7 +29,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 class ModelRewriter:
-    """Asks the model only when a message leans on what was said before; what fails or is not safe goes by rules."""
+    """Asks the model about every message that comes behind others; what fails or is not safe is no rewrite."""
 
     def __init__(self, model: ChatModel, seconds: float) -> None:
         """seconds: deadline of the model."""

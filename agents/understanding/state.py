@@ -38,7 +38,7 @@ class DialogueState:
     """`questions` are the last messages that were about something, oldest first; `topics` the answers, oldest first.
 
     `agent` and `outcome` are those of the last turn that was about something; `offered` is what its reply offered to
-    choose from; `member` is the one whose data it held.
+    choose from; `member` is the one whose data a reply held: only they go on from here.
     """
 
     questions: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class DialogueState:
         )
 
     def after(self, question: str, answer: Answer, member: str = "") -> DialogueState:
-        """The state once a question was answered."""
+        """The state once a question was answered. member: whose data the answer holds; the state stays theirs."""
         if answer.agent in ASIDE:
             return self
         sources = [source for source in answer.sources if hasattr(source, "document_id") and source.document_id]
@@ -80,7 +80,7 @@ class DialogueState:
             answer.agent,
             answer.outcome.value,
             answer.suggestions,
-            member,
+            member or self.member,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class History:
             summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,
             caller=message.caller,
-            state=_state(message, rows),
+            state=self._state(message, rows),
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
@@ -50,6 +50,17 @@ class History:
             return question
         rewrite = await self._rewriter.rewrite(text, turns, message.page)
         return replace(question, rewrite=rewrite.text, degraded=rewrite.degraded, usage=rewrite.usage)
+
+    async def state(self, message: Message) -> DialogueState:
+        """What the conversation is about before this message."""
+        return self._state(message, await self._rows(message))
+
+    def _state(self, message: Message, rows: Sequence[TurnRow]) -> DialogueState:
+        """That of the last turn; what was said about somebody else's data stays with them."""
+        if message.history:
+            return state_of(message.history[-self._turns :] if self._turns else ())
+        state = DialogueState.from_json(rows[-1].state) if rows and self._turns else NOTHING_SAID
+        return state if state.member in ("", message.caller) else NOTHING_SAID
 
     def _readable(self, message: Message, rows: Sequence[TurnRow]) -> tuple[Turn, ...]:
         return readable(rows, message.caller, to_model=self._rows_to_model)
@@ -70,14 +81,6 @@ class History:
                 message.tenant, message.session_id, self._turns, SUMMARISED, known
             )
         return "；".join(dict.fromkeys(question[:SUMMARISED_CHARS] for question in asked))
-
-
-def _state(message: Message, rows: Sequence[TurnRow]) -> DialogueState:
-    """That of the last turn; what was said about somebody else's data stays with them."""
-    if message.history:
-        return state_of(message.history)
-    state = DialogueState.from_json(rows[-1].state) if rows else NOTHING_SAID
-    return state if state.member in ("", message.caller) else NOTHING_SAID
 
 
 def _understood(history: Iterable[Turn]) -> tuple[Turn, ...]:

@@ -204,6 +204,8 @@ class ChatService:
     ) -> bool:
         """Before the final event: what was acknowledged is never lost. False when the session changed hands."""
         answer = done.answer
+        # What was answered without its conversation belongs to one all the same.
+        before = question.state or await self._history.state(message)
         kept = await self._turn_log.append(
             NewTurn(
                 tenant=message.tenant,
@@ -228,7 +230,7 @@ class ChatService:
                 waiting=done.handoff is not None,
                 claim=turn.claim,
                 rows_of=(holder := rows_of(answer, message.caller)),
-                state=question.state.after(question.text, answer, holder).to_json(),
+                state=before.after(question.text, answer, holder).to_json(),
             )
         )
         if kept:

@@ -54,7 +54,8 @@ def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] =
     terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
     verdict = candidates[0].verdict if candidates else Verdict.REFUSE
     idf, timings = (1.0,) * len(terms), {"search": 1.0}
-    return Retrieval(question, 1, candidates, verdict, terms, idf, degraded=degraded, timings_ms=timings)
+    alone = max((found.probability for found in candidates), default=0.0)
+    return Retrieval(question, 1, candidates, verdict, terms, idf, alone, degraded=degraded, timings_ms=timings)
 
 
 class FixedSearcher:
@@ -64,6 +65,7 @@ class FixedSearcher:
         self._candidates = candidates
         self._degraded = degraded
         self.asked: list[tuple[str, str | None]] = []
+        self.contexts: list[Context] = []
 
     async def search(
         self,
@@ -77,6 +79,7 @@ class FixedSearcher:
         page: PageText | None = None,
     ) -> Retrieval:
         self.asked.append((question, rewrite))
+        self.contexts.append(context)
         return retrieval(question, *self._candidates, degraded=self._degraded)
 
 

@@ -133,7 +133,7 @@ async def test_english_gets_english() -> None:
         ("给我销户，再也不用了", Cause.CANCELLATION),
         ("重复扣款了两次，马上处理", Cause.BILLING),
         ("这期账单多算了八十块，什么意思", Cause.BILLING),
-        ("我的卡被盗刷了", Cause.BILLING),
+        ("我的卡被盗刷了", Cause.FRAUD),
         ("没经过我同意就扣了会员费，我要退会员", Cause.BILLING),
         ("充电宝冒烟把我烫伤了，我要投诉", Cause.SAFETY),
         ("客服态度太差了，我要投诉", Cause.COMPLAINT),

@@ -38,6 +38,12 @@ def test_what_is_said_again_and_again_weighs_more() -> None:
     assert emotion("什么时候退款", ["什么时候退款"] * 3).score == 0
 
 
+@pytest.mark.parametrize("text", ["我的手机号是 13812345678", "运单 SF123151234567", "订单号 212345"])
+def test_a_number_that_holds_the_number_of_a_hotline_is_no_threat(text: str) -> None:
+    assert emotion(text).score == 0
+    assert emotion("我要打 12345").score > 0.5
+
+
 def test_marks_and_strong_words_are_nothing_by_themselves() -> None:
     assert emotion("太好了！！！！真的非常感谢").score == 0
     assert emotion("太慢了！！！").score > emotion("太慢了").score > 0

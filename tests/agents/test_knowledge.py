@@ -53,11 +53,11 @@ async def test_a_curated_answer_is_given_verbatim_and_cited() -> None:
     assert [source.heading for source in fragments_of(result)] == ["能退货吗"]
 
 
-async def test_below_the_confident_threshold_it_answers_under_a_disclaimer_without_sources() -> None:
+async def test_below_the_confident_threshold_it_answers_under_a_disclaimer_and_shows_what_it_rests_on() -> None:
     result = await answer("退款多久到账", FixedSearcher(candidate("退款 5 天到账。", 0.7)))
     assert result.outcome is Outcome.LOW_CONFIDENCE
-    assert result.reply == f"{say('disclaimer', False)}\n退款 5 天到账。"
-    assert (result.sources, result.confidence) == ((), 0.7)
+    assert result.reply == f"{say('disclaimer', False)}\n退款 5 天到账。[1]"
+    assert ([source.snippet for source in fragments_of(result)], result.confidence) == (["退款 5 天到账。"], 0.7)
 
 
 async def test_in_the_clarify_band_it_asks_back_with_what_was_near() -> None:

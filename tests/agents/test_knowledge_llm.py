@@ -102,15 +102,16 @@ async def test_that_part_of_the_answer_is_missing_is_typed_and_said() -> None:
     assert len(answer.sources) == 1
 
 
-async def test_under_the_disclaimer_the_model_shows_no_sources() -> None:
+async def test_under_the_disclaimer_the_model_shows_what_it_rests_on() -> None:
     answer = await answered(candidate(RETURNS, 0.7))
-    assert (answer.outcome, answer.sources) == (Outcome.LOW_CONFIDENCE, ())
-    assert answer.reply == f"{say('disclaimer', False)}\n{ARRIVES}"
+    assert answer.outcome is Outcome.LOW_CONFIDENCE
+    assert answer.reply == f"{say('disclaimer', False)}\n{ARRIVES}[1]"
+    assert [source.snippet for source in fragments_of(answer)] == [ARRIVES]
 
 
 async def test_a_withdrawn_answer_keeps_its_disclaimer() -> None:
     answer = await answered(candidate(RETURNS, 0.7), script=Behaviour.DROP_MIDWAY)
-    assert answer.reply == f"{say('disclaimer', False)}\n{RETURNS}"
+    assert answer.reply == f"{say('disclaimer', False)}\n{RETURNS}[1]"
 
 
 async def test_what_was_checked_is_said_to_stay_and_does() -> None:

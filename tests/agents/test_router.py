@@ -183,10 +183,11 @@ class Broken(HashEmbedder):
         raise EmbeddingUnavailable("away")
 
 
-async def test_a_rewrite_that_cannot_be_embedded_is_named() -> None:
+async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
     parts = RouterParts(Broken(), await fit_head(EMBEDDER, shipped_anchors()))
     question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.query("那运费呢"))
-    assert (await Router(parts).route(question)).degraded == ("embedding",)
+    route = await Router(parts).route(question)
+    assert (route.degraded, route.trace.tier) == ((), Tier.HEAD)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_no_message_that_measures_is_an_example() -> None:
     assert len(safety_examples()) == len(set(safety_examples()))
 
 
-@pytest.mark.parametrize(("text", "cause"), [("手烫伤了", Cause.SAFETY), ("对方冒充你们", Cause.BILLING)])
+@pytest.mark.parametrize(("text", "cause"), [("手烫伤了", Cause.SAFETY), ("对方冒充你们", Cause.FRAUD)])
 def test_the_words_of_care_fit_the_danger(text: str, cause: Cause) -> None:
     assert cause_of(text) is cause
     danger = read_safety(text, None, None)

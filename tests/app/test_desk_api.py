@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from agents.types import Outcome, Replace, Token
+from agents.wording.catalogue import say
 from app.auth.keys import digest_of
 from app.auth.principal import Role
 from app.chat.questions import self_contained
@@ -152,7 +153,7 @@ async def test_two_turns_without_help_offer_a_person_and_queue_nobody(http: http
     second = told[-1][1]
     assert "".join(data["text"] for kind, data in told if kind == "token") == second["reply"]
     assert offers(second) and second["outcome"] == "no_evidence" and "handoff" not in second["data"]
-    assert second["data"]["escalate_to_human"] and second["data"]["suggestions"].count("转人工客服") == 1
+    assert second["data"]["escalate_to_human"] and second["data"]["suggestions"].count(say("need_person", True)) == 1
     assert (await http.get(f"{DESK}/pending")).json() == {"sessions": []}
     assert (await chat(http, "转人工"))["data"]["handoff"]["state"] == "queued"
     assert not offers(await chat(http, UNKNOWN[0])) and not offers(await chat(http, UNKNOWN[1]))

@@ -13,6 +13,7 @@ import pytest
 from agents.business.sample.database import seed
 from agents.llm.rewriter import ModelRewriter
 from agents.types import Answer, Outcome, RowSource, Turn
+from agents.understanding.state import DialogueState
 from app.conversations.rows import readable, rows_of
 from app.db.conversations import TurnRow
 from scripts.scripted_llm import Say, ScriptedLLM
@@ -67,7 +68,7 @@ async def test_a_rewriting_model_reads_no_turn_with_rows() -> None:
     async with scripted(Say("退货的运费由谁承担？")) as llm:
         rewriter = ModelRewriter(llm.model, 20)
         await rewriter.rewrite("那运费呢", (plain, hidden))
-        assert llm.server.requests == 0  # what it leans on is not for a model: rules
+        assert llm.server.requests == 0  # what it leans on is not for a model
         await rewriter.rewrite("那运费呢", (hidden, plain))
         assert "我的订单呢" not in llm.server.prompt and "退货怎么申请" in llm.server.prompt
 
@@ -97,3 +98,6 @@ async def test_rows_reach_a_model_only_where_the_setting_says_so_and_only_for_th
                 await say(session, "那保修呢", caller)
                 asked = json.dumps(list(llm.bodies), ensure_ascii=False)
                 assert "退货运费谁出" in asked and (told in asked) is seen
+                [turn] = await server.container.conversations.last("default", session, 1)
+                about = DialogueState.from_json(turn.state)
+                assert (order in "".join(about.questions)) is (about.member == "M0001") is bool(caller)

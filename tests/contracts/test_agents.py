@@ -7,7 +7,7 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts, Roster
-from agents.routing.types import Band, Intent, Route, Tier, Trace
+from agents.routing.types import Intent
 from agents.types import Done, Evidence, Meta, Replace, Settled, Token
 from tests.agents.business.shop import business_parts
 from tests.agents.support import ANALYZER, FixedSearcher, ask, candidate
@@ -21,7 +21,7 @@ def build(intent: Intent) -> Agent:
     policy = KnowledgePolicy(0.75, TenantProfile())
     generator = ExtractiveGenerator(ANALYZER, 3)
     parts = AgentParts(searcher, generator, policy, business_parts(), tickets=MemoryTickets())
-    return Roster.of(parts).chosen(Route((intent,), Trace(Tier.RULES, Band.HIGH, intent)))[0]
+    return Roster.of(parts).agents([intent])[0]
 
 
 def agent_name(intent: Intent) -> str:

@@ -17,7 +17,7 @@ from agents.llm.model import ChatModel
 from agents.llm.openai import OpenAIGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
-from agents.routing.types import Band, Intent, Route, Tier, Trace
+from agents.routing.types import Intent
 from agents.types import MAX_CALLS, Answer, Outcome, Question, Usage
 from agents.verification.critique import Critic
 from agents.verifier import Verifier
@@ -54,8 +54,7 @@ def team(
 
 
 async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:
-    route = Route(intents, Trace(Tier.RULES, Band.HIGH, "+".join(intents)))
-    return await finish([event async for event in roster.run(question, route)])
+    return await finish([event async for event in roster.run(question, intents)])
 
 
 @pytest.mark.parametrize(("before", "statements"), [(0, 1), (1, 1), (2, 0)])
