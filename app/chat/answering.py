@@ -65,7 +65,7 @@ class Answering:
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = self.screening.look(question.text) if self.screening else None
-            corrected = await self._spelled(team, question)
+            corrected = await spelled(team.speller, question)
             question = replace(question, vector=await embedding)
         finally:
             embedding.cancel()
@@ -115,13 +115,6 @@ class Answering:
             logger.opt(exception=error).warning("turn without a search")
             return None
 
-    async def _spelled(self, team: Team, question: Question) -> str | None:
-        """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-        corrected = (await team.speller.correct(question.standalone)).text
-        if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
-            return question.rewrite
-        return corrected
-
     async def _embedded(self, text: str) -> Vector | None:
         """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""
         try:
@@ -129,3 +122,11 @@ class Answering:
         except EmbeddingUnavailable as error:
             logger.opt(exception=error).warning("turn without embedding")
             return None
+
+
+async def spelled(speller: BaseSpeller, question: Question) -> str | None:
+    """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
+    corrected = (await speller.correct(question.standalone)).text
+    if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
+        return question.rewrite
+    return corrected
