@@ -21,11 +21,8 @@ from tqdm import tqdm
 
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
-<<<<<<< HEAD
 from agents.understanding.normalise import normalised
-=======
 from app.chat.answering import spelled
->>>>>>> tests1
 from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
@@ -164,13 +161,9 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-<<<<<<< HEAD
-            async for event in agent.run(Question(text, vector=vector, normal=normalised(text))):
-=======
-            question = Question(text, vector=vector)
+            question = Question(text, vector=vector, normal=normalised(text))
             question = replace(question, rewrite=await spelled(retriever.speller, question))
             async for event in agent.run(question):
->>>>>>> tests1
                 if isinstance(event, Done):
                     return Reply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")

@@ -122,17 +122,6 @@ class Answering:
             logger.opt(exception=error).warning("turn without a search")
             return None
 
-<<<<<<< HEAD
-    async def _spelled(self, team: Team, question: Question) -> str | None:
-        """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-        asked = question.rewrite or question.searched
-        corrected = (await team.speller.correct(asked)).text
-        if corrected == asked or not keeps_facts(asked, corrected):
-            return question.rewrite
-        return corrected
-
-=======
->>>>>>> tests1
     async def _embedded(self, text: str) -> Vector | None:
         """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""
         try:
@@ -144,7 +133,8 @@ class Answering:
 
 async def spelled(speller: BaseSpeller, question: Question) -> str | None:
     """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-    corrected = (await speller.correct(question.standalone)).text
-    if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
+    asked = question.rewrite or question.searched
+    corrected = (await speller.correct(asked)).text
+    if corrected == asked or not keeps_facts(asked, corrected):
         return question.rewrite
     return corrected
