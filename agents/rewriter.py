@@ -75,7 +75,7 @@ def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
 
 
 def picked(text: str, history: Sequence[Turn]) -> str | None:
-    """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; None otherwise."""
+    """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; else None."""
     if not history or not _asked_back(history[-1]):
         return None
     if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
