@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from agents.emotion import CALM, Emotion
-from agents.routing.types import OFF_TOPIC, ON_TOPIC, Intent, Route, Tier
+from agents.routing.types import OFF_TOPIC, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
@@ -42,7 +42,7 @@ class Bid:
     speaks; joins: it adds to what agents of a higher rank say.
     """
 
-    intent: Intent
+    intent: str
     probability: float
     why: str
     rank: Rank
@@ -103,15 +103,15 @@ class TurnEvidence:
         """Whether a rule decided the intents, not what the message is like."""
         return not self.route.trace.scores
 
-    def wants(self, intent: Intent) -> bool:
+    def wants(self, intent: str) -> bool:
         """Whether the router names the intent."""
         return intent in self.route.intents
 
-    def forced(self, intent: Intent) -> bool:
+    def forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
         return intent in self.route.trace.forced or (self.worded and self.wants(intent))
 
-    def score(self, intent: Intent) -> float:
+    def score(self, intent: str) -> float:
         """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
         return self.route.trace.scores.get(intent, 0.0)
 
@@ -121,7 +121,8 @@ class TurnEvidence:
         scores = self.route.trace.scores
         if not scores:
             return 0.0
-        return max(scores[intent] for intent in OFF_TOPIC) - max(scores[intent] for intent in ON_TOPIC)
+        others = (score for intent, score in scores.items() if intent not in OFF_TOPIC)
+        return max(scores[intent] for intent in OFF_TOPIC) - max(others)
 
 
 def chance(logit: float) -> float:

@@ -19,7 +19,7 @@ LAST_RESORT = Intent.KNOWLEDGE_QA
 class Decision:
     """`intents`: whose agents act, the one to be heard first at the front. `bids`: all that were made, best first."""
 
-    intents: tuple[Intent, ...]
+    intents: tuple[str, ...]
     why: str
     bids: tuple[Bid, ...] = ()
 

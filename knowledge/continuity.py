@@ -48,8 +48,8 @@ WEIGHTS: NDArray[np.float64] = np.array(
     [3.74, 1.99, 0.43, 1.15, 1.10, 0.98, 0.71, 0.93, 0.27, -0.75, 0.31, 0.29, 0.43, -1.35]
 )
 ALONE, TOLD, BEST_ALONE, SHARE, BIAS = 0.10, 0.04, 0.52, 0.26, 1.40
-"""Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone, and
-of the share of the first among the candidates. The bias puts 0.6 where 5 % of the answerable turns are refused.
+"""Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone,
+and of the share of the first among the candidates. The bias puts 0.6 where 5 % of the answerable turns are refused.
 """
 
 
