@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from agents.emotion import CALM, Emotion
-from agents.routing.types import OFF_TOPIC, Intent, Route, Tier
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
@@ -52,7 +52,7 @@ class Bid:
     def to_json(self) -> dict[str, Any]:
         """As it is told to whoever traces a turn."""
         return {
-            "intent": self.intent.value,
+            "intent": str(self.intent),
             "probability": round(self.probability, 3),
             "rank": self.rank.name.lower(),
             "why": self.why,
@@ -106,6 +106,10 @@ class TurnEvidence:
     def wants(self, intent: str) -> bool:
         """Whether the router names the intent."""
         return intent in self.route.intents
+
+    def sure_of(self, intent: str) -> bool:
+        """Whether the router names the intent, and is sure of it."""
+        return self.wants(intent) and self.route.trace.band is Band.HIGH
 
     def forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
