@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from agents.understanding.normalise import normalised
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class DialogueState:
         """What the search needs of it."""
         *before, last = self.topics or (Topic("", (), ()),)
         return Context(
-            tuple(map(normalised, self.questions)),
+            self.questions,
             last.subject,
             frozenset(last.documents),
             frozenset(last.sections),
