@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
-from agents.base import Agent
+from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, endangered, felt
@@ -133,7 +133,7 @@ class Roster:
             async for event in events:
                 yield event
 
-    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Agent, ...]:
+    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
         knowledge = self._agents[Intent.KNOWLEDGE_QA]
         if knowledge in agents:

@@ -89,7 +89,8 @@ def features(message: str, chunks: Sequence[Chunk], readings: Readings, context:
 def order(message: str, chunks: Sequence[Chunk], readings: Readings, context: Context) -> list[int]:
     """Rows of the candidates, best first."""
     scores = features(message, chunks, readings, context) @ WEIGHTS
-    return np.argsort(-scores, kind="stable").tolist()
+    best_first: list[int] = np.argsort(-scores, kind="stable").tolist()
+    return best_first
 
 
 def _advantage(alone: NDArray[np.float64], same: NDArray[np.bool_]) -> float:
