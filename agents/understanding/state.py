@@ -66,7 +66,7 @@ class DialogueState:
         """The state once a question was answered. member: whose data the answer holds; the state stays theirs."""
         if answer.agent in ASIDE:
             return self
-        sources = [source for source in answer.sources if hasattr(source, "document_id") and source.document_id]
+        sources = [source for source in answer.fragments if source.document_id]
         topics = self.topics
         if sources:
             documents = tuple(dict.fromkeys(source.document_id for source in sources))

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from agents.base import Agent
+from agents.bids import Bid, TurnEvidence
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
 from agents.types import AnswerEvent, Question
@@ -34,6 +35,9 @@ class Ninth:
     """An agent that the roster does not have yet."""
 
     name = "ninth"
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        raise NotImplementedError
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         raise NotImplementedError
