@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from agents.emotion import CALM, Emotion
 from agents.routing.types import OFF_TOPIC, Intent, Route, Tier
@@ -47,6 +48,15 @@ class Bid:
     rank: Rank
     alone: bool = False
     joins: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is told to whoever traces a turn."""
+        return {
+            "intent": self.intent.value,
+            "probability": round(self.probability, 3),
+            "rank": self.rank.name.lower(),
+            "why": self.why,
+        }
 
 
 @dataclass(frozen=True, slots=True)

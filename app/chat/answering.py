@@ -99,9 +99,8 @@ class Answering:
                 elif isinstance(event, Done):
                     timings = event.answer.timings_ms
                     embed = laps.ms["embed"] + timings.get("embed", 0.0)  # a rewrite is embedded later
-                    event = Done(
-                        replace(event.answer, intent=intent, timings_ms=timings | laps.ms | {"embed": round(embed, 3)})
-                    )
+                    timings |= laps.ms | {"embed": round(embed, 3)}
+                    event = Done(replace(event.answer, intent=intent, decision=decision, timings_ms=timings))
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
