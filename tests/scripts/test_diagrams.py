@@ -10,11 +10,7 @@ import httpx
 import pytest
 
 from agents.base import Agent
-<<<<<<< HEAD
-from agents.bids import Bid, TurnEvidence
-=======
 from agents.bids import Bid, Rank, TurnEvidence
->>>>>>> docs2
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
 from agents.types import AnswerEvent, Question
