@@ -10,7 +10,7 @@ from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
 
 
 class Speaker(Protocol):
-    """Answers questions. It holds no state of a conversation and serves many at once."""
+    """Answers questions. Speakers hold no state of a conversation and serve many at once."""
 
     name: str
 
@@ -22,7 +22,7 @@ class Speaker(Protocol):
 
 
 class Agent(Speaker, Protocol):
-    """Answers the questions that it is chosen for."""
+    """One of the roster: bids for turns, and answers those that it is chosen for."""
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""

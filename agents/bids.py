@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from agents.emotion import CALM, Emotion
-from agents.routing.types import OFF_TOPIC, ON_TOPIC, Intent, Route, Tier
+from agents.routing.types import OFF_TOPIC, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
 
-DANGER = 0.6
+DANGER = 0.85
 HIGH_STAKES = 0.45
 OUTCRY = 0.5
 """From which somebody is in danger; and from which they are beside themselves, by the router's score together with the
 feeling, and by words alone.
+Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85 one in four.
 """
 SURE = 0.97
 """What is said in so many words."""
@@ -40,12 +42,21 @@ class Bid:
     speaks; joins: it adds to what agents of a higher rank say.
     """
 
-    intent: Intent
+    intent: str
     probability: float
     why: str
     rank: Rank
     alone: bool = False
     joins: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is told to whoever traces a turn."""
+        return {
+            "intent": self.intent.value,
+            "probability": round(self.probability, 3),
+            "rank": self.rank.name.lower(),
+            "why": self.why,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +103,15 @@ class TurnEvidence:
         """Whether a rule decided the intents, not what the message is like."""
         return not self.route.trace.scores
 
-    def wants(self, intent: Intent) -> bool:
+    def wants(self, intent: str) -> bool:
         """Whether the router names the intent."""
         return intent in self.route.intents
 
-    def forced(self, intent: Intent) -> bool:
+    def forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
         return intent in self.route.trace.forced or (self.worded and self.wants(intent))
 
-    def score(self, intent: Intent) -> float:
+    def score(self, intent: str) -> float:
         """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
         return self.route.trace.scores.get(intent, 0.0)
 
@@ -110,7 +121,8 @@ class TurnEvidence:
         scores = self.route.trace.scores
         if not scores:
             return 0.0
-        return max(scores[intent] for intent in OFF_TOPIC) - max(scores[intent] for intent in ON_TOPIC)
+        others = (score for intent, score in scores.items() if intent not in OFF_TOPIC)
+        return max(scores[intent] for intent in OFF_TOPIC) - max(others)
 
 
 def chance(logit: float) -> float:

@@ -102,6 +102,8 @@ class CareAgent:
         score = turn.score(Intent.HIGH_STAKES)
         if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
             return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
+        if turn.danger is not None and not turn.answerable:
+            return Bid(Intent.HIGH_STAKES, turn.danger.chance, "like a danger, and nothing is found", Rank.CLAIMS)
         if turn.wants(Intent.HIGH_STAKES) and not turn.answerable:
             return Bid(Intent.HIGH_STAKES, 0.5 + score / 2, "like a complaint, and nothing is found", Rank.CLAIMS)
         return None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.answering.curated import curated_answer
+from agents.answering.deadlines import computed
 from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.quotable import safe_text
 from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
+from knowledge.english import is_chinese
 from knowledge.types import Candidate, Chunk
 
 
@@ -30,6 +32,7 @@ class Draft:
         self._texts: list[str] = []
         self._quotes: dict[int, list[str]] = {}
         self._unanswered = False
+        self._computed = ""
 
     @property
     def used(self) -> bool:
@@ -50,7 +53,7 @@ class Draft:
         """What to send for a piece. Once text that was sent is withdrawn the reply goes out as a whole at the end."""
         match piece:
             case Text(text):
-                return self._out([*self._disclaimer(), text])
+                return self._out([*self._opening(text), text])
             case Citation():
                 return self._out(self._cited(piece))
             case Withdrawn():
@@ -70,17 +73,31 @@ class Draft:
         self.verify_ms += verify_ms
 
     def rest(self) -> list[str]:
-        """What to send at the end of an answer."""
+        """What to send at the end of an answer: the date that follows from it, and who knows what it leaves open."""
+        self._computed = self._dated()
+        dated = [f"\n{self._computed}"] if self._computed and not self._written else []
         if not self._unanswered:
-            return []
+            return self._out(dated)
         cited = [self._index(number) for number in self._quotes]
-        return self._out([partial_ending(self.fragments, cited, self._request.english)])
+        return self._out([*dated, partial_ending(self.fragments, cited, self._request.english)])
+
+    def _dated(self) -> str:
+        """Of what is quoted; a model was told the date before it wrote."""
+        request = self._request
+        if self._written or request.today is None:
+            return request.computed
+        quoted = [quote for quotes in self._quotes.values() for quote in quotes]
+        return computed(request.question, request.context, quoted, request.today, request.english) or ""
 
     @property
     def complete(self) -> bool:
         """Whether a model wrote it, as far as it can tell without leaving anything open, and sure of its fragments."""
-        written = self.usage.calls > 0 and "llm" not in self.degraded
-        return self.used and written and self._confident and not self._unanswered
+        return self.used and self._written and self._confident and not self._unanswered
+
+    @property
+    def _written(self) -> bool:
+        """Whether by a model."""
+        return self.usage.calls > 0 and "llm" not in self.degraded
 
     @property
     def fragments(self) -> dict[int, Chunk]:
@@ -104,17 +121,23 @@ class Draft:
             confidence=max((candidate.probability for candidate in self.candidates), default=0.0),
             sources=self._sources(),
             suggestions=tuple(suggestions),
+            computed=self._computed,
             escalate_to_human=self._unanswered,
         )
 
     @property
     def candidates(self) -> list[Candidate]:
-        """The fragments used."""
-        return [self._request.fragments[number] for number in self._quotes if number != PAGE]
+        """The fragments used, the page too."""
+        return [self._request.candidate(number) for number in self._quotes]
 
-    def _disclaimer(self) -> list[str]:
-        """Before the first text of an answer that is not sure enough."""
-        return [] if self._texts or self._confident else [say("disclaimer", self._request.english) + "\n"]
+    def _opening(self, text: str) -> list[str]:
+        """What is said before the first text: how sure it is, or that it is quoted in another language."""
+        english = self._request.english
+        if self._texts:
+            return []
+        if not self._confident:
+            return [say("disclaimer", english) + "\n"]
+        return [say("quoted", english) + "\n"] if english and is_chinese(text) else []
 
     def _out(self, texts: list[str]) -> list[str]:
         self._texts += texts
@@ -141,8 +164,8 @@ class Draft:
         return tuple(sorted(sources, key=lambda source: source.index))
 
     def _source(self, fragment: int, snippet: str) -> Source:
-        chunk = self._request.chunk(fragment)
-        score = 0.0 if fragment == PAGE else self._request.fragments[fragment].probability
+        candidate = self._request.candidate(fragment)
+        chunk = candidate.chunk
         return Source(
             index=self._index(fragment),
             document_id=chunk.document.id,
@@ -150,7 +173,8 @@ class Draft:
             heading=_heading(chunk),
             page=chunk.page,
             snippet=snippet,
-            score=score,
+            score=candidate.probability,
+            curated=candidate.chunk.question is not None,
         )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
 from typing import Protocol
 
+from agents.answering.deadlines import computed
 from agents.asking import bare_name
 from agents.base import answer_of
 from agents.bids import Bid, Rank, TurnEvidence
@@ -16,7 +19,8 @@ from agents.draft import Draft
 from agents.language import in_english
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
-from agents.pages import ordered_up, page_chunk
+from agents.llm.units import quotable_sentences
+from agents.pages import ordered_up, page_text
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.suggestions import neighbours
@@ -34,14 +38,17 @@ from agents.types import (
     Source,
     Token,
 )
+from agents.understanding.context import search_context
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
-from knowledge.types import Candidate, Context, Filter, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector, Verdict
 
 MAX_TOPICS = 3
+RULING = 3
+"""Fragments in which the rule for a date is looked for: what ranks lower is about something else."""
 
 
 class Searcher(Protocol):
@@ -56,17 +63,21 @@ class Searcher(Protocol):
         where: Filter = ...,
         explain: bool = False,
         context: Context = ...,
+        page: PageText | None = None,
     ) -> Retrieval:
         """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePolicy:
-    """confident: probability in [0, 1] from which an answer needs no disclaimer; page_boost: see `ordered_up`."""
+    """confident: probability in [0, 1] from which an answer needs no disclaimer; page_boost: see `ordered_up`; today:
+    the shop's day.
+    """
 
     confident: float
     profile: TenantProfile
     page_boost: float = 0.0
+    today: Callable[[], date] = date.today
 
 
 class KnowledgeAgent:
@@ -113,7 +124,11 @@ class KnowledgeAgent:
                 yield event
             return
         retrieval = question.found or await self._searcher.search(
-            question.text, rewrite=question.rewrite, vector=question.vector, context=question.state.context
+            question.searched,
+            rewrite=question.rewrite,
+            vector=question.vector,
+            context=search_context(question),
+            page=page_text(question.page),
         )
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):
@@ -152,7 +167,7 @@ class KnowledgeAgent:
         started = time.perf_counter()
         request = self._request(question, retrieval)
         draft = Draft(request, confident=retrieval.confidence >= self._policy.confident)
-        if request.fragments[0].chunk.question is not None:
+        if request.best.question is not None:
             for text in draft.curated():
                 yield Token(text)
             yield Settled()
@@ -178,7 +193,7 @@ class KnowledgeAgent:
         """The answer after a second reading, by a model as long as the turn may ask one."""
         started = time.perf_counter()
         english = self._english(question)
-        review = Review(question.standalone, answer.reply, draft.fragments, english)
+        review = Review(question.standalone, answer.reply, draft.fragments, english, answer.computed)
         may_ask = self._thorough is not None or question.usage.calls + draft.usage.calls < question.max_calls
         checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
@@ -196,19 +211,25 @@ class KnowledgeAgent:
         )
 
     def _request(self, question: Question, retrieval: Retrieval) -> Request:
-        fragments = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
-        page = page_chunk(question.page, question.standalone) if question.page is not None else None
+        passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
+        fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
+        place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
+        context = "" if question.rewrite else "\n".join(question.state.context.questions[-QUESTIONS:])
+        today, english = self._policy.today(), self._english(question)
         return Request(
             question.standalone,
             fragments,
             retrieval.terms,
             retrieval.idf,
-            context="" if question.rewrite else " ".join(question.state.context.questions[-QUESTIONS:]),
+            context=context,
             asked=question.text,
             history=question.history,
             summary=question.summary,
-            page=page,
-            english=self._english(question),
+            page=None if place is None else passing[place],
+            page_place=place or 0,
+            english=english,
+            today=today,
+            computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
@@ -221,10 +242,13 @@ class KnowledgeAgent:
         return any(topic in asked for topic in self._avoided)
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
-        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it."""
-        topics = _topics(c for c in retrieval.candidates if c.verdict is not Verdict.REFUSE)
+        """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Nobody
+        is asked whether they mean the page that they look at.
+        """
+        found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
+        topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
         if name := bare_name(question.standalone):
-            topics = _titles(c for c in retrieval.candidates if _mentions(c, name)) or topics
+            topics = _titles(c for c in found if _mentions(c, name)) or topics
         english = self._english(question)
         if topics:
             reply = _clarifying(topics, english, question.text)
@@ -247,6 +271,12 @@ class KnowledgeAgent:
             suggestions=(say("need_person", english),),
             escalate_to_human=True,
         )
+
+
+def _sentences(fragments: Iterable[Candidate]) -> list[str]:
+    """Of the best fragments, what may be quoted."""
+    best = islice(fragments, RULING)
+    return [sentence.text for fragment in best for sentence in quotable_sentences(fragment.chunk.text)[0]]
 
 
 def _done(

@@ -8,6 +8,7 @@ from itertools import chain
 from agents.asking import IDENTIFIER
 from agents.profile import TenantProfile
 from agents.types import Question
+from knowledge.english import is_english
 
 SURE_WORDS = 2
 """A message of so many Latin words is English by itself; OK or iPhone 15 is written by whoever speaks Chinese too."""
@@ -34,7 +35,7 @@ def in_english(question: Question, profile: TenantProfile) -> bool:
 def _english(text: str) -> bool | None:
     """Whether a text is English; None for one that does not tell."""
     if _HAN.search(text[:READ_CHARS]):
-        return False
+        return is_english(text[:READ_CHARS])
     return True if len(_words(text)) >= SURE_WORDS else None
 
 

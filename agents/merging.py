@@ -162,6 +162,7 @@ def _merged(first: Answer, other: Answer) -> Answer:
         sources=first.sources + other.sources if speaks else first.sources,
         suggestions=first.suggestions or (other.suggestions if speaks else ()),
         verified=first.verified or (other.verified if speaks else None),
+        computed=first.computed or (other.computed if speaks else ""),
         handoff=first.handoff or other.handoff,
         proposal=first.proposal or (other.proposal if speaks else None),
         escalate_to_human=first.escalate_to_human or other.escalate_to_human,

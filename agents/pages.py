@@ -1,4 +1,4 @@
-"""The page that a customer looks at: a fragment of its own, and a hint which documents are meant."""
+"""The page that a customer looks at: lines to search, and a hint which documents are meant."""
 
 from __future__ import annotations
 
@@ -14,39 +14,30 @@ from agents.llm.sentences import split_sentences
 from agents.rewriter import with_subject
 from agents.types import Page, Question
 from knowledge.text import clean, fold
-from knowledge.types import Candidate, Chunk, DocumentMeta
+from knowledge.types import Candidate, Chunk, PageText
 
-MAX_PAGE_CHARS = 800
 MIN_TITLE = 4
 """Shorter titles (帮助, FAQ) occur in those of most pages."""
 _SKIPPED = ("@", "image", "logo", "url", "sameAs")
 """Keys of JSON-LD that hold nothing to read."""
 
 
-def page_chunk(page: Page, question: str, max_chars: int = MAX_PAGE_CHARS) -> Chunk | None:
-    """The page as a fragment: of a long one the lines nearest to the question, in order; None without any text."""
-    lines = [line for line in dict.fromkeys(_lines(page)) if line]
-    if not lines:
+def page_text(page: Page | None) -> PageText | None:
+    """The page as the search reads it; None without any text."""
+    if page is None:
         return None
-    pairs = _pairs(question)
-    ranked = sorted(range(len(lines)), key=lambda number: -len(pairs & _pairs(lines[number])))
-    kept, size = set(), 0
-    for number in ranked:
-        if size + len(lines[number]) < max_chars:
-            kept.add(number)
-            size += len(lines[number]) + 1
-    text = "\n".join(lines[number] for number in sorted(kept)) or lines[ranked[0]][:max_chars]
-    title = clean(page.title).strip() or clean(page.url).strip()
-    document = DocumentMeta("", clean(page.url), title)
-    return Chunk("page", document, 0, text)
+    lines = tuple(line for line in dict.fromkeys(_lines(page)) if line)
+    return PageText(clean(page.title).strip() or clean(page.url).strip(), lines) if lines else None
 
 
 def ordered_up(candidates: Sequence[Candidate], page: Page | None, boost: float) -> tuple[Candidate, ...]:
-    """Candidates of the customer's page before others up to `boost` more probable; nothing else about them changes."""
+    """The customer's page and the documents about the same before others up to `boost` more probable; nothing else
+    about them changes.
+    """
     if page is None or not boost:
         return tuple(candidates)
     hints = _Hints.of(page)
-    return tuple(sorted(candidates, key=lambda c: -(c.probability + boost * hints.match(c.chunk.document))))
+    return tuple(sorted(candidates, key=lambda c: -(c.probability + boost * hints.match(c.chunk))))
 
 
 def about_page(question: Question) -> Question:
@@ -78,7 +69,10 @@ class _Hints:
         title = fold(" ".join((page.title, *page.headings[:1])))
         return cls(title, fold(unquote(page.url)), _names(title))
 
-    def match(self, document: DocumentMeta) -> bool:
+    def match(self, chunk: Chunk) -> bool:
+        document = chunk.document
+        if chunk.in_view:
+            return True
         stem = fold(document.name.rsplit("/", 1)[-1].rsplit(".", 1)[0])
         titles = {fold(document.title), stem}
         if self.names & frozenset().union(*map(_names, titles)):
@@ -117,8 +111,3 @@ def _leaves(data: Any, key: str) -> Iterator[str]:
             yield from _leaves(value, key)
     elif data is not None and not isinstance(data, bool):
         yield f"{key}：{data}" if key else str(data)
-
-
-def _pairs(text: str) -> set[str]:
-    folded = fold(text)
-    return {folded[at : at + 2] for at in range(len(folded) - 1)}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agents.asking import IDENTIFIER, without_asking
+from agents.ticketing.decision import Decision, Reply, decided
 from agents.types import Page, Turn, Usage
 from knowledge.text import fold
 
@@ -29,7 +30,7 @@ _ORDINAL_ONLY = re.compile(
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
 _ENDING = re.compile(r"(?:又?呢|怎么样|如何)?(?<![？?！!。.\s])[？?！!。.\s]*$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NEGATION = re.compile(r"不|没|无|未|非|别|勿|否|莫|拒")
+_NEGATION = re.compile(r"不(?!好意思)|没|无|未|非|别|勿|否|莫|拒")
 _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
@@ -73,6 +74,17 @@ def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
     return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
 
 
+def picked(text: str, history: Sequence[Turn]) -> str | None:
+    """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; else None."""
+    if not history or not _asked_back(history[-1]):
+        return None
+    if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
+        return _chosen(text, history[-1])
+    agreed = decided(text)
+    only = len(history[-1].suggestions) == 1
+    return history[-1].suggestions[0] if only and agreed == Reply(Decision.CONFIRM) else None
+
+
 def with_subject(text: str, subject: str) -> str | None:
     """这个怎么充电 about a subject that is in view; None when nothing in the text stands for it."""
     rewritten = _PRONOUN.sub(lambda _: subject, text, count=1)
@@ -80,11 +92,15 @@ def with_subject(text: str, subject: str) -> str | None:
 
 
 def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, identifier and negation of the original is in the rewrite, unchanged."""
+    """Whether every number, identifier and negation of the original is in the rewrite, unchanged.
+
+    h30pro is H30 Pro: its digits are counted as they stand, so that nothing else can be hidden by leaving spaces out.
+    """
     before, after = fold(original), fold(rewritten)
+    names = _compact(after)
     return (
         Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(name in after for name in set(IDENTIFIER.findall(before)))
+        and all(_compact(name) in names for name in set(IDENTIFIER.findall(before)))
         and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
     )
 
@@ -150,6 +166,10 @@ def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
     match = IDENTIFIER.search(question)
     return match.group() if match else topic
+
+
+def _compact(text: str) -> str:
+    return re.sub(r"[-_\s]", "", text)
 
 
 def _strip_marks(text: str) -> str:

@@ -107,7 +107,7 @@ class Router:
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        text = question.resolved
+        text = question.rewrite or question.follow_up or question.searched
         vector = question.vector
         gates = head.gates(text)
         forced = set(sure)

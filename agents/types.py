@@ -101,7 +101,8 @@ class Question:
 
     `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first,
     and `summary` says what was talked about before it;
-    `vector` is the embedding of `text`, made once a turn for all that need it; None while the embedder is out of reach.
+    `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
+    once a turn for all that need it, None while the embedder is out of reach.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
     `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
@@ -125,6 +126,12 @@ class Question:
     degraded: tuple[str, ...] = ()
     usage: Usage = Usage()
     max_calls: int = MAX_CALLS
+    normal: str = ""
+
+    @property
+    def searched(self) -> str:
+        """What is embedded, searched and routed; `text` is what is shown and kept."""
+        return self.normal or self.text
 
     @property
     def standalone(self) -> str:
@@ -140,7 +147,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]."""
+    """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
+    entry, whose document is a list of many things.
+    """
 
     index: int
     document_id: str
@@ -149,6 +158,7 @@ class Source:
     page: int | None
     snippet: str
     score: float
+    curated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +215,8 @@ class Answer:
     `confidence` is the highest calibrated probability among the fragments used, 0.0 without any. `degraded` names what
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
-    a model wrote.
+    a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
+    `decision` is why these agents answered, None where nobody was to choose.
     """
 
     reply: str
@@ -218,6 +229,8 @@ class Answer:
     handoff: HandoffRequest | None = None
     proposal: Proposal | None = None
     verified: Verified | None = None
+    computed: str = ""
+    decision: Decision | None = None
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)

@@ -29,13 +29,15 @@ PERSON_TARGET = "#human"
 class Review:
     """A finished reply, without the words that frame it (disclaimer, offer of a person).
 
-    fragments: all that it was written from, by the number that `[n]` in it means; english: the reply's language.
+    fragments: all that it was written from, by the number that `[n]` in it means; english: the reply's language;
+    computed: the date that follows from them, which none of them says.
     """
 
     question: str
     reply: str
     fragments: Mapping[int, Chunk]
     english: bool = False
+    computed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,9 @@ _OUTCOMES: Mapping[Coverage, Outcome] = {
 
 
 def _checked(review: Review) -> Checked:
-    return check_reply(review.reply, review.question, review.fragments, english=review.english)
+    return check_reply(
+        review.reply, review.question, review.fragments, english=review.english, computed=review.computed
+    )
 
 
 def _presented(review: Review, reply: str, coverage: Coverage) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from agents.knowledge import KnowledgePolicy
 from agents.llm.model import ChatModel
@@ -68,7 +70,10 @@ def generator_options(
 
 def knowledge_policy(settings: Settings, profile: TenantProfile) -> KnowledgePolicy:
     """What the knowledge agent says when it is not sure, or has nothing."""
-    return KnowledgePolicy(settings.confident_threshold, profile, settings.page_boost)
+    zone = ZoneInfo(profile.timezone)
+    return KnowledgePolicy(
+        settings.confident_threshold, profile, settings.page_boost, today=lambda: datetime.now(zone).date()
+    )
 
 
 def default_profile(settings: Settings) -> TenantProfile:

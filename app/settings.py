@@ -127,7 +127,9 @@ class Settings(BaseSettings):
     clarify_threshold: Probability = Field(0.4, ge=0, le=1, description="不到门槛但不低于它时反问澄清")
     min_surviving_chunks: int = Field(1, ge=1, le=5, description="至少几个片段过门槛才回答；2 为严格")
 
-    page_boost: float = Field(0.15, ge=0, le=1, description="用户所在页面的候选在排序中的加分；不会让片段越过门槛")
+    page_boost: float = Field(
+        0.15, ge=0, le=1, description="用户所在页面和讲同一商品的文档在排序中的加分；不会让片段越过门槛"
+    )
 
     calibration_set: Path | None = Field(
         None, description="标注问题的 JSONL 路径，每行 text 与 answerable，用来校准门槛；留空则自动校准"

@@ -10,20 +10,53 @@ from knowledge.text import fold, glossary
 
 KNOWN_SHARE = 2 / 3
 """With fewer of its words known, what is left of a question may be another one."""
+MIN_WORDS, MIXED_WORDS, WORDS_PER_CHARACTER = 2, 5, 2
+"""Of English prose; with Chinese characters in it, from so many words on and so many for each of them."""
+CHINESE_SHARE = 0.2
+"""Of the characters of a Chinese passage, which may be a table of model numbers."""
 _ASKING = frozenset({"怎么", "怎么样", "什么", "哪里", "哪个", "谁", "为什么", "什么时候", "多少", "多久", "多少钱"})
 """Say how, not about what: they do not count as known words."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
-_TOKEN = re.compile(r"[a-z0-9][a-z0-9'’._/+#-]*[a-z0-9]|[a-z0-9]")
+_TOKEN = re.compile(r"[a-z0-9][a-z0-9'’._/+#-]*[a-z0-9]|[a-z0-9]|[\u3400-\u9fff]+")
+
+
+def is_english(text: str) -> bool:
+    """Whether a text is English prose: of two words at least, half of which the dictionary has.
+
+    A few Chinese names among many words (the monthly pass of 云澜苑) leave it English; wifi 怎么 reset is Chinese.
+    """
+    words = [token for token in _tokens(text) if token.replace("'", "").isalpha()]
+    chinese = len(_CHINESE.findall(text))
+    if len(words) < (MIXED_WORDS if chinese else MIN_WORDS) or len(words) < WORDS_PER_CHARACTER * chinese:
+        return False
+    return 2 * sum(word in _dictionary() for word in words) >= len(words)
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text of some length is written in Chinese, with whatever names and signs."""
+    return CHINESE_SHARE * len(text) <= len(_CHINESE.findall(text))
 
 
 def in_chinese(question: str) -> str | None:
-    """The question word by word in Chinese, its numbers and model names unchanged; None where too little is known.
+    """The question word by word in Chinese, its numbers and names unchanged; None where too little is known.
 
-    A question with a Chinese character is left alone: its own words say enough.
+    A Chinese question is left alone: its own words say enough.
     """
-    if _CHINESE.search(question) or not (tokens := _TOKEN.findall(fold(question).replace("’", "'"))):
+    if _CHINESE.search(question) and not is_english(question):
         return None
-    words = _dictionary()
+    words, known, unknown = _looked_up(question)
+    return " ".join(words) if known and known >= KNOWN_SHARE * (known + unknown) else None
+
+
+def chinese_words(question: str) -> str:
+    """What the dictionary has of an English question, with its numbers and names; may be empty."""
+    words, _, _ = _looked_up(question)
+    return " ".join(words)
+
+
+def _looked_up(question: str) -> tuple[list[str], int, int]:
+    """The words in Chinese, and how many say what it is about: known ones and unknown ones."""
+    tokens, words = _tokens(question), _dictionary()
     found: list[str] = []
     known = unknown = 0
     while tokens:
@@ -31,12 +64,16 @@ def in_chinese(question: str) -> str | None:
         chinese = words[" ".join(tokens[:length])] if length else tokens[0]
         if chinese:
             found.append(chinese)
-        if not length and tokens[0].isalpha():
+        if not length and tokens[0].isascii() and tokens[0].isalpha():
             unknown += 1
         elif length and chinese and chinese not in _ASKING:
             known += 1
         del tokens[: max(length, 1)]
-    return " ".join(found) if known and known >= KNOWN_SHARE * (known + unknown) else None
+    return found, known, unknown
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(fold(text).replace("’", "'"))
 
 
 @cache

@@ -56,6 +56,9 @@ class Snapshot(Protocol):
     def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
         """BM25 of every chunk named, in that order; 0.0 where no term occurs."""
 
+    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+        """BM25 of a text of these tokens that is not in the index, by the statistics of those that are."""
+
     def idf(self, terms: Sequence[str]) -> list[float]:
         """BM25 idf of every term; that of a term in no chunk is the maximum (as if in half a chunk)."""
 

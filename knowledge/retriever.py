@@ -12,6 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from knowledge import continuity
+from knowledge.bridging import comparable
 from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Embedder
 from knowledge.english import in_chinese
@@ -19,12 +20,13 @@ from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCali
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import Gate
 from knowledge.index import Index, Snapshot, embedded
+from knowledge.overlay import PageReader
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.evidence import FULL_MATCH
 from knowledge.rerankers.registry import get_reranker
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, Context, Filter, Hit, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Chunk, Context, Filter, Hit, PageText, Retrieval, Vector, Verdict
 
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()
@@ -51,7 +53,9 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best."""
+    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best.
+    `probability` is set where the conversation decides it.
+    """
 
     chunk: Chunk
     vector_rank: int | None
@@ -61,6 +65,7 @@ class Scored:
     fused: float
     score: float
     readings: tuple[float, ...] = ()
+    probability: float | None = None
 
 
 class Retriever:
@@ -80,6 +85,7 @@ class Retriever:
         self.reranker = reranker or get_reranker("lexical_dense")
         self.fallback = get_reranker("lexical")
         self.speller = BaseSpeller(index, analyzer)
+        self._pages = PageReader(embedder, analyzer)
         self.rerank_fallback = get_reranker(self.reranker.fallback) if self.reranker.fallback else None
         self.options = options or RetrievalOptions()
         self.calibrations: dict[str, Calibration] = {}
@@ -93,12 +99,14 @@ class Retriever:
         where: Filter = _EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
+        page: PageText | None = None,
     ) -> Retrieval:
         """Fragments for a question, gated.
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
-        A question in English is recalled in Chinese too, one with a typo in what the base's words make of it.
+        What is English is recalled in Chinese too, a question with a typo in what the base's words make of it.
         context: of a conversation; the question is then recalled behind those before it as well, see `continuity`.
+        page: what the customer looks at, a candidate among the others; a base that holds nothing has no gate for it.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
         Raises NotCalibrated, IndexUnavailable. While the embedder fails, keyword recall answers alone; while a
         reranker that has a fallback fails or is not calibrated yet, that one scores; `degraded` says so.
@@ -106,15 +114,20 @@ class Retriever:
         timings: dict[str, float] = {}
         snapshot = self.index.snapshot()
         corrected = (await self.speller.correct(rewrite or question, snapshot)).text
-        others = (rewrite, corrected, in_chinese(rewrite or question))
-        texts = list(dict.fromkeys([question, *(text for text in others if text)]))
+        texts = list(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected]))
+        forms = _with_translation(texts, rewrite or question)
+        count = len(forms)
         if context:
-            texts.append(continuity.told(question, context))
-        queries = await self._queries(texts, vector, timings)
+            told = continuity.told(question, context)
+            forms += _with_translation([told], told)
+        queries = await self._queries(forms, vector, timings)
+        unseen: tuple[str, ...] = ()
+        if page is not None and len(snapshot):
+            snapshot, unseen = await self._with_page(snapshot, page, texts, queries, timings)
         scored, scorer, degraded = await self._scored(snapshot, queries, where, timings)
-        alone = self._alone(scored, scorer, len(queries) - bool(context))
+        alone = self._alone(scored, scorer, count)
         if context and scored:
-            scored = self._in_context(snapshot, queries, scored, scorer, context)
+            scored = self._in_context(snapshot, queries, count, scored, scorer, context)
         started = perf_counter()
         candidates, verdict = self._gated(scored, scorer, len(scored) if explain else self.options.rerank_top_k)
         timings["gate"] = _milliseconds(started)
@@ -127,7 +140,7 @@ class Retriever:
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
             alone=alone,
-            degraded=degraded,
+            degraded=(*degraded, *unseen),
             timings_ms=timings,
         )
 
@@ -138,8 +151,12 @@ class Retriever:
         scorer: Reranker,
         where: Filter = _EVERYTHING,
         timings: dict[str, float] | None = None,
+        calibration: Calibration | None = None,
     ) -> list[Scored]:
-        """All recalled chunks, best first, without the gate: what calibration looks at too."""
+        """All recalled chunks, best first, without the gate: what calibration looks at too.
+
+        calibration: puts the scores of English queries on the scale of Chinese ones; they stay as they are without.
+        """
         timings = {} if timings is None else timings
         recalled = await self._recall(snapshot, queries, where, timings)
         started = perf_counter()
@@ -154,14 +171,33 @@ class Retriever:
         evidence = [fused] if alone else [reciprocal_rank_fusion(ranking, options.rrf_k) for ranking in rankings]
         timings["fuse"] = _milliseconds(started)
         started = perf_counter()
-        by_query = []
-        for query, own in zip(queries, evidence, strict=True):
-            by_query.append(
-                await scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
-            )
+        by_query = [
+            await scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
+            for query, own in zip(queries, evidence, strict=True)
+        ]
+        if calibration is not None:
+            by_query = comparable(queries, by_query, [snapshot.chunk(chunk_id) for chunk_id in fused], calibration)
         scored = _merge(snapshot, queries[0], recalled[0], fused, list(zip(*by_query, strict=True)))
         timings["rerank"] = _milliseconds(started)
         return scored
+
+    async def _with_page(
+        self,
+        snapshot: Snapshot,
+        page: PageText,
+        texts: Sequence[str],
+        queries: Sequence[Query],
+        timings: dict[str, float],
+    ) -> tuple[Snapshot, tuple[str, ...]]:
+        """The view with the page in it, or as it was with what was out of order. texts: wordings of the question."""
+        started = perf_counter()
+        embed = queries[0].vector is not None and embedded(snapshot)
+        try:
+            return await self._pages.over(snapshot, page, texts, embed=embed), ()
+        except EmbeddingUnavailable:
+            return snapshot, ("page",)
+        finally:
+            timings["page"] = _milliseconds(started)
 
     def _alone(self, scored: Sequence[Scored], scorer: Reranker, readings: int) -> float:
         """The best probability by the first `readings` of the queries."""
@@ -170,24 +206,34 @@ class Retriever:
         return self._calibration(scorer).probability(max(max(item.readings[:readings]) for item in scored))
 
     def _in_context(
-        self, snapshot: Snapshot, queries: Sequence[Query], scored: Sequence[Scored], scorer: Reranker, context: Context
+        self,
+        snapshot: Snapshot,
+        queries: Sequence[Query],
+        count: int,
+        scored: Sequence[Scored],
+        scorer: Reranker,
+        context: Context,
     ) -> list[Scored]:
-        """The candidates as the conversation orders them; the last query is the one behind earlier questions."""
+        """The candidates as the conversation orders them; the queries from `count` on are behind earlier questions."""
         calibration = self._calibration(scorer)
         readings = np.array([item.readings for item in scored])
+        alone, told = readings[:, :count].max(axis=1), readings[:, count:].max(axis=1)
         scale = calibration.typical - calibration.unrelated
         total = FULL_MATCH * sum(snapshot.idf(queries[0].terms))
-        order = continuity.order(
+        order, probabilities = continuity.weighed(
             queries[0].text,
             [item.chunk for item in scored],
             continuity.Readings(
-                (readings[:, :-1].max(axis=1) - calibration.cutoff) / scale,
-                (readings[:, -1] - calibration.cutoff) / scale,
+                (alone - calibration.cutoff) / scale,
+                (told - calibration.cutoff) / scale,
                 np.array([item.bm25 for item in scored]) / max(total, 1e-9),
             ),
             context,
+            continuity.Odds.of(
+                *([calibration.probability(float(score)) for score in scores] for scores in (alone, told))
+            ),
         )
-        return [scored[row] for row in order]
+        return [replace(scored[row], probability=float(probabilities[row])) for row in order]
 
     def _calibration(self, scorer: Reranker) -> Calibration:
         calibration = self.calibrations.get(scorer.kind)
@@ -199,30 +245,38 @@ class Retriever:
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
     ) -> tuple[list[Scored], Reranker, tuple[str, ...]]:
         """Candidates, who scored them, and what was out of order."""
-        scorer = self.reranker
+
+        async def by(scorer: Reranker, *degraded: str) -> tuple[list[Scored], Reranker, tuple[str, ...]]:
+            calibration = self.calibrations.get(scorer.kind)
+            return await self.score(snapshot, queries, scorer, where, timings, calibration), scorer, degraded
+
         if queries[0].vector is None or not embedded(snapshot):
             queries = [replace(query, vector=None) for query in queries]
-            return await self.score(snapshot, queries, self.fallback, where, timings), self.fallback, ("embedding",)
+            return await by(self.fallback, "embedding")
         if self.rerank_fallback is None:
-            return await self.score(snapshot, queries, scorer, where, timings), scorer, ()
-        if scorer.kind in self.calibrations or not len(snapshot):
+            return await by(self.reranker)
+        if self.reranker.kind in self.calibrations or not len(snapshot):
             with suppress(RerankUnavailable):
-                return await self.score(snapshot, queries, scorer, where, timings), scorer, ()
-        scorer = self.rerank_fallback
-        return await self.score(snapshot, queries, scorer, where, timings), scorer, ("rerank",)
+                return await by(self.reranker)
+        return await by(self.rerank_fallback, "rerank")
 
-    async def _queries(self, texts: list[str], vector: Vector | None, timings: dict[str, float]) -> list[Query]:
-        """`vector` belongs to the first text."""
+    async def _queries(
+        self, forms: Sequence[tuple[str, str | None]], vector: Vector | None, timings: dict[str, float]
+    ) -> list[Query]:
+        """forms: texts with what they translate; `vector` belongs to the first."""
         started = perf_counter()
         vectors: list[Vector | None] = [vector]
         try:
             if vector is None:
-                vectors = [await self.embedder.query(texts[0])]
-            vectors += [await self.embedder.query(text) for text in texts[1:]]
+                vectors = [await self.embedder.query(forms[0][0])]
+            vectors += [await self.embedder.query(text) for text, _ in forms[1:]]
         except EmbeddingUnavailable:
-            vectors = [None] * len(texts)
+            vectors = [None] * len(forms)
         timings["embed"] = _milliseconds(started)
-        return [Query(text, tuple(self.analyzer.tokens(text)), v) for text, v in zip(texts, vectors, strict=True)]
+        return [
+            Query(text, tuple(self.analyzer.tokens(text)), own, translates)
+            for (text, translates), own in zip(forms, vectors, strict=True)
+        ]
 
     async def _recall(
         self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
@@ -255,7 +309,9 @@ class Retriever:
         if not scored:
             return (), Verdict.REFUSE
         calibration = self._calibration(scorer)
-        probabilities = [calibration.probability(item.score) for item in scored]
+        probabilities = [
+            calibration.probability(item.score) if item.probability is None else item.probability for item in scored
+        ]
         verdicts = self.options.gate.verdicts(probabilities)
         candidates = (
             Candidate(
@@ -273,6 +329,13 @@ class Retriever:
             for item, probability, verdict in islice(zip(scored, probabilities, verdicts, strict=True), count)
         )
         return tuple(candidates), self.options.gate.overall(verdicts[: self.options.rerank_top_k])
+
+
+def _with_translation(texts: Sequence[str], last: str) -> list[tuple[str, str | None]]:
+    """Texts, and one of them in Chinese, where it is English, with what it translates."""
+    chinese = in_chinese(last)
+    forms: list[tuple[str, str | None]] = [(text, None) for text in texts]
+    return forms if chinese is None or chinese in texts else [*forms, (chinese, last)]
 
 
 def _merge(

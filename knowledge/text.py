@@ -12,7 +12,7 @@ from typing import Any
 
 from knowledge.segmentation import likeliest
 
-VERSION = "3"
+VERSION = "4"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
@@ -27,6 +27,13 @@ _DICTIONARY_WORD = re.compile(r"[\u4e00-\u9fd5a-z0-9]+")
 """What jieba can hold as one word."""
 _WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 _SPLIT_ALNUM = re.compile(r"[a-z]+|[0-9]+")
+_MODEL_SUFFIX = "pro|max|plus|lite|mini|ultra|se|air"
+_VARIANT = re.compile(
+    rf"(?<![A-Za-z0-9])([A-Za-z]{{0,12}}[0-9]{{1,4}})((?:[-_\s]?(?:{_MODEL_SUFFIX}))+)(?![A-Za-z0-9]|[-_./][A-Za-z0-9])",
+    re.IGNORECASE | re.ASCII,
+)
+"""A model and what sets it apart, however written: H30 Pro, h30pro, 15-pro-max. An order id has more digits."""
+_SUFFIX = re.compile(_MODEL_SUFFIX, re.IGNORECASE | re.ASCII)
 _INVISIBLE = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ud800-\udfff]"
 )
@@ -71,12 +78,22 @@ def fold(text: str) -> str:
     return simplify(unicodedata.normalize("NFKC", text)).lower()
 
 
+def variants_apart(text: str) -> str:
+    """Model names with their variants as words of their own, as manufacturers write them: h30pro -> h30 pro."""
+    return _VARIANT.sub(lambda match: " ".join((match[1], *_SUFFIX.findall(match[2]))), text)
+
+
 @cache
 def glossary() -> dict[str, str]:
     """English words of customer service -> their Chinese words, one line each; ships with the project."""
     lines = (files("knowledge") / "glossary.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
     return dict(pairs)
+
+
+def _matching(text: str) -> str:
+    """Folded text with variants of models apart."""
+    return variants_apart(fold(clean(text)))
 
 
 def _in_chinese(folded: str) -> str:
@@ -106,13 +123,13 @@ class Analyzer:
     """
 
     def __init__(self, words: Iterable[str] = (), synonyms: dict[str, tuple[str, ...]] | None = None) -> None:
-        folded = sorted({fold(clean(word)).strip() for word in words} - {""}, key=lambda word: (-len(word), word))
+        folded = sorted({_matching(word).strip() for word in words} - {""}, key=lambda word: (-len(word), word))
         self._tokenizer = _tokenizer([word for word in folded if _DICTIONARY_WORD.fullmatch(word)])
         signed = [_occurrence(word) for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
         self._whole = re.compile("|".join([*signed, _IDENTIFIER.pattern]))
         self._synonyms = [
-            (re.compile(_occurrence(term)), [token for other in others for token in self._terms(fold(clean(other)))])
-            for term, others in ((fold(clean(term)).strip(), others) for term, others in (synonyms or {}).items())
+            (re.compile(_occurrence(term)), [token for other in others for token in self._terms(_matching(other))])
+            for term, others in ((_matching(term).strip(), others) for term, others in (synonyms or {}).items())
             if term
         ]
 
@@ -123,7 +140,7 @@ class Analyzer:
         weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
         three: .686/.705 (faq_tidb), .476/.542 (faq_ant_huabei), .494/.542 (cs_jd_case).
         """
-        folded = _in_chinese(fold(clean(text)))
+        folded = _in_chinese(_matching(text))
         tokens = self._terms(folded)
         for term, added in self._synonyms:
             tokens.extend(added * len(term.findall(folded)))
@@ -135,7 +152,7 @@ class Analyzer:
         The tokens of Chinese text include all its pairs and characters, so that a term of up to two is one of them
         wherever it stands; for a longer word, standing there is enough here.
         """
-        folded = _in_chinese(fold(clean(text)))
+        folded = _in_chinese(_matching(text))
         others = self._terms(_CHINESE.sub(" ", folded)) if _LATIN.search(folded) else []
         for term, added in self._synonyms:
             if term.search(folded):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,6 +15,10 @@ Matrix = NDArray[np.float32]
 """L2-normalised embeddings, shape (rows, dimension)."""
 TermIds = NDArray[np.int32]
 """Vocabulary ids of a text's tokens, in order, with repetitions; shape (tokens,)."""
+
+
+PAGE_ID = "page"
+"""The chunk that a customer's page becomes; those of documents have random ids."""
 
 
 # --- Documents -----------------------------------------------------------------------------
@@ -74,6 +79,11 @@ class Chunk:
     page: int | None = None
     question: str | None = None
     entry: str = ""
+
+    @property
+    def in_view(self) -> bool:
+        """Whether it is of the customer's page, and of no document."""
+        return self.id == PAGE_ID
 
     @property
     def section(self) -> tuple[str, str]:
@@ -141,17 +151,34 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a conversation is about when a message comes: the questions before it, the oldest first, the documents and
-    sections that the last answer cited, and the documents that the answers before that one did.
+    """What a conversation is about when a message comes: the questions before it, the oldest first, the title of
+    the article that the last answer rested on, the documents and
+    sections that the last answer cited, and the documents that the answers before that one did. `message`: what to
+    read behind those questions, where it is not the whole message.
     """
 
     questions: tuple[str, ...] = ()
+    subject: str = ""
     documents: frozenset[str] = frozenset()
     sections: frozenset[tuple[str, str]] = frozenset()
     earlier: frozenset[str] = frozenset()
+    message: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What can be read on the page that a customer looks at: a line a sentence, at least one, none empty."""
+
+    title: str
+    lines: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """Tells pages apart in cache keys, where their texts would take too much room."""
+        return hashlib.sha256("\n".join((self.title, *self.lines)).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tqdm import tqdm
 
+from agents.understanding.normalise import normalised
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
@@ -99,11 +100,12 @@ async def _probabilities(settings: Settings, data: EvalSet) -> Probabilities:
 
 
 async def _ask(retriever: Retriever, questions: Sequence[EvalQuestion]) -> list[float]:
-    vectors = await retriever.embedder.queries([question.text for question in questions])
-    pairs = zip(questions, vectors, strict=True)
+    texts = [normalised(question.text) for question in questions]
+    vectors = await retriever.embedder.queries(texts)
+    pairs = zip(texts, vectors, strict=True)
     return [
-        _deciding(await retriever.search(question.text, vector=vector, explain=True), retriever)
-        for question, vector in tqdm(list(pairs), desc="提问", unit="问", file=sys.stderr)
+        _deciding(await retriever.search(text, vector=vector, explain=True), retriever)
+        for text, vector in tqdm(list(pairs), desc="提问", unit="问", file=sys.stderr)
     ]
 
 

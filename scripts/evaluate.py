@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
+from agents.understanding.normalise import normalised
 from app.chat.answering import spelled
 from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
@@ -48,7 +49,8 @@ from knowledge.evaluation.runner import Answerer, Reply, Result, build_retriever
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, Context, Filter, Retrieval, Vector
+from knowledge.types import Chunk, Context, Filter, PageText, Retrieval, Vector
+from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
 from scripts.evaluation.through_chat import chat_set_report, dialogues_report
@@ -77,9 +79,16 @@ class _Scoped:
         where: Filter | None = None,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
+        page: PageText | None = None,
     ) -> Retrieval:
         return await self._retriever.search(
-            question, rewrite=rewrite, vector=vector, where=where or self._where, explain=explain, context=context
+            question,
+            rewrite=rewrite,
+            vector=vector,
+            where=where or self._where,
+            explain=explain,
+            context=context,
+            page=page,
         )
 
 
@@ -96,6 +105,13 @@ class Evaluation:
         """Results of the answerable, the unanswerable and the out-of-domain questions."""
         groups = [data.answerable, data.unanswerable, data.out_of_domain]
         return await self._run(data.name, data.chunks, groups, self._settings.reranker)
+
+    async def metamorphic(self, data: EvalSet) -> dict[str, dict[str, float]]:
+        """Whether the answerable questions find the same, asked in other manners."""
+        options = retrieval_options(self._settings)
+        with closing(get_reranker(self._settings.reranker, reranker_options(self._settings))) as scorer:
+            async with build_retriever(data.chunks, self._embedder, self._analyzer, scorer, options) as retriever:
+                return await metamorphic_report(retriever, data)
 
     async def run_own_documents(self, data: OwnDocuments, reranker: str | None = None) -> list[Result]:
         """Every question against its own documents alone."""
@@ -134,7 +150,9 @@ class Evaluation:
                 embedded.update,
             ) as retriever:
                 answer = self._answerer(retriever)
-                return [await run_questions(retriever, answer, group, asked.update, scopes) for group in groups]
+                return [
+                    await run_questions(retriever, answer, group, asked.update, scopes, normalised) for group in groups
+                ]
 
     def _answerer(self, retriever: Retriever) -> Answerer:
         profile = default_profile(self._settings)
@@ -143,7 +161,7 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(text, vector=vector)
+            question = Question(text, vector=vector, normal=normalised(text))
             question = replace(question, rewrite=await spelled(retriever.speller, question))
             async for event in agent.run(question):
                 if isinstance(event, Done):
@@ -223,7 +241,8 @@ async def _set_report(evaluation: Evaluation, arguments: argparse.Namespace, opt
     if arguments.run:
         lines = [line for group in groups for line in _run_lines(data, group)]
         arguments.run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return set_report(data, *groups, baselines=arguments.baselines)
+    report = set_report(data, *groups, baselines=arguments.baselines)
+    return report | ({"metamorphic": await evaluation.metamorphic(data)} if arguments.metamorphic else {})
 
 
 async def _rejection_report(evaluation: Evaluation, path: Path, options: ChunkOptions) -> dict[str, Any]:
@@ -257,6 +276,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="逐题或逐轮的结果写到这里")
     parser.add_argument("--json", type=Path, metavar="OUT", help="报告写到这里")
     parser.add_argument("--baselines", action="store_true", help="同时给出 BM25、向量与普通 RRF 的指标")
+    parser.add_argument("--metamorphic", action="store_true", help="同时看换个说法问，第一名的来源变不变")
     parser.add_argument("--rejection", type=Path, metavar="FILE", help="每题只对它自己的文档，看该拒答时是否拒答")
     parser.add_argument("--injection", type=Path, metavar="FILE", help="文档里藏有指令，看回答是否中招")
     parser.add_argument("--counterfactual", type=Path, metavar="FILE", help="文档与常识不符，看校验是否只认文档")
@@ -291,14 +311,14 @@ def _misuse(options: argparse.Namespace) -> str:
     tasks = (*_PART_BY_PART, "dialogues")
     if not any(getattr(options, task) for task in tasks):
         return f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一"
-    if not options.set and (options.out_of_domain or options.baselines):
-        return "--out-of-domain 和 --baselines 要与 --set 一起用"
+    if not options.set and (options.out_of_domain or options.baselines or options.metamorphic):
+        return "--out-of-domain、--baselines 和 --metamorphic 要与 --set 一起用"
     if bool(options.set) == bool(options.dialogues) and options.run:
         return "--run 要与 --set 或 --dialogues 之一一起用"
     if options.docs and not options.dialogues:
         return "--docs 要与 --dialogues 一起用"
-    if options.through == "chat" and (not options.set or options.baselines):
-        return "--through chat 要与 --set 一起用，不能带 --baselines"
+    if options.through == "chat" and (not options.set or options.baselines or options.metamorphic):
+        return "--through chat 要与 --set 一起用，不能带 --baselines、--metamorphic"
     if bool(options.routing) != bool(options.kb):
         return "--routing 和 --kb 要一起用"
     for path in (options.run, options.json):

@@ -8,9 +8,11 @@ from functools import lru_cache
 from agents.asking import IDENTIFIER, without_asking
 from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
+from knowledge.english import chinese_words, is_chinese, is_english
 from knowledge.text import Analyzer, fold
 
 EARLIER_WEIGHT = 0.3
+ASKED_WEIGHT = 0.4
 """Of a term that only the questions before hold: they say what it is about, the question what is asked."""
 _MEASURED = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE})
 _EXACT = _MEASURED | {AnswerType.CONTACT}
@@ -55,23 +57,36 @@ class Reader:
 
     def wanted(self, request: Request) -> Wanted:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
-        content = dict.fromkeys(self._tokens(without_asking(request.question)))
-        earlier = dict.fromkeys(self._tokens(without_asking(request.context)))
+        question, context = (_as_written(text, request) for text in (request.question, request.context))
+        content = dict.fromkeys(self._tokens(without_asking(question)))
+        kinds = answer_types(request.question)
+        earlier = dict.fromkeys(self._tokens(without_asking(context)), EARLIER_WEIGHT)
+        if not kinds:  # what only adds or corrects something is asked by the question before it
+            earlier |= dict.fromkeys(self._tokens(without_asking(context.rpartition("\n")[2])), ASKED_WEIGHT)
         idf = dict(zip(request.terms, request.idf, strict=True))
         usual = sum(idf.values()) / len(idf) if idf else 1.0
-        weights = {term: EARLIER_WEIGHT * idf.get(term, usual) for term in earlier}
+        weights = {term: weight * idf.get(term, usual) for term, weight in earlier.items()}
         weights |= {term: idf.get(term, usual) for term in content or ({} if earlier else request.terms)}
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
-        kinds = answer_types(request.question) or answer_types(request.context)
+        kinds = kinds or answer_types(request.context.rpartition("\n")[2])
         named = models(request.question) or models(request.context)
-        return Wanted(fold(request.question), shares, kinds, named)
+        return Wanted(fold(question), shares, kinds, named)
 
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""
         return self._occurring(text).among(wanted.weights)
+
+
+def _as_written(text: str, request: Request) -> str:
+    """A question in the language of what it is answered from: of an English one its words in Chinese, as far as known.
+
+    Where none is, its type of answer and the order of the passages choose the sentences.
+    """
+    foreign = is_english(text) and bool(request.fragments) and is_chinese(request.fragments[0].chunk.text)
+    return chinese_words(text) if foreign else text
 
 
 @lru_cache(maxsize=8192)

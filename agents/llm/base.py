@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from datetime import date
 from typing import Protocol
 
 from agents.types import Turn, Usage
@@ -17,11 +18,13 @@ PAGE = -1
 class Request:
     """What to answer and from what.
 
-    `fragments` passed the gate, best first; `page` is what the customer looks at, as a fragment of its own. `terms`
-    and `idf` describe the question, as the retriever saw it. `context` are the questions before this one, where the
-    customer may lean on them; `asked` is how the customer
-    put it, where that differs. `history` is oldest first, `summary` says what was talked about before it. `english` is
-    the language of the reply, into which Chinese fragments are translated.
+    `fragments` passed the gate, best first; `page`, where it passed too, is what the customer looks at, and
+    `page_place` how many of the fragments are better. `terms` and `idf` describe the question, as the retriever saw
+    it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how
+    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
+    `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
+    `computed` what
+    the fragments and a day in the question make together, so that a model need not count; empty without.
     """
 
     question: str
@@ -32,22 +35,36 @@ class Request:
     asked: str = ""
     history: tuple[Turn, ...] = ()
     summary: str = ""
-    page: Chunk | None = None
+    page: Candidate | None = None
+    page_place: int = 0
     english: bool = False
+    today: date | None = None
+    computed: str = ""
 
-    def chunk(self, fragment: int) -> Chunk:
-        """The text of a fragment, or of the page. Raises IndexError."""
+    def candidate(self, fragment: int) -> Candidate:
+        """A fragment, or the page. Raises IndexError."""
         if fragment == PAGE and self.page is not None:
             return self.page
         if fragment < 0:
             raise IndexError(fragment)
-        return self.fragments[fragment].chunk
+        return self.fragments[fragment]
+
+    def chunk(self, fragment: int) -> Chunk:
+        """The text of a fragment, or of the page. Raises IndexError."""
+        return self.candidate(fragment).chunk
 
     @property
     def chunks(self) -> dict[int, Chunk]:
-        """All that may be answered from, by fragment number; the page, being no evidence by itself, last."""
-        chunks = {number: candidate.chunk for number, candidate in enumerate(self.fragments)}
-        return chunks if self.page is None else chunks | {PAGE: self.page}
+        """All that may be answered from, by fragment number, best first."""
+        numbers = list(range(len(self.fragments)))
+        if self.page is not None:
+            numbers.insert(self.page_place, PAGE)
+        return {number: self.chunk(number) for number in numbers}
+
+    @property
+    def best(self) -> Chunk:
+        """The first of `chunks`, of which there is one."""
+        return next(iter(self.chunks.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,10 @@ class OpenAIGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
-        if not request.fragments:
+        if not request.chunks:
             return
-        checker = SupportChecker(request.chunks, f"{request.question}\n{request.asked}", english=request.english)
+        asked = f"{request.question}\n{request.asked}"
+        checker = SupportChecker(request.chunks, asked, english=request.english, computed=request.computed)
         reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
         cut, checking = False, 0.0
         async with aclosing(self._model.stream(self._messages(request))) as parts:
@@ -74,6 +75,7 @@ class OpenAIGenerator:
             question=one_line(request.question),
             asked=one_line(request.asked) if request.asked != request.question else "",
             summary=one_line(request.summary),
+            computed=one_line(request.computed),
         )
         system = {"role": "system", "content": self._instructions}
         return [system, *_history(request.history), {"role": "user", "content": prompt}]

@@ -32,38 +32,44 @@ _ASKED: dict[AnswerType, tuple[str, ...]] = {
         r"(?:怎么|如何|咋)(?:收|算|计)?(?:费|钱|价)|价格|价钱|价位|单价|费用|收费|运费|月租",
         r"(?:[费价钱金款]|押金)[^,。?]{0,10}(?:多少|怎么(?:收|算|计)|如何(?:收|算|计)|是几)",
         r"(?:多少|几)[钱元块]|多少[^,。?]{0,4}(?:[费价]|押金|保证金)",
-        r"how much|price|cost|fee",
+        r"how much(?! time)|\b(?:prices?|costs?|fees?|rent|expensive|cheap)\b|do you charge",
+        r"what(?:'s| is| are) the [^,.?]{0,30}\b(?:deposit|rate|fine|penalty|charge|discount)s?\b",
     ),
     AnswerType.DURATION: (
         r"多久|多长时间|多长|几个?(?:天|日|小时|钟头|分钟|周|星期|月|年|工作日)",
         r"时效|期限|有效期|保修期|来得及|过期",
         r"(?:什么时候|啥时候|何时|几时)[^,。?]{0,6}[到退好给发]",
-        r"how long|warranty",
+        r"how (?:long|soon|quickly|fast|many (?:days|hours|minutes|weeks|months|years))|warranty|\bvalid\b|expires?\b",
     ),
     AnswerType.DATE: (
         r"什么时候|什么时间|啥时候?|何时|几时|几点|几号|哪[一几]?[天日年月]|截止|最晚|最迟",
         r"开放时间|营业时间|上班|下班|周末|节假日",
-        r"\bwhen\b|what time",
+        r"(?:^|[,.?!] *|\b(?:and|so|but) )when\b|\bwhen (?:do|does|did|is|are|can|will|should)\b",
+        r"(?:what|which) (?:time|days?|date|hours)|(?:opening|business|office) hours|deadline",
     ),
-    AnswerType.PLACE: (r"哪里|哪儿|在哪|哪个(?:地方|位置|入口|页面)|地址|位置|路径|入口|\bwhere\b",),
-    AnswerType.CONTACT: (r"电话|联系|热线|邮箱|打给?谁|找谁|号码是|phone|contact|e-?mail|hotline",),
+    AnswerType.PLACE: (r"哪里|哪儿|在哪|哪个(?:地方|位置|入口|页面)|地址|位置|路径|入口|\bwhere\b|\baddress\b",),
+    AnswerType.CONTACT: (
+        r"电话|联系|热线|邮箱|打给?谁|找谁|号码是",
+        r"phone|contact|e-?mail|hotline|(?:what|which) number|who[^,.?]{0,20} call",
+    ),
     AnswerType.STEPS: (
         r"怎么(?!回事|会|收|算|计|卖)|怎样|如何(?!收|算|计)|咋(?!回事)|步骤|流程|方法|手续",
-        r"\bhow (?:to|do|can)\b",
+        r"\bhow (?:to|do|can|should)\b(?! you charge)|what (?:should|do|can|must) (?:i|we) do\b|\bsteps\b|what now",
     ),
     AnswerType.LIST: (
         r"哪些|有(?:什么|啥)(?!区别|不同|不一样|差)|什么材料|什么证件|什么情况|哪种情况",
         r"(?:带|准备|包括|包含|提供|填|交|办)(?:什么|啥)|分别|都有|几种|哪几|which",
+        r"what (?:documents|papers|kinds?|types?|benefits)|what (?:do|must|should) (?:i|we) (?:need|bring|submit)",
     ),
     AnswerType.REASON: (r"为什么|为啥|为何|怎么回事|咋回事|什么原因|是何原因|怎么会|凭什么|\bwhy\b",),
     AnswerType.YES_NO: (
         r"(?:吗|(?<![什怎那])么|嘛|不|没有?)\s*[?。!]*$|是否|可否|能否|[能可要会算]不[能可要会算]",
         r"是不是|可不可以|行不行|有没有|用不用|需不需要|支不支持",
-        r"^(?:can|is|are|do|does|may|will)\b",
+        r"(?:^|[,.?!] *)(?:(?:and|so|but|ok|also) )?(?:can|could|is|are|am|do|does|did|may|must|should|will|would)\b",
     ),
     AnswerType.QUANTITY: (
         r"多少|几(?!乎)|多大|多高|多重|多宽|多远|上限|最多|最少|尺寸|容量",
-        r"how (?:many|big|far|heavy)",
+        r"how (?:many|big|far|heavy|old|large|tall|high|wide|deep)|maximum|at most|\blimit|capacity",
     ),
 }
 _NUMERAL = r"(?:\d[\d,.]*|[一二两三四五六七八九十百半]+)"

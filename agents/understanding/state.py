@@ -25,8 +25,9 @@ ASIDE = frozenset({"chitchat", "escalation", "deflection", "guard", "screening",
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What one answer rested on: documents by id, and sections as document and heading."""
+    """What one answer rested on: the title of the first article, documents by id, sections as document and heading."""
 
+    subject: str
     documents: tuple[str, ...]
     sections: tuple[tuple[str, str], ...]
 
@@ -52,9 +53,10 @@ class DialogueState:
     @property
     def context(self) -> Context:
         """What the search needs of it."""
-        *before, last = self.topics or (Topic((), ()),)
+        *before, last = self.topics or (Topic("", (), ()),)
         return Context(
             self.questions,
+            last.subject,
             frozenset(last.documents),
             frozenset(last.sections),
             frozenset(document for topic in before for document in topic.documents),
@@ -69,7 +71,8 @@ class DialogueState:
         if sources:
             documents = tuple(dict.fromkeys(source.document_id for source in sources))
             sections = tuple(dict.fromkeys((source.document_id, source.heading) for source in sources))
-            topics = (*topics, Topic(documents, sections))[-MAX_TOPICS:]
+            subject = next((source.title for source in sources if not source.curated), "")
+            topics = (*topics, Topic(subject, documents, sections))[-MAX_TOPICS:]
         return DialogueState(
             (*self.questions, question[-MAX_QUESTION_CHARS:])[-MAX_QUESTIONS:],
             topics,
@@ -83,7 +86,7 @@ class DialogueState:
         """As it is kept with a turn."""
         return {
             "questions": self.questions,
-            "topics": [[topic.documents, topic.sections] for topic in self.topics],
+            "topics": [[topic.subject, topic.documents, topic.sections] for topic in self.topics],
             "agent": self.agent,
             "outcome": self.outcome,
             "offered": self.offered,
@@ -95,7 +98,10 @@ class DialogueState:
         """The state of a turn; an empty one of a turn that was kept without."""
         if not kept:
             return cls()
-        topics = (Topic(tuple(documents), tuple(map(tuple, sections))) for documents, sections in kept["topics"])
+        topics = (
+            Topic(subject, tuple(documents), tuple((document, heading) for document, heading in sections))
+            for subject, documents, sections in kept["topics"]
+        )
         return cls(
             tuple(kept["questions"]),
             tuple(topics),

@@ -29,12 +29,14 @@ class _Judged:
     finding: Finding
 
 
-def check_reply(reply: str, question: str, fragments: Mapping[int, Chunk], *, english: bool = False) -> Checked:
-    """fragments: by the number that `[n]` in the reply means; english: see `SupportChecker`.
+def check_reply(
+    reply: str, question: str, fragments: Mapping[int, Chunk], *, english: bool = False, computed: str = ""
+) -> Checked:
+    """fragments: by the number that `[n]` in the reply means; english, computed: see `SupportChecker`.
 
     Costs about 1 ms a sentence.
     """
-    checker = SupportChecker(fragments, question, english=english)
+    checker = SupportChecker(fragments, question, english=english, computed=computed)
     judged = [_judge(written, checker) for written in sentences(reply)]
     dropped = [item for item in judged if item.finding.support is Support.UNSUPPORTED]
     supported = tuple(item.claim for item in judged if item.finding.support is Support.SUPPORTED)

@@ -89,8 +89,7 @@ class Quantities:
 
 def quantities(folded: str) -> Quantities:
     """All quantities of a folded text."""
-    text = _PERCENT.sub(lambda match: _value(match.group(1).replace("点", ".")) + "%", folded)
-    text = _HALF.sub(lambda match: (match["whole"] or "0") + ".5", _NUMERAL.sub(_arabic, text))
+    text = in_digits(_PERCENT.sub(lambda match: _value(match.group(1).replace("点", ".")) + "%", folded))
     said: set[Quantity] = set()
     known: set[Quantity] = set()
     for pattern in _DATES:
@@ -103,6 +102,11 @@ def quantities(folded: str) -> Quantities:
     text = _TIME.sub(" ; ", text)
     said |= set(_plain_numbers(text))
     return Quantities(frozenset(said), frozenset(known | said), _NUMBER.sub(" ", text))
+
+
+def in_digits(folded: str) -> str:
+    """A folded text with the numerals that count something in digits: 七天 -> 7天, 半年 -> 0.5年."""
+    return _HALF.sub(lambda match: (match["whole"] or "0") + ".5", _NUMERAL.sub(_arabic, folded))
 
 
 def is_known(quantity: Quantity, known: frozenset[Quantity]) -> bool:

@@ -164,13 +164,16 @@ class _Evidence:
 
 class SupportChecker:
     """chunks: what the model was given, by fragment number; question: numbers and names in it may be repeated;
-    english: the reply may be a translation.
+    english: the reply may be a translation; computed: a sentence that follows from the chunks and may be said, too.
     """
 
-    def __init__(self, chunks: Mapping[int, Chunk], question: str, *, english: bool = False) -> None:
+    def __init__(
+        self, chunks: Mapping[int, Chunk], question: str, *, english: bool = False, computed: str = ""
+    ) -> None:
         self._chunks = chunks
         self._english = english
         self._asked = Statement(fold(question))
+        self._computed = Statement(fold(computed))
 
     @cached_property
     def _evidence(self) -> dict[int, _Evidence]:
@@ -183,6 +186,8 @@ class SupportChecker:
         if claim.empty:
             return Finding(Support.NEUTRAL)
         given = tuple(dict.fromkeys(number for number in cited if number in self._evidence))
+        if self._repeats_computed(claim):
+            return Finding(Support.SUPPORTED, given or tuple(self._evidence)[:1])
         quoted = tuple(number for number, evidence in self._evidence.items() if claim.text in evidence.texts)
         if quoted:
             return Finding(Support.SUPPORTED, tuple(number for number in given if number in quoted) or quoted[:1])
@@ -191,6 +196,10 @@ class SupportChecker:
             if found:
                 return Finding(Support.SUPPORTED, found)
         return Finding(Support.UNSUPPORTED)
+
+    def _repeats_computed(self, claim: Statement) -> bool:
+        computed = self._computed
+        return bool(computed.text) and claim.coverage(computed.words) >= CLOSE and self._numbers_known(claim, ())
 
     def quote(self, sentence: str, fragment: int) -> str:
         """The sentence of a fragment that holds this one up most."""
@@ -301,7 +310,8 @@ class SupportChecker:
         )
 
     def _numbers_known(self, claim: Statement, texts: Iterable[Statement]) -> bool:
-        known = frozenset().union(self._asked.numbers.known, *(text.numbers.known for text in texts))
+        allowed = self._asked.numbers.known | self._computed.numbers.known
+        known = allowed.union(*(text.numbers.known for text in texts))
         return all(is_known(number, known) for number in claim.numbers.said)
 
     def _names_known(self, claim: Statement, texts: Iterable[Statement], evidence: _Evidence) -> bool:

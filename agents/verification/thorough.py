@@ -15,9 +15,11 @@ from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.quotable import safe_text
+from agents.pages import page_text
 from agents.prompting import fill, one_line, template
 from agents.rewriter import keeps_facts
 from agents.types import Question, Usage
+from agents.understanding.context import search_context
 from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_object
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
@@ -84,7 +86,12 @@ class ThoroughSearch:
 
     async def _search(self, question: Question, rewrite: str | None, where: Filter = Filter()) -> Retrieval:  # noqa: B008 - immutable
         return await self._searcher.search(
-            question.text, rewrite=rewrite, vector=question.vector, where=where, context=question.state.context
+            question.searched,
+            rewrite=rewrite,
+            vector=question.vector,
+            where=where,
+            context=search_context(question),
+            page=page_text(question.page),
         )
 
     async def _by_passage(self, question: Question) -> Attempt:

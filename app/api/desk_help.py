@@ -142,7 +142,7 @@ def _advice(advice: Advice) -> AdviceOut:
         sources=[
             RowSourceOut(index="SQL", **asdict(source))
             if isinstance(source, RowSource)
-            else SourceOut(**asdict(source))
+            else SourceOut.model_validate(source, from_attributes=True)
             for source in answer.sources
         ],
         candidates=[

@@ -7,6 +7,7 @@ from typing import Self
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
+from agents.understanding.normalise import normalised
 from app.api.deps import StaffTenant, Wiring
 from app.errors import InvalidRequest
 from app.http.routes import GuardedRoute
@@ -91,9 +92,9 @@ class SearchResponse(BaseModel):
     candidates: list[CandidateOut]
 
     @classmethod
-    def of(cls, retrieval: Retrieval, top_k: int | None) -> Self:
+    def of(cls, query: str, retrieval: Retrieval, top_k: int | None) -> Self:
         return cls(
-            query=retrieval.question,
+            query=query,
             revision=retrieval.revision,
             verdict=retrieval.verdict,
             confidence=retrieval.confidence,
@@ -117,5 +118,5 @@ async def search(body: SearchRequest, request: Request, tenant: StaffTenant, wir
     )
     retriever = (await wiring.tenant(tenant)).retriever
     async with wiring.limits.slots.slot(tenant, request.state.sender.key):
-        found = await retriever.search(query, where=where, explain=body.explain)
-    return SearchResponse.of(found, body.top_k)
+        found = await retriever.search(normalised(query), where=where, explain=body.explain)
+    return SearchResponse.of(query, found, body.top_k)

@@ -12,12 +12,14 @@ from loguru import logger
 from agents.base import said
 from agents.knowledge import Searcher
 from agents.neutral import neutral_events
-from agents.pages import about_page
+from agents.pages import about_page, page_text
 from agents.registry import Roster
 from agents.rewriter import keeps_facts
 from agents.router import Router
 from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed
+from agents.understanding.context import search_context
+from agents.understanding.normalise import normalised
 from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
 from app.chat.timing import Laps
@@ -61,7 +63,8 @@ class Answering:
         """See `Agent.run`. One embedding serves all that follows it; what can do without is done meanwhile."""
         laps = Laps()
         team = await self._teams(tenant)
-        embedding = asyncio.create_task(self._embedded(question.text), name="embedding")
+        question = replace(question, normal=normalised(question.text))
+        embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = self.screening.look(question.text) if self.screening else None
@@ -96,9 +99,8 @@ class Answering:
                 elif isinstance(event, Done):
                     timings = event.answer.timings_ms
                     embed = laps.ms["embed"] + timings.get("embed", 0.0)  # a rewrite is embedded later
-                    event = Done(
-                        replace(event.answer, intent=intent, timings_ms=timings | laps.ms | {"embed": round(embed, 3)})
-                    )
+                    timings |= laps.ms | {"embed": round(embed, 3)}
+                    event = Done(replace(event.answer, intent=intent, decision=decision, timings_ms=timings))
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
@@ -106,10 +108,14 @@ class Answering:
         """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
         from it then finds out.
         """
-        context = question.state.context
+        context = search_context(question)
         try:
             return await team.searcher.search(
-                question.text, rewrite=question.rewrite, vector=question.vector, context=context
+                question.searched,
+                rewrite=question.rewrite,
+                vector=question.vector,
+                context=context,
+                page=page_text(question.page),
             )
         except KnowledgeError as error:
             logger.opt(exception=error).warning("turn without a search")
@@ -126,7 +132,8 @@ class Answering:
 
 async def spelled(speller: BaseSpeller, question: Question) -> str | None:
     """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-    corrected = (await speller.correct(question.standalone)).text
-    if corrected == question.standalone or not keeps_facts(question.standalone, corrected):
+    asked = question.rewrite or question.searched
+    corrected = (await speller.correct(asked)).text
+    if corrected == asked or not keeps_facts(asked, corrected):
         return question.rewrite
     return corrected

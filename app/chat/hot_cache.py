@@ -18,7 +18,7 @@ from app.chat.flight import Events, Flight
 from app.chat.questions import normalised
 
 KEPT_OUTCOMES = GIVEN
-"""A refusal may be wrong a moment later, and a question back belongs to its conversation."""
+"""A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
 KEPT_AGENTS = frozenset({"knowledge", "chitchat"})
 """Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
 
@@ -184,7 +184,9 @@ class HotCache:
 
 
 def _keepable(answer: Answer) -> bool:
-    shared = all(isinstance(source, Source) for source in answer.sources) and not (answer.proposal or answer.handoff)
+    shared = all(isinstance(source, Source) for source in answer.sources) and not (
+        answer.proposal or answer.handoff or answer.computed
+    )
     return answer.outcome in KEPT_OUTCOMES and answer.agent in KEPT_AGENTS and shared and not answer.degraded
 
 

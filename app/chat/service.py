@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agents.screening.types import Reason
-from agents.ticketing.decision import decided
 from agents.ticketing.wording import own_tickets
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Token, Usage
 from app.chat.computing import Computing
@@ -16,7 +15,6 @@ from app.chat.flight import Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Served
-from app.chat.questions import self_contained
 from app.chat.session import Message, Sessions
 from app.chat.timing import Laps
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
@@ -175,7 +173,7 @@ class ChatService:
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
             return question, Served(self._limits.urgent.run(question), cached=False)
-        if await self._stands_alone(message, text):
+        if await self._first(message, text):
             question = Question(text, page=message.page, caller=message.caller)
             served = await self._hot_cache.serve(
                 message.tenant, question, lambda: self._computing.run(message, question)
@@ -186,15 +184,13 @@ class ChatService:
         turn.laps.lap("rewrite")
         return question, Served(Flight(self._computing.run(message, question)).follow(), cached=False)
 
-    async def _stands_alone(self, message: Message, text: str) -> bool:
-        """这个怎么用 leans on what was said, or on the page; 我的工单 on who says it, as does a yes to a proposal."""
-        if personal_data(text) or own_tickets(text):
+    async def _first(self, message: Message, text: str) -> bool:
+        """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
+        data is not asked about.
+        """
+        if message.history or message.page is not None or personal_data(text) or own_tickets(text):
             return False
-        if message.new_session and not message.history and message.page is None:
-            return True
-        if self_contained(text):
-            return decided(text) is None or not await self._sessions.proposed(message)
-        return not (message.page or await self._sessions.started(message))
+        return message.new_session or not await self._sessions.started(message)
 
     async def _persisted(
         self,
@@ -283,7 +279,8 @@ class _Turn:
         self._metrics.stages(self._message.tenant, self.laps.ms)
         timings = ({} if cached else answer.timings_ms) | self.laps.ms | {"total": self.laps.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
-        return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued)
+        inside = self._message.proof.trusted
+        return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True

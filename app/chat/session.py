@@ -71,12 +71,6 @@ class Sessions:
             self.remember(message)
         return True
 
-    async def proposed(self, message: Message) -> bool:
-        """Whether the last turn of the session proposed something. Read anew: another process may have answered it."""
-        if message.new_session:
-            return False
-        return await self._conversations.proposed(message.tenant, message.session_id)
-
     def remember(self, message: Message) -> None:
         """The session has a turn now."""
         key = (message.tenant, message.session_id)

@@ -105,13 +105,6 @@ class ConversationRepository:
         async with self._database.read() as connection:
             return (await connection.execute(select(Conversation.turns).where(key))).first() is not None
 
-    async def proposed(self, tenant: str, session_id: str) -> bool:
-        """Whether the last turn that was taken proposed something."""
-        action = Turn.response["data"]["proposal"]["action"].as_string()
-        query = select(action).where(*_taken(tenant, session_id)).order_by(Turn.number.desc()).limit(1)
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar_one_or_none() is not None
-
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns that were taken, the oldest of them first."""
         query = select(*_ROW).where(*_taken(tenant, session_id)).order_by(Turn.number.desc()).limit(count)

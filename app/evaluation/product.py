@@ -121,10 +121,13 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
 
 
 def _own_facts(done: TurnDone) -> list[str]:
-    """What a reply may say of the customer's own matter, which is in no document: the queue, and what is proposed."""
+    """What a reply may say of the customer's own matter, which is in no document: the queue, what is proposed,
+    and the date that was computed from a rule and the day of an event.
+    """
     queue, proposal = done.handoff, done.answer.proposal
     place = [f"{queue.ticket}，第 {queue.position} 位"] if queue else []
-    return place + (list(proposal.fields.values()) if proposal else [])
+    dated = [done.answer.computed] if done.answer.computed else []
+    return place + dated + (list(proposal.fields.values()) if proposal else [])
 
 
 async def _settings(setup: Setup, folder: Path) -> Settings:

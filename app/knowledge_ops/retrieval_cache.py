@@ -11,6 +11,8 @@ from cachetools import TTLCache
 from app.privacy import personal_data
 from knowledge.types import Context, Filter, Retrieval
 
+Scope = Filter | Context | str
+"""The last is the digest of a page."""
 MAX_SIZE = 2000
 """Entries of one tenant, about 2 kB each: the chunks belong to the index."""
 
@@ -26,8 +28,8 @@ class RetrievalCache:
         self._entries.expire()
         return len(self._entries)
 
-    def get(self, version: Hashable, question: str, rewrite: str | None, *scope: Filter | Context) -> Retrieval | None:
-        """What the same search found at this version; no stage took any time."""
+    def get(self, version: Hashable, question: str, rewrite: str | None, *scope: Scope) -> Retrieval | None:
+        """What the same search found at this version; no stage took any time. scope: all else that it looked at."""
         found = self._entries.get((version, question, rewrite, *scope))
         if found is None:
             self.misses += 1
@@ -35,9 +37,16 @@ class RetrievalCache:
         self.hits += 1
         return replace(found, timings_ms={})
 
-    def put(self, version: Hashable, rewrite: str | None, found: Retrieval, *scope: Filter | Context) -> None:
-        """Keeps it, unless something was out of order or the question holds personal data."""
-        if self._entries.maxsize and not found.degraded and not personal_data(found.question + (rewrite or "")):
+    def put(self, version: Hashable, rewrite: str | None, found: Retrieval, *scope: Scope) -> None:
+        """Keeps it, unless something was out of order, or the question or what was read of a page holds personal
+        data.
+        """
+        seen = [candidate.chunk.text for candidate in found.candidates if candidate.chunk.in_view]
+        if (
+            self._entries.maxsize
+            and not found.degraded
+            and not personal_data("\n".join([found.question, rewrite or "", *seen]))
+        ):
             self._entries[(version, found.question, rewrite, *scope)] = found
 
     def clear(self, keep: Callable[[Retrieval], bool] = lambda _: False) -> int:

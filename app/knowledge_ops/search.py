@@ -22,7 +22,7 @@ from knowledge.index import Index
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
-from knowledge.types import Context, Filter, Retrieval, Vector
+from knowledge.types import Context, Filter, PageText, Retrieval, Vector
 
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()
@@ -65,13 +65,15 @@ class CalibratedSearch:
         where: Filter = _EVERYTHING,
         explain: bool = False,
         context: Context = _NOTHING_SAID,
+        page: PageText | None = None,
     ) -> Retrieval:
         """See `Retriever.search`. Raises NotCalibrated when there is no calibration and none can be made.
 
         What was found before at this revision and calibration is not searched again, but for `explain`.
         """
         calibrations = self.calibrations
-        if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, where, context)):
+        scope = where, context, page.digest if page else ""
+        if not explain and (known := self.cache.get((self.revision, calibrations), question, rewrite, *scope)):
             return known
         search = partial(
             self._retriever.search,
@@ -81,6 +83,7 @@ class CalibratedSearch:
             where=where,
             explain=explain,
             context=context,
+            page=page,
         )
         try:
             found = await search()
@@ -89,7 +92,7 @@ class CalibratedSearch:
                 await self._calibrator.refresh_quick()
             found = await search()
         if not explain and self.calibrations == calibrations:
-            self.cache.put((found.revision, calibrations), rewrite, found, where, context)
+            self.cache.put((found.revision, calibrations), rewrite, found, *scope)
         return found
 
     async def calibrate(self) -> None:

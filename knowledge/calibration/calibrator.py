@@ -12,15 +12,21 @@ from typing import Protocol
 
 from loguru import logger
 
-from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit
+from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit, fit_english
 from knowledge.calibration.model import Calibration
-from knowledge.calibration.questions import QUESTIONS, off_topic_questions, pseudo_questions
+from knowledge.calibration.questions import (
+    QUESTIONS,
+    english_off_topic_questions,
+    off_topic_questions,
+    pseudo_questions,
+)
+from knowledge.english import is_chinese
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.index import Snapshot, embedded
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
 from knowledge.text import VERSION
-from knowledge.types import Matrix
+from knowledge.types import Chunk, Matrix
 
 DEBOUNCE_SECONDS = 1.0
 MAX_DEBOUNCE_SECONDS = 10.0
@@ -154,9 +160,9 @@ class Calibrator:
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
         chunks = sorted((snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()), key=_ORDER)
-        strange, count = off_topic_questions(), QUESTIONS
+        strange, foreign, count = off_topic_questions(), english_off_topic_questions(), QUESTIONS
         if scorer is self._slow:
-            strange, count = strange[::2], SLOW_QUESTIONS
+            strange, foreign, count = strange[::2], foreign[::2], SLOW_QUESTIONS
         own = await asyncio.to_thread(pseudo_questions, chunks, count)
         unrelated = await self._best_scores(snapshot, scorer, strange)
         typical = await self._best_scores(snapshot, scorer, own)
@@ -164,17 +170,24 @@ class Calibrator:
             await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if item.answerable]),
             await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
         )
-        return fit(scorer.kind, unrelated, typical, labelled)
+        calibration = fit(scorer.kind, unrelated, typical, labelled)
+        if scorer is self._retriever.fallback or not _in_chinese(chunks):
+            return calibration  # words alone tell nothing across languages, and an English base needs no bridge
+        return fit_english(calibration, await self._best_scores(snapshot, scorer, foreign, chinese=True))
 
     def _key(self, scorer: Reranker) -> str:
         """Changes whenever scores or the way they are fitted do. Raises what naming a model that is away raises."""
         retriever = self._retriever
         space = "" if scorer is retriever.fallback else retriever.embedder.name  # keywords alone need no vectors
-        fitting = (POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, off_topic_questions(), self._labelled)
+        strange = (off_topic_questions(), english_off_topic_questions())
+        fitting = (POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, strange, self._labelled)
         parts = (space, VERSION, repr(retriever.options), scorer.constants, fitting)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
-    async def _best_scores(self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str]) -> list[float]:
+    async def _best_scores(
+        self, snapshot: Snapshot, scorer: Reranker, texts: Sequence[str], *, chinese: bool = False
+    ) -> list[float]:
+        """chinese: of Chinese passages alone, for a few English ones are nearer to every English question."""
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
         if scorer.kind != self._retriever.fallback.kind:
             if not embedded(snapshot):
@@ -184,5 +197,11 @@ class Calibrator:
         for text, vector in zip(texts, vectors, strict=True):
             query = Query(text, tuple(self._retriever.analyzer.tokens(text)), vector)
             scored = await self._retriever.score(snapshot, [query], scorer)
-            best.append(scored[0].score if scored else 0.0)
+            counted = (item.score for item in scored if not chinese or is_chinese(item.chunk.text))
+            best.append(next(counted, 0.0))
         return best
+
+
+def _in_chinese(chunks: Sequence[Chunk]) -> bool:
+    """Whether a base is mostly in Chinese."""
+    return 2 * sum(is_chinese(chunk.text) for chunk in chunks) > len(chunks)

@@ -24,12 +24,14 @@ class Calibration:
     (probability 0.05), the cutoff (0.6) and the typical best score of a question that the base answers (0.9).
 
     Between and beyond them the log-odds are linear, so that the probability rises strictly with the score.
+    english: by how much English questions about something else entirely score lower than Chinese ones.
     """
 
     scorer: str
     unrelated: float
     cutoff: float
     typical: float
+    english: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.unrelated < self.cutoff < self.typical:

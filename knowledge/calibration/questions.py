@@ -34,7 +34,17 @@ _MIN_CHARS, _MAX_CLAUSE, _MAX_SENTENCE = 6, 30, 60
 @cache
 def off_topic_questions() -> tuple[str, ...]:
     """Small talk and general questions that no company's documents answer; they ship with the project."""
-    text = (files("knowledge.calibration") / "off_topic.txt").read_text(encoding="utf-8")
+    return _shipped("off_topic.txt")
+
+
+@cache
+def english_off_topic_questions() -> tuple[str, ...]:
+    """The same in English."""
+    return _shipped("off_topic_english.txt")
+
+
+def _shipped(name: str) -> tuple[str, ...]:
+    text = (files("knowledge.calibration") / name).read_text(encoding="utf-8")
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 

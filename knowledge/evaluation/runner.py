@@ -111,17 +111,21 @@ async def run_questions(
     questions: Sequence[EvalQuestion],
     progress: Progress | None = None,
     scopes: Sequence[Filter] = (),
+    searched: Callable[[str], str] = str,
 ) -> list[Result]:
     """Every question with all its candidates and the agent's reply; embeddings come from the cache.
 
-    scopes: which documents count for each question, one to one; empty: all.
+    scopes: which documents count for each question, one to one; empty: all. searched: what is made of a question before
+    it is embedded and searched.
     """
-    vectors = await retriever.embedder.queries([question.text for question in questions])
+    texts = [searched(question.text) for question in questions]
+    vectors = await retriever.embedder.queries(texts)
     results = []
-    for question, vector, where in zip(questions, vectors, scopes or [Filter()] * len(questions), strict=True):
-        retrieval = await retriever.search(question.text, vector=vector, where=where, explain=True)
+    wheres = scopes or [Filter()] * len(questions)
+    for question, text, vector, where in zip(questions, texts, vectors, wheres, strict=True):
+        retrieval = await retriever.search(text, vector=vector, where=where, explain=True)
         reply = await answer(question.text, vector, where)
-        results.append(Result(question, retrieval, reply, await _baselines(retriever, question.text, vector, where)))
+        results.append(Result(question, retrieval, reply, await _baselines(retriever, text, vector, where)))
         if progress is not None:
             progress(1)
     return results

@@ -12,11 +12,15 @@ from knowledge.types import Vector
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question in the forms that recall and scoring need. `vector` is None while the embedder is out of reach."""
+    """A question in the forms that recall and scoring need. `vector` is None while the embedder is out of reach.
+
+    translates: the English text of another query, for one that says the same in Chinese.
+    """
 
     text: str
     terms: tuple[str, ...]
     vector: Vector | None
+    translates: str | None = None
 
 
 class Reranker(ABC):

@@ -73,7 +73,8 @@ class LexicalIndex:
             model.idf.values(), np.float64, len(model.idf)
         )
         self._unseen_idf = float(np.log(len(lengths) + 0.5) - np.log(0.5)) if len(lengths) else 0.0
-        norm = (model.k1 * (1 - model.b + model.b * lengths / (model.avgdl or 1.0))).astype(np.float32)
+        self._model = model
+        norm = _norm(model, lengths).astype(np.float32)
         self._impact = np.repeat(self._idf.astype(np.float32), np.diff(self._indptr))
         for start in range(0, len(self._impact), _BLOCK):
             part = slice(start, start + _BLOCK)
@@ -95,6 +96,13 @@ class LexicalIndex:
             places = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
             scores += times * np.where(found[places] == wanted, impacts[places], 0)
         return scores
+
+    def score_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+        """BM25 that a text of these tokens would have, if its words were as frequent as they are here."""
+        held, times = Counter(tokens), Counter(terms)
+        frequency = np.array([held[term] for term in times])
+        impact = frequency * (self._model.k1 + 1) / (frequency + _norm(self._model, len(tokens)))
+        return float((np.array(self.idf(list(times))) * list(times.values())) @ impact) if times else 0.0
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """idf of every term; a term that occurs nowhere gets the highest value that the formula can give."""
@@ -141,6 +149,11 @@ def _counted(documents: Sequence[TermIds], places: NDArray[np.int64], rows: int)
     counts.data = np.minimum(counts.data, np.iinfo(np.uint16).max).astype(np.uint16)
     by_term = counts.tocsc()
     return csc_array((by_term.data, places[by_term.indices].astype(np.int32), by_term.indptr), shape=(rows, columns))
+
+
+def _norm(model: BM25Okapi, lengths: Any) -> Any:
+    """What a term's frequency is set against in a text of that length."""
+    return model.k1 * (1 - model.b + model.b * lengths / (model.avgdl or 1.0))
 
 
 def _statistics(document_frequency: NDArray[np.int32], lengths: NDArray[np.int32]) -> BM25Okapi:

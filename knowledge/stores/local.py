@@ -98,6 +98,9 @@ class LocalSnapshot:
         scores: list[float] = self.bm25s.scores_at(terms, [self._row[chunk_id] for chunk_id in chunk_ids]).tolist()
         return scores
 
+    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+        return self.bm25s.score_of(terms, tokens)
+
     def idf(self, terms: Sequence[str]) -> list[float]:
         return self.bm25s.idf(terms)
 

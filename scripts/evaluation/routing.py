@@ -18,6 +18,7 @@ from agents.routing.evidence import BaseCloseness
 from agents.routing.head import fit_head
 from agents.routing.types import OFF_TOPIC, Band, Intent, Route, Tier
 from agents.types import Question
+from agents.understanding.normalise import normalised
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
@@ -92,11 +93,11 @@ async def _routed(
     row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
 ) -> Routed:
     start = perf_counter()
-    text = (await speller.correct(row["text"])).text
+    text = (await speller.correct(normalised(row["text"]))).text
     corrected = perf_counter()
     vector = await embedder.query(text)
     embedded = perf_counter()
-    route = await router.route(Question(text, vector=vector))
+    route = await router.route(Question(row["text"], vector=vector, normal=text))
     end = perf_counter()
     progress(1)
     return Routed(row, route, embedded - corrected, corrected - start + end - embedded)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agents.llm.base import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Chunk, Context, DocumentMeta, Filter, Retrieval, Vector, Verdict
+from knowledge.types import (
+    PAGE_ID,
+    Candidate,
+    Chunk,
+    Context,
+    DocumentMeta,
+    Filter,
+    PageText,
+    Retrieval,
+    Vector,
+    Verdict,
+)
 
 ANALYZER = Analyzer()
 
@@ -31,13 +43,19 @@ def candidate(
     return Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, probability, verdict or usual)
 
 
+def page_candidate(text: str, probability: float = 0.9, *, title: str = "网页") -> Candidate:
+    """What the search makes of the customer's page."""
+    found = candidate(text, probability)
+    return replace(found, chunk=Chunk(PAGE_ID, DocumentMeta("", "", title), 0, text, entry=PAGE_ID))
+
+
 def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] = ()) -> Retrieval:
     """A result whose verdict is that of its best candidate."""
     terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
     verdict = candidates[0].verdict if candidates else Verdict.REFUSE
-    idf = (1.0,) * len(terms)
+    idf, timings = (1.0,) * len(terms), {"search": 1.0}
     alone = max((found.probability for found in candidates), default=0.0)
-    return Retrieval(question, 1, candidates, verdict, terms, idf, alone, degraded, {"search": 1.0})
+    return Retrieval(question, 1, candidates, verdict, terms, idf, alone, degraded=degraded, timings_ms=timings)
 
 
 class FixedSearcher:
@@ -58,6 +76,7 @@ class FixedSearcher:
         where: Filter = Filter(),  # noqa: B008 - immutable
         explain: bool = False,
         context: Context = Context(),  # noqa: B008 - immutable
+        page: PageText | None = None,
     ) -> Retrieval:
         self.asked.append((question, rewrite))
         self.contexts.append(context)

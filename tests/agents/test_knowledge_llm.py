@@ -16,7 +16,7 @@ from agents.wording.catalogue import say
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import RETURNS, WARRANTY, scripted
-from tests.agents.support import ANALYZER, FixedSearcher, candidate, finish, fragments_of
+from tests.agents.support import ANALYZER, FixedSearcher, candidate, finish, fragments_of, page_candidate
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 RETURN = candidate(RETURNS, 0.9)
@@ -148,17 +148,47 @@ async def test_an_avoided_topic_is_out_of_scope_before_any_search() -> None:
     assert server.requests == 0
 
 
-async def test_the_page_is_source_nought_and_no_confidence() -> None:
-    page = Page(title="YS-W5 智能手表", text="活动价 899 元。")
+async def test_the_page_is_source_nought_with_the_probability_that_it_passed_with() -> None:
+    page = page_candidate("活动价 899 元。", 0.8, title="YS-W5 智能手表")
     says = Say(f"现在的活动价是 899 元[0]。{ARRIVES}[1]")
-    events, _ = await events_of(Question("价格和退款到账时间", page=page), RETURN, script=(says,))
+    events, _ = await events_of(Question("价格和退款到账时间"), RETURN, page, script=(says,))
     answer = await finish(events)
     assert answer.reply == f"现在的活动价是 899 元[0]。{ARRIVES}[1]"
     assert [(source.index, source.title, source.score) for source in fragments_of(answer)] == [
-        (0, "YS-W5 智能手表", 0.0),
+        (0, "YS-W5 智能手表", 0.8),
         (1, "退货规则", 0.9),
     ]
     assert answer.confidence == 0.9
+
+
+async def test_a_page_that_passed_the_gate_alone_is_answered_from() -> None:
+    page = page_candidate("活动价 899 元。", 0.8)
+    events, server = await events_of(Question("价格"), page, script=(Say("活动价是 899 元[0]。"),))
+    answer = await finish(events)
+    assert (answer.reply, answer.outcome, answer.confidence) == ("活动价是 899 元[0]。", Outcome.ANSWERED, 0.8)
+    assert "[1]" not in server.prompt
+
+
+async def test_the_fragments_are_in_the_prompt_best_first_the_page_among_them() -> None:
+    found = candidate(RETURNS, 0.95), page_candidate("退款 5 天到账。", 0.9), candidate(WARRANTY, 0.8, number=1)
+    _, server = await events_of(Question("退款多久到账"), *found)
+    places = [server.prompt.index(mark) for mark in ("[1] ", "[0]（", "[2] ")]
+    assert places == sorted(places)
+
+
+async def test_nobody_is_asked_whether_they_mean_the_page_that_they_look_at() -> None:
+    events, server = await events_of(Question("退款多久到账"), page_candidate("退款 5 天到账。", 0.5, title="退货规则"))
+    answer = await finish(events)
+    assert answer.outcome is Outcome.NO_EVIDENCE
+    assert "退货规则" not in f"{answer.reply}{answer.suggestions}"
+    assert server.requests == 0
+
+
+async def test_a_page_that_was_not_used_is_no_suggestion() -> None:
+    events, _ = await events_of(
+        Question("退款多久到账"), RETURN, page_candidate("网页上的退款说明。", title="退款怎么算")
+    )
+    assert (await finish(events)).suggestions == ()
 
 
 @pytest.mark.parametrize("boost", [0.15, 1.0])

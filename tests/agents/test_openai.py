@@ -7,11 +7,11 @@ import pytest
 from agents.errors import GenerationUnavailable
 from agents.llm.base import PAGE, Checked, Citation, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.openai import OpenAIGenerator
-from agents.pages import page_chunk
 from agents.profile import TenantProfile
-from agents.types import Page, Turn, Usage
+from agents.types import Turn, Usage
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, WARRANTY, Scripted, reply_of, request, scripted
+from tests.agents.support import page_candidate
 
 PAID = "退货运费由您承担，首重 12 元。"
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
@@ -153,8 +153,9 @@ async def test_the_conversation_and_the_customers_own_words_are_in_the_prompt() 
 
 
 async def test_the_page_is_source_nought() -> None:
-    page = page_chunk(Page(title="YS-W5 手表", text="活动价 899 元。"), "现在多少钱")
-    to = request(RETURNS, question="现在多少钱", page=page)
+    to = request(
+        RETURNS, question="现在多少钱", page=page_candidate("活动价 899 元。", title="YS-W5 手表"), page_place=1
+    )
     pieces = await written(Say("现在的活动价是 899 元[0]。"), to=to)
     assert [piece.fragment for piece in pieces if isinstance(piece, Citation)] == [PAGE]
     assert "[0]（顾客正在看的网页） YS-W5 手表\n活动价 899 元。" in (await prompted(to))[1]

@@ -4,47 +4,42 @@ import json
 
 import pytest
 
-from agents.pages import MAX_PAGE_CHARS, about_page, ordered_up, page_chunk, subject_of
+from agents.pages import about_page, ordered_up, page_text, subject_of
 from agents.types import Page, Question, Turn
-from tests.agents.support import candidate
+from knowledge.types import PageText
+from tests.agents.support import candidate, page_candidate
 
 PRODUCT = {"@context": "https://schema.org", "@type": "Product", "name": "YS-W5", "offers": {"price": 899, "url": "x"}}
 
 
-def test_everything_readable_of_a_page_becomes_one_fragment() -> None:
-    page = Page("https://a.example.com/w5", "YS-W5", "智能手表。", ("规格",), json.dumps(PRODUCT), "续航 14 天。")
-    chunk = page_chunk(page, "价格")
-    assert chunk is not None
-    assert chunk.text == "智能手表。\n规格\nname：YS-W5\nprice：899\n续航 14 天。"
-    assert (chunk.document.id, chunk.document.title) == ("", "YS-W5")
+def test_everything_readable_of_a_page_is_lines_to_search() -> None:
+    page = Page("https://a.example.com/w5", "YS-W5", "智能手表。", ("规格",), json.dumps(PRODUCT), "续航 14 天。防水。")
+    read = page_text(page)
+    assert read == PageText("YS-W5", ("智能手表。", "规格", "name：YS-W5", "price：899", "续航 14 天。", "防水。"))
 
 
-def test_of_a_long_page_the_lines_near_the_question_stay_in_order() -> None:
-    filler = [f"第{chr(0x4E00 + n)}条无关的说明文字，写得很长很长。" for n in range(200)]
-    filler[150] = "保修期为 24 个月。"
-    chunk = page_chunk(Page(text="\n".join(filler)), "保修期多久")
-    assert chunk is not None
-    assert "保修期为 24 个月。" in chunk.text
-    assert len(chunk.text) <= MAX_PAGE_CHARS
-    lines = chunk.text.split("\n")
-    assert lines == sorted(lines, key=filler.index)
+def test_a_line_that_a_page_repeats_is_read_once() -> None:
+    assert page_text(Page(headings=("规格",), text="规格\n续航 14 天。")) == PageText("", ("规格", "续航 14 天。"))
 
 
 @pytest.mark.parametrize("json_ld", ["{broken", "", "[" * 20_000, "null", "[1, 2"])
 def test_structured_data_that_is_none_does_no_harm(json_ld: str) -> None:
-    chunk = page_chunk(Page(json_ld=json_ld, text="正文。"), "正文")
-    assert chunk is not None
-    assert chunk.text == "正文。"
+    assert page_text(Page(json_ld=json_ld, text="正文。")) == PageText("", ("正文。",))
 
 
-def test_a_page_with_nothing_to_read_is_no_fragment() -> None:
-    assert page_chunk(Page(url="https://a.example.com", title="标题"), "问题") is None
+def test_a_page_with_nothing_to_read_is_not_searched() -> None:
+    assert page_text(Page(url="https://a.example.com", title="标题")) is None
+    assert page_text(None) is None
 
 
 def test_invisible_characters_are_cleaned_away() -> None:
-    chunk = page_chunk(Page(title="标\u0000题", text="正\u200b文\ud800。"), "正文")
-    assert chunk is not None
-    assert (chunk.text, chunk.document.title) == ("正文。", "标题")
+    assert page_text(Page(title="标\u0000题", text="正\u200b文\ud800。")) == PageText("标题", ("正文。",))
+
+
+def test_the_page_itself_is_ordered_up_too() -> None:
+    first, second = candidate("甲", 0.9, title="别的文档"), page_candidate("乙", 0.8)
+    assert ordered_up([first, second], Page(title="YS-W5"), 0.15) == (second, first)
+    assert ordered_up([first, second], Page(title="YS-W5"), 0.05) == (first, second)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from agents.prompting import UNANSWERED, fill, instructions, prompts_version, te
 
 
 def test_a_line_with_an_empty_slot_is_left_out() -> None:
-    prompt = fill("question", tag="t", fragments="[1] 甲", question="问题", asked="", summary="")
+    prompt = fill("question", tag="t", fragments="[1] 甲", question="问题", asked="", summary="", computed="")
     assert prompt == "<资料 t>\n[1] 甲\n</资料 t>\n\n顾客的问题：问题"
 
 
 def test_a_slot_within_a_value_stays_text() -> None:
-    assert "{{tag}}" in fill("question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="")
+    assert "{{tag}}" in fill(
+        "question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="", computed=""
+    )
 
 
 def test_a_missing_value_is_an_error() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agents.types import Question
 from agents.verification.thorough import Attempt, ThoroughSearch
-from knowledge.types import Candidate, Context, Filter, Retrieval, Vector
+from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import scripted
 from tests.agents.support import candidate, retrieval
@@ -34,6 +34,7 @@ class Shelf:
         where: Filter = Filter(),  # noqa: B008 - immutable
         explain: bool = False,
         context: Context = Context(),  # noqa: B008 - immutable
+        page: PageText | None = None,
     ) -> Retrieval:
         self.asked.append((question, rewrite, where.document_ids))
         found = self._by_rewrite.get(rewrite or ("scoped" if where else ""), self._default)

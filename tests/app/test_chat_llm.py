@@ -152,13 +152,14 @@ async def test_a_small_model_at_the_same_place_answers_plain_questions(tmp_path:
 
 
 async def test_the_page_is_answered_from_and_cited_as_source_nought(tmp_path: Path) -> None:
-    page = {"title": "YS-W5", "url": "https://a.example.com", "json_ld": {"@type": "Product", "price": 899}}
-    says = Say(f"{ARRIVES}[1]这款的 price 是 899[0]。")
+    refund = "手表退款在验货后 1 个工作日内原路退回"
+    page = {"title": "YS-W5", "url": "https://a.example.com", "json_ld": {"@type": "Product", "refund": refund}}
+    says = Say(f"{ARRIVES}[1]{refund}[0]。")
     async with opened(tmp_path, says) as (client, llm):
         body = await chat(client, QUESTION, page=page)
         assert [source["index"] for source in body["data"]["sources"]] == [0, 1]
         assert body["data"]["sources"][0]["title"] == "YS-W5"
-        assert "price：899" in llm.prompt
+        assert f"refund：{refund}" in llm.prompt
 
 
 @pytest.mark.parametrize("page", [{"title": "长" * 501}, {"headings": ["甲"] * 101}, {"text": 5}, "首页"])
@@ -168,9 +169,19 @@ async def test_a_page_that_is_none_is_an_error(tmp_path: Path, page: Any) -> Non
         assert response.status_code == 422
 
 
-async def test_a_page_alone_is_no_evidence(tmp_path: Path) -> None:
+async def test_a_page_alone_is_answered_from_when_it_passes_the_gate(tmp_path: Path) -> None:
+    async with opened(tmp_path, Say("手表的活动价是 899 元[0]。")) as (client, _):
+        body = await chat(client, "手表的活动价是多少元", page={"title": "YS-W9", "text": "手表的活动价是 899 元。"})
+        assert (body["reply"], body["outcome"]) == ("手表的活动价是 899 元[0]。", "answered")
+        assert [(source["index"], source["document_id"]) for source in body["data"]["sources"]] == [(0, "")]
+        assert body["data"]["sources"][0]["score"] >= 0.6
+
+
+async def test_a_page_that_does_not_pass_the_gate_is_no_evidence(tmp_path: Path) -> None:
     async with opened(tmp_path) as (client, llm):
-        body = await chat(client, "xylophone zebra quantum", page={"text": "xylophone zebra quantum 1 yuan"})
+        body = await chat(
+            client, "xylophone zebra quantum", page={"title": "YS-K2", "text": "空气炸锅的容量是 5.5 升。"}
+        )
         assert body["outcome"] == "no_evidence"
         assert llm.requests == 0
 

@@ -15,7 +15,7 @@ from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
 from app.settings import Settings
 from app.shipped_vectors import FILE, fill, read, write
-from knowledge.calibration.questions import off_topic_questions
+from knowledge.calibration.questions import english_off_topic_questions, off_topic_questions
 from knowledge.embeddings.base import MAX_QUERY_CHARS, readable
 from knowledge.embeddings.registry import get_embedder
 from scripts.ship_vectors import kept, started
@@ -39,7 +39,7 @@ def test_all_examples_are_shipped() -> None:
     embedder = get_embedder("e5")
     anchors = [anchor.text for anchor in shipped_anchors().sentences]
     heads = [*(example.text for example in examples()), *emotion_examples(), *safety_examples()]
-    texts = [*anchors, *heads, *off_topic_questions()]
+    texts = [*anchors, *heads, *off_topic_questions(), *english_off_topic_questions()]
     missing = {embedder.key(readable(text, MAX_QUERY_CHARS), "query") for text in texts} - set(
         read(FILE, embedder.name)
     )

@@ -106,6 +106,16 @@ class IndexContract:
         assert snapshot.bm25(["从未出现"], ids) == [0.0, 0.0, 0.0]
         await base.close()
 
+    async def test_a_text_that_is_not_in_it_scores_as_if_it_were(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        await base.apply(chunks(*TEXTS))
+        snapshot, terms = base.index.snapshot(), [*ANALYZER.tokens(QUESTION), "运费"]
+        own = [snapshot.bm25_of(terms, ANALYZER.tokens(text)) for text in TEXTS]
+        assert own == pytest.approx(snapshot.bm25(terms, [f"c{row}" for row in range(len(TEXTS))]), rel=1e-4)
+        assert snapshot.bm25_of(["从未出现"], ["从未出现"]) > snapshot.bm25_of(["运费"], ["运费"]) > 0
+        assert snapshot.bm25_of([], ["运费"]) == snapshot.bm25_of(["运费"], []) == 0.0
+        await base.close()
+
     async def test_idf_is_highest_for_what_occurs_nowhere(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from knowledge.errors import InvalidConfiguration
+from knowledge.overlay import PageReader
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.registry import RERANKERS, RerankerOptions, get_reranker
+from knowledge.types import PAGE_ID, PageText
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
 
 QUESTION = "退货的运费谁承担"
@@ -63,6 +65,13 @@ async def test_a_score_does_not_depend_on_the_company(reranker: Reranker, base: 
     together = await reranker.score(asked, snapshot, FUSED)
     alone = [(await reranker.score(asked, snapshot, {name: FUSED[name]}))[0] for name in IDS]
     assert alone == pytest.approx(together, abs=1e-2)
+
+
+async def test_a_page_over_the_base_is_scored_as_a_chunk_of_it(reranker: Reranker, base: Base) -> None:
+    reader = PageReader(base.embedder, ANALYZER)
+    seen = await reader.over(base.index.snapshot(), PageText("", (TEXTS[0],)), [QUESTION], embed=True)
+    scores = await reranker.score(await query(base, QUESTION), seen, FUSED | {PAGE_ID: FUSED["c0"]})
+    assert scores[-1] == pytest.approx(scores[0], abs=1e-2)
 
 
 async def test_no_chunks_get_no_scores(reranker: Reranker, base: Base) -> None:

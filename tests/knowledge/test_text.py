@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.text import Analyzer, clean, fold
+from knowledge.text import Analyzer, clean, fold, variants_apart
 
 PLAIN = Analyzer()
 
@@ -16,14 +16,33 @@ def test_model_numbers_order_ids_and_versions_are_kept_whole(identifier: str) ->
     assert identifier.lower() in PLAIN.tokens(f"请问{identifier}在哪里查")
 
 
-@pytest.mark.parametrize("identifier", ["JD20240101123", "13800138000", "x5pro"])
+@pytest.mark.parametrize("identifier", ["JD20240101123", "13800138000", "x5a"])
 def test_letters_and_digits_without_a_separator_stay_together(identifier: str) -> None:
     assert identifier.lower() in PLAIN.tokens(f"订单{identifier}到哪了")
 
 
 def test_the_parts_of_a_model_number_are_found_too() -> None:
     assert {"ax", "3000"} <= set(PLAIN.tokens("AX-3000"))
-    assert {"x", "5", "pro"} <= set(PLAIN.tokens("x5pro"))
+    assert {"x", "5", "a"} <= set(PLAIN.tokens("x5a"))
+
+
+@pytest.mark.parametrize("written", ["h30pro", "H30PRO", "h30 pro", "H30-Pro", "h30_pro", "Ｈ30ｐｒｏ"])
+def test_a_model_and_its_variant_are_two_words_however_written(written: str) -> None:
+    assert PLAIN.tokens(f"{written}怎么充电") == PLAIN.tokens("H30 Pro怎么充电")
+    assert {"h30", "pro"} <= set(PLAIN.tokens(written)) & set(PLAIN.tokens(f"YS-{written}"))
+
+
+def test_several_suffixes_and_a_model_of_digits_are_apart() -> None:
+    assert {"15", "pro", "max"} <= set(PLAIN.tokens("苹果15promax"))
+
+
+@pytest.mark.parametrize("text", ["order-a1-se-77", "a20240101pro", "v8.maximum", "v8 profile", "a1-pro.md", "8air7"])
+def test_what_is_no_variant_of_a_model_stays_as_it_is(text: str) -> None:
+    assert variants_apart(text) == text
+
+
+def test_a_variant_is_a_word_of_the_tenant_however_written() -> None:
+    assert Analyzer(["h30pro"]).tokens("H30 Pro") == Analyzer(["H30 Pro"]).tokens("h30pro")
 
 
 @pytest.mark.parametrize(

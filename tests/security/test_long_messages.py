@@ -22,7 +22,7 @@ from agents.complexity import is_complex
 from agents.emotion import emotion
 from agents.excerpt import excerpt
 from agents.language import in_english
-from agents.pages import about_page, page_chunk
+from agents.pages import about_page, page_text
 from agents.profile import TenantProfile
 from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 from agents.routing.entities import shipped_extractor
@@ -35,8 +35,9 @@ from agents.ticketing.wording import own_tickets, wished
 from agents.types import Page, Question, Turn
 from agents.understanding.safety import read_safety
 from app.chat.guard import Guard, Rejected
-from app.chat.questions import normalised, self_contained
+from app.chat.questions import normalised
 from app.privacy import masked, personal_data
+from knowledge.overlay import passage
 from knowledge.spelling import Speller
 from knowledge.text import Analyzer
 from scripts.attacks.base import Target
@@ -79,10 +80,12 @@ def readers() -> dict[str, Reader]:
     queries = load_queries(schema, load_schema(schema))
     earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
     page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
+    read = page_text(page)
+    assert read is not None
     return {
         "privacy": lambda text: (personal_data(text), masked(text)),
         "screening": lambda text: features(views(text)),
-        "questions": lambda text: (normalised(text), self_contained(text)),
+        "questions": normalised,
         "tickets": lambda text: (own_tickets(text), wished(text), decided(text), described(text)),
         "rules": lambda text: (explicit(text), ticket_asked(text)),
         "entities": shipped_extractor().extract,
@@ -97,7 +100,7 @@ def readers() -> dict[str, Reader]:
         "tokens": analyzer.tokens,
         "occurring": analyzer.occurring,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (about_page(Question(text, page=page)), page_chunk(page, text)),
+        "page": lambda text: (about_page(Question(text, page=page)), passage(read, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
 

@@ -11,10 +11,10 @@ from agents.business.offline.amounts import find_amounts
 from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading
 from agents.business.offline.subjects import Subject, Subjects
-from agents.business.offline.times import find_time
 from agents.business.offline.understanding import Heard, Understanding, blanked, of_kind
 from agents.routing.entities import EntityExtractor
 from agents.routing.types import Entity
+from agents.understanding.times import find_time
 from knowledge.text import fold
 
 CUE, WORD, NUMBER, HEAD, UNFIT = 3, 1, 4, 2, 2

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agents.business.offline.amounts import Comparison
-from agents.business.offline.stretches import Period
 from agents.business.offline.subjects import Moment, Subject
+from agents.understanding.stretches import Period
 
 
 class Give(StrEnum):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from agents.business.offline.reading import Give, Reading
-from agents.business.offline.stretches import Period
 from agents.business.offline.subjects import Moment, literal
+from agents.understanding.stretches import Period
 
 _LIKE = re.compile(r"((?:LOWER\()?[\w.]+\)?) LIKE \{\}")
 _COLUMN = re.compile(r"\b[a-z_]\w*\.[a-z_]\w*")

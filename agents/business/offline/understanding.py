@@ -12,11 +12,11 @@ from agents.business.offline.filters import Named, conditions, exclusive, named_
 from agents.business.offline.language import Language
 from agents.business.offline.leftovers import is_noun, odd_words, unread, words_of
 from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
-from agents.business.offline.stretches import DAY, Period, ahead
 from agents.business.offline.subjects import SUM, Moment, Subject
-from agents.business.offline.times import Found
 from agents.routing.amounts import amount
 from agents.routing.types import Entity
+from agents.understanding.stretches import DAY, Period, ahead
+from agents.understanding.times import Found
 
 RECENT_ROWS, RECENT_DAYS = 5, 30
 _MANY = frozenset({"n", "n2", "n3", "n4", "n5"})

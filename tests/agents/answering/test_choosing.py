@@ -63,3 +63,21 @@ async def test_of_clauses_about_models_the_one_that_is_asked_for_is_shown() -> N
 async def test_a_clause_that_may_be_a_condition_stays() -> None:
     text = "按住警铃键 3 秒接通中控室；没有反应的拨打应急专线。"
     assert await reply("警铃键按多久", text) == text
+
+
+PASSES = (
+    "游泳馆的月卡每张 320 元，办理以后三天内没有使用的可以全额退还，其余的一律不退也不能转让给别人。\n"
+    "停车的月卡每月 380 元，按自然月计费，一车一卡，到期以前系统会发短信提醒车主及时续费。\n"
+    "宠物的登记不收费，入户以后十五天以内带上犬证和免疫证明到服务中心办理，遗失的可以补办。"
+)
+
+
+async def test_for_an_english_question_its_words_in_chinese_choose() -> None:
+    said = await reply("How much is parking per month?", PASSES)
+    assert "停车的月卡每月 380 元" in said
+    assert "宠物" not in said
+
+
+async def test_of_an_english_question_without_a_known_word_its_type_chooses() -> None:
+    price = "每次 45 元，凭票入场。"
+    assert (await reply("how much is the zamboni", "本品由专人看管，离开的时候请带好随身的东西。", price)) == price

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.calibration.fit import MIN_LABELLED, Labelled, fit
+from knowledge.calibration.fit import MIN_LABELLED, Labelled, fit, fit_english
 from knowledge.calibration.model import CUTOFF_PROBABILITY
 
 scores = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
@@ -71,3 +71,8 @@ def test_a_base_whose_own_questions_score_no_better_than_others_refuses_them() -
 def test_a_base_without_a_word_to_ask_about_refuses_unrelated_questions() -> None:
     fitted = fit("cosine", spread(0.1, 0.3), [])
     assert fitted.probability(0.2) < CUTOFF_PROBABILITY
+
+
+def test_english_questions_lack_what_their_unrelated_ones_score_less() -> None:
+    fitted = fit_english(fit("cosine", [0.5, 0.6, 0.7], [0.9]), [0.3, 0.4, 0.9])
+    assert fitted.english == pytest.approx(0.2)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import jieba
 
-from knowledge.calibration.questions import off_topic_questions, pseudo_questions
+from knowledge.calibration.questions import english_off_topic_questions, off_topic_questions, pseudo_questions
 from tests.knowledge.builders import TEXTS, chunks, faq
 
 
@@ -11,6 +11,11 @@ def test_off_topic_questions_are_many_distinct_and_short() -> None:
     assert len(questions) >= 90
     assert len(set(questions)) == len(questions)
     assert all(question == question.strip() and 2 <= len(question) <= 60 for question in questions)
+
+
+def test_english_off_topic_questions_are_many_and_distinct() -> None:
+    questions = english_off_topic_questions()
+    assert len(set(questions)) == len(questions) >= 60
 
 
 def test_off_topic_questions_ask_nothing_that_a_company_would_document() -> None:

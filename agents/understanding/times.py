@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from agents.business.offline.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
-from agents.business.offline.relative import NUMBER, RECENT, UNIT, WITHIN, relative
-from agents.business.offline.stretches import PART, Period
+from agents.understanding.calendars import DAY_NUMBER, FEAST, MONTH, MONTHS, QUARTER, YEAR, calendar
+from agents.understanding.relative import NUMBER, RECENT, UNIT, WITHIN, relative
+from agents.understanding.stretches import PART, Period
 
 _NOT_AFTER = r"(?<![\d.第每一二三四五六七八九十])"
 _MORE = tuple(
@@ -79,6 +79,11 @@ def find_time(text: str, named: Sequence[str], today: date) -> tuple[Found | Non
         last = first.period.end if first.said(text).endswith(("底", "末")) else first.period.start
         first = replace(first, end=match.end(), period=Period(None, last))
     return first, not others and not unread
+
+
+def find_times(text: str, named: Sequence[str], today: date) -> list[Found]:
+    """All the times of a folded text, each by itself. `named`: its date entities."""
+    return _places(text, _spans(text, named), today)
 
 
 def _merged(text: str, places: Sequence[Found]) -> list[Found]:

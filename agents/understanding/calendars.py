@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from agents.business.offline.stretches import (
+from agents.routing.amounts import amount
+from agents.understanding.stretches import (
     DAY,
     PART,
     YEARS,
@@ -15,7 +16,6 @@ from agents.business.offline.stretches import (
     months_before,
     one_day,
 )
-from agents.routing.amounts import amount
 
 _SAID = "|".join(YEARS)
 YEAR = rf"(?:(?:19|20)?\d{{2}}年|{_SAID})的?"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from agents.business.offline.stretches import (
+from agents.routing.amounts import amount
+from agents.understanding.stretches import (
     DAY,
     PART,
     YEARS,
@@ -15,7 +16,6 @@ from agents.business.offline.stretches import (
     months_before,
     one_day,
 )
-from agents.routing.amounts import amount
 
 A_FEW = 7
 NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九十]{1,3})"
@@ -113,6 +113,12 @@ def _ago(text: str, today: date) -> Period | None:
     number, unit = int(amount(match["n"])), match["unit"]
     start = _back(_first_of(unit, today), number, unit)
     return Period(start, _back(start, -1, unit))
+
+
+def exactly_ago(text: str, today: date) -> date | None:
+    """The very day of 三天前 and 两周前; a month is too long to mean one."""
+    match = _AGO.fullmatch(text)
+    return None if match is None or match["unit"] in _MONTHS else _back(today, int(amount(match["n"])), match["unit"])
 
 
 def _recent(text: str, today: date) -> Period | None:

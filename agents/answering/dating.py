@@ -1,0 +1,49 @@
+"""Days and periods in the words of a reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from agents.answering.periods import Rule, Unit
+from agents.wording.catalogue import say
+
+_PERIODS = {
+    Unit.HOUR: "period_hours",
+    Unit.DAY: "period_days",
+    Unit.WORKDAY: "period_workdays",
+    Unit.WEEK: "period_weeks",
+    Unit.MONTH: "period_months",
+    Unit.YEAR: "period_years",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """When and in which language something is told."""
+
+    today: date
+    english: bool
+
+    def days(self, *days: date, weekday: bool = False) -> list[str]:
+        """Days in words, all with their years where one of them is not this year's."""
+        year = any(day.year != self.today.year for day in days)
+        return [day_said(day, self.english, year=year, weekday=weekday) for day in days]
+
+    def say(self, key: str, **values: str) -> str:
+        return say(key, self.english, **values)
+
+
+def day_said(day: date, english: bool, *, year: bool, weekday: bool = False) -> str:
+    """A day: 11 月 18 日, 2027 年 1 月 6 日, November 18, 12 月 12 日（周六）."""
+    if english:
+        name = f"{day:%B} {day.day}" + f", {day.year}" * year
+        return f"{day:%A}, {name}" if weekday else name
+    name = f"{day.year} 年 " * year + f"{day.month} 月 {day.day} 日"
+    return f"{name}（周{'一二三四五六日'[day.weekday()]}）" if weekday else name
+
+
+def period_said(rule: Rule, english: bool) -> str:
+    """How long a rule lasts: 3 个工作日, 3 business days."""
+    count = f"{rule.amount:g}"
+    return say(_PERIODS[rule.unit], english, count=count)

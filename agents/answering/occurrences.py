@@ -1,0 +1,80 @@
+"""Days without an event: between two that are named, when something comes again, which part of the year one is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agents.answering.dating import Told
+from agents.answering.events import features
+from agents.answering.recurring import Recurring, recurring_of, seasons_of
+from agents.understanding.answer_type import AnswerType, answer_types
+from agents.understanding.dates import Said
+from agents.understanding.stretches import months_before
+from knowledge.text import fold
+
+_DAYS = ("天", "days")
+_NEXT = ("下次", "下一次", "最近一次", "这次", "next")
+
+
+def between(question: str, said: Sequence[Said], told: Told) -> str | None:
+    """How many days lie between two that are named."""
+    days = [one for one in said if one.single]
+    kinds = set(answer_types(question))
+    counted = AnswerType.QUANTITY in kinds and any(word in fold(question) for word in _DAYS)
+    if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(said) != 2:
+        return None
+    start, end = days[0].first, days[1].first
+    end = months_before(end, -12) if end < start and days[1].any_year else end
+    if end < start:
+        return None
+    names = told.days(start, end)
+    return told.say("days_between", start=names[0], end=names[1], count=str((end - start).days))
+
+
+def again(question: str, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
+    """On which day of a month that is named something comes again, or when it does next."""
+    if AnswerType.DATE not in answer_types(question):
+        return None
+    months = [one for one in said if not one.single]
+    coming = any(word in fold(question) for word in _NEXT)
+    if len(months) != 1 and not coming:
+        return None
+    rule = _only(recurring_of(text) for text in quoted) or _fitting_recurring(question, context, quoted)
+    if rule is None:
+        return None
+    if len(months) == 1:
+        days = rule.days(*months[0].ahead(told.today))
+    else:
+        days = rule.days(told.today, months_before(told.today, -2))[:1]
+    if not days:
+        return None
+    regular, put_off = [day for day, _ in days], [day for _, day in days]
+    key = "recurring_day" if regular == put_off else "recurring_postponed"
+    names = told.days(*regular, *put_off, weekday=True)
+    separator = ", " if told.english else "、"
+    first, then = (separator.join(group) for group in (names[: len(days)], names[len(days) :]))
+    return told.say(key, rule=rule.written, regular=first, days=then)
+
+
+def _only(found: Iterable[Iterable[Recurring]]) -> Recurring | None:
+    rules = {(rule.written, rule.postponed): rule for group in found for rule in group}
+    return next(iter(rules.values())) if len(rules) == 1 else None
+
+
+def _fitting_recurring(question: str, context: str, quoted: Sequence[str]) -> Recurring | None:
+    wanted = features(question) | features(context)
+    scored = [(len(wanted & features(rule.sentence)), rule) for text in quoted for rule in recurring_of(text)]
+    best = max((score for score, _ in scored), default=0)
+    rules = [rule for score, rule in scored if score == best]
+    return rules[0] if best and len(rules) == 1 else None
+
+
+def season(said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
+    """Which part of the year a day falls in, where the documents tell several apart."""
+    if len(said) != 1:
+        return None
+    holding, count = seasons_of(quoted, said[0].first, said[0].last)
+    if count < 2 or len(holding) != 1:
+        return None
+    name = told.days(said[0].first)[0] if said[0].single else told.say("month", month=str(said[0].first.month))
+    return told.say("season", day=name, range=holding[0])

@@ -1,0 +1,144 @@
+"""The days that a message says: 上周三, 11月2号, 2026-11-02, 昨天晚上8点, November 3, last Wednesday."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+
+from agents.routing.amounts import amount
+from agents.routing.entities import shipped_extractor
+from agents.understanding.relative import exactly_ago
+from agents.understanding.stretches import DAY, Period, ahead, months_before
+from agents.understanding.times import find_times
+from knowledge.text import fold
+
+_YEAR_SAID = re.compile(r"\d{4}|年")
+_CALENDAR = re.compile(r"(?:\d|[一二三四五六七八九十]).{0,2}[月./-]|双|节")
+_CLOCK = re.compile(
+    r"\s*(?P<part>凌晨|早上|上午|中午|下午|傍晚|晚上?|夜里)?\s*(?<!\d)(?P<hour>[01]?\d|2[0-4]|[一二两三四五六七八九十]{1,2})"
+    r"(?::(?P<minute>[0-5]\d)|[点时](?!间|候)(?P<half>半)?)\s*(?P<latin>[ap]m)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_ENGLISH = (
+    re.compile(rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+(?P<year>\d{{4}}))?"),
+    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>\d{{4}}))?\b"),
+    re.compile(r"\b(?P<word>the day before yesterday|yesterday|today|tomorrow)\b"),
+    re.compile(rf"\b(?:(?P<which>last|this|next)\s+|on\s+)(?P<weekday>{'|'.join(_WEEKDAYS)})[a-z]*\b"),
+    re.compile(r"\b(?P<ago>\d{1,3}|a|one|two|three|four|five|six|seven|ten)\s+(?P<unit>day|week)s?\s+ago\b"),
+)
+_WORDS = {"the day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1}
+_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Where a time stands in the folded text, and its days from `first` to `last`; `at`: the hour of a single day;
+    `any_year`: the year is a guess, the last one in which the day was.
+    """
+
+    start: int
+    end: int
+    first: date
+    last: date
+    at: time | None = None
+    any_year: bool = False
+
+    @property
+    def single(self) -> bool:
+        return self.first == self.last
+
+    def ahead(self, today: date) -> tuple[date, date]:
+        """Its days, those to come where the year is open."""
+        if not self.any_year:
+            return self.first, self.last
+        stretch = ahead(Period(self.first, self.last + DAY), today)
+        return stretch.start or self.first, (stretch.end or self.last + DAY) - DAY
+
+
+def said_days(message: str, today: date) -> tuple[Said, ...]:
+    """The times of a message whose days are certain but for the year, in order; a mere hour is one of today."""
+    text = fold(message)
+    found = [*_chinese(text, today), *_english(text, today)]
+    found.sort(key=lambda said: (said.start, -said.end))
+    kept: list[Said] = []
+    for said in found:
+        if not kept or said.start >= kept[-1].end:
+            kept.append(_with_hour(text, said))
+    return tuple(kept) or tuple(_hours(text, today))
+
+
+def without_days(message: str) -> str:
+    """What a message says besides the days of the calendar, folded; empty when that is nothing.
+
+    周末 and 这个月 stay: rules speak of them, too.
+    """
+    text = fold(message)
+    for said in reversed(said_days(message, date.today())):  # where they stand is the same on any day
+        if re.search(r"\d", text[said.start : said.end]):
+            text = f"{text[: said.start]} {text[said.end :]}"
+    return " ".join(text.split())
+
+
+def _chinese(text: str, today: date) -> Iterator[Said]:
+    named = [entity.text for entity in shipped_extractor().extract(text).certain if entity.kind == "date"]
+    for found in find_times(text, named, today):
+        said = found.said(text)
+        if day := exactly_ago(said, today):
+            yield Said(found.start, found.end, day, day)
+        elif found.period.start is not None and found.period.end is not None:
+            any_year = _CALENDAR.search(said) is not None and not _YEAR_SAID.search(said)
+            yield Said(found.start, found.end, found.period.start, found.period.end - DAY, any_year=any_year)
+
+
+def _english(text: str, today: date) -> Iterator[Said]:
+    for pattern in _ENGLISH:
+        for match in pattern.finditer(text):
+            if (day := _english_day(match.groupdict(), today)) is not None:
+                yield Said(*match.span(), day, day, any_year="month" in match.groupdict() and not match["year"])
+
+
+def _english_day(said: dict[str, str | None], today: date) -> date | None:
+    if word := said.get("word"):
+        return today + _WORDS[word] * DAY
+    if count := said.get("ago"):
+        number = _COUNTS.get(count) or int(count)
+        return today - timedelta(days=number * (7 if said["unit"] == "week" else 1))
+    if weekday := said.get("weekday"):
+        monday = today - today.weekday() * DAY
+        steps = {"last": -7, "next": 7}.get(said["which"] or "", 0)
+        day = monday + (_WEEKDAYS.index(weekday) + steps) * DAY
+        return day - 7 * DAY if said["which"] is None and day > today else day
+    year = int(said["year"] or today.year)
+    try:
+        day = date(year, _MONTHS.index(str(said["month"])) + 1, int(str(said["day"])))
+    except ValueError:
+        return None
+    return months_before(day, 12) if not said["year"] and day.month > today.month else day
+
+
+def _with_hour(text: str, said: Said) -> Said:
+    match = _CLOCK.match(text, said.end) if said.single else None
+    hour = _time(match) if match else None
+    if match is None or hour is None:
+        return said
+    return Said(said.start, match.end(), said.first, said.last, hour, said.any_year)
+
+
+def _hours(text: str, today: date) -> Iterator[Said]:
+    for match in _CLOCK.finditer(text):
+        certain = match["part"] or match["hour"].isdigit()  # 有一点 is no time
+        if certain and (hour := _time(match)) is not None:
+            yield Said(*match.span(), today, today, hour)
+
+
+def _time(match: re.Match[str]) -> time | None:
+    written = match["hour"]
+    hour = int(written) if written.isdigit() else int(amount(written))
+    late = match["latin"] == "pm" or match["part"] in {"下午", "傍晚", "晚", "晚上", "夜里"}
+    hour += 12 * (late and hour < 12)
+    return time(hour, int(match["minute"] or (30 if match["half"] else 0))) if hour < 24 else None

@@ -1,0 +1,116 @@
+"""One spelling for what a message asks: it is embedded, searched and routed so; what is shown and kept is the original.
+
+Nobody's documents say 咋退啊亲, and an embedding of politeness is an embedding of politeness. Numbers, codes, negations
+and models mean the same afterwards, and nothing is summarised.
+"""
+
+from __future__ import annotations
+
+import re
+
+from knowledge.text import simplify, variants_apart
+
+EDGE_CHARS = 24
+"""Of a clause, how much may be thanks at its end."""
+_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code) not in "！（），：；？"} | {
+    0x3000: " "
+}
+"""Letters, digits and signs; the punctuation of Chinese stays. NFKC would turn 10² into 102."""
+_EMOJI = re.compile(
+    "[\u200d\u20e3\u2600-\u26ff\u2700-\u2775\u2794-\u27bf\u2b50\u2b55\u3030\ufe0e\ufe0f"
+    "\U0001f000-\U0001f0ff\U0001f1e6-\U0001faff\U000e0020-\U000e007f]+"
+)
+"""Pictures, what joins and colours them, not the numbers in circles."""
+_SPACE = re.compile(r"[^\S\n]+")
+_MODEL = re.compile(
+    r"(?<![a-z0-9@._/])[a-z]{1,2}(?:-[a-z]{1,2})?[0-9]{1,4}(?:\s(?:pro|max|plus|lite|mini|ultra|se|air)\b)*"
+    r"(?![a-z0-9@]|[._/][a-z0-9])",
+    re.IGNORECASE | re.ASCII,
+)
+"""A code of one or two letters is written in capitals: ys-h30 pro -> YS-H30 Pro."""
+_PRINTED = {"se": "SE"}
+_SPELT = {
+    "咋": "怎么",
+    "啥子": "什么",
+    "啥": "什么",
+    "肿么": "怎么",
+    "神马": "什么",
+    "灰常": "非常",
+    "酱紫": "这样",
+    "有木有": "有没有",
+    "有米有": "有没有",
+    "莫得": "没有",
+    "冇": "没有",
+    "乜嘢": "什么",
+    "边度": "哪里",
+    "唔该": "谢谢",
+    "唔": "不",
+    "嘅": "的",
+    "咗": "了",
+    "喺": "在",
+}
+"""Dialect and chat spelling -> the standard one. Only what means nothing else inside other words."""
+_NOT_BEFORE = {"咋": "(?![舌呼])", "唔": "(?=[知得系可能想会使识见明])"}
+_WORD = re.compile("|".join(word + _NOT_BEFORE.get(word, "") for word in _SPELT))
+_NONE = re.compile(r"(?<![^,，。.!！?？\s我你您他她它们还就都也这那里])木有|(?<=[我你您他她们还就都也])米有")
+"""没有, but not in 实木有味道吗 or 小米有货吗."""
+_NOT = re.compile(r"([能会可是要行好])8(?=\1)|(?:(?<=[我你您还就都也])|(?<![^,，。!！?？]))8(?=能)")
+"""不, but not in iPhone 8能用吗 or 要8会员卡."""
+_GOOD = re.compile(r"(?<=好)滴(?=[吧呢啊呀哦,，。.!！~～\s]|$)")
+_POLITE = (
+    r"(?:你好|您好)(?![像几多奇不久看用坏])[呀啊哈]?|哈喽|(?:hi|hello|hey|那个|是这样的?)(?=$|请问|麻烦|我?想问)"
+    r"|(?:喂|嗨|亲亲?)(?=\W|$|[你您]好|在吗|请问|麻烦|我?想问)|亲爱的|不好意思|在吗|在不在|打扰(?:一?下|了)|劳驾|话说|有个(?:事儿?|问题)(?=$|想|问|请教|咨询)|我?跟你们?说(?=\W|$)|客服(?=[你您]好|\W|$)"
+    r"|麻烦(?:您|你|大家)?(?=[帮给查看问请告说发把]|\W|$)|请问(?:一?下)?(?!题)|(?:问|咨询|请教|打听)一?下(?!题)"
+    r"|我?(?:就|还|再|也|是)?想要?(?:请问|咨询|请教|了解|知道|问问|问)(?:一?下)?(?:的是)?(?!题)"
+)
+_OPENING = re.compile(rf"\s*(?:(?:{_POLITE})\s*)+", re.IGNORECASE)
+_THANKS = (
+    r"(?:谢谢|多谢|谢了|感谢|拜托|辛苦)(?:你们?|您|了|啦|哈|啊|哦|大家)*|(?<=[吗呢吧啊哦呀了么嘛])亲|亲亲?$"
+    r"|麻烦(?:你|您)?了|在线等"
+)
+_CLOSING = re.compile(rf"(?:^|(?<![么样何不用声封母父]))(?:\s*(?:{_THANKS}))+\s*$")
+_CLAUSE = re.compile(r"([,，。!！?？;；:：~～…\n]+)")
+_LOOSE = ",，、;；:：~～… \n\t"
+
+
+def normalised(text: str) -> str:
+    """The text in one spelling, without greetings and thanks; one that is nothing else stays. Linear in its length."""
+    plain = _EMOJI.sub(" ", simplify(text.translate(_HALF_WIDTH)))
+    plain = _SPACE.sub(" ", plain).strip()
+    if not plain:
+        return text
+    plain = _MODEL.sub(_as_printed, variants_apart(plain))
+    return _without_politeness(_standard(plain)) or plain
+
+
+def _standard(text: str) -> str:
+    """Standard Chinese."""
+    if text.isascii():
+        return text
+    text = _WORD.sub(lambda match: _SPELT[match.group()], text)
+    return _GOOD.sub("的", _NOT.sub(lambda match: (match[1] or "") + "不", _NONE.sub("没有", text)))
+
+
+def _as_printed(match: re.Match[str]) -> str:
+    model, *variants = match.group().split()
+    return " ".join((model.upper(), *(_PRINTED.get(variant.lower(), variant.capitalize()) for variant in variants)))
+
+
+def _without_politeness(text: str) -> str:
+    """Clause by clause; one that is only polite goes with the sign behind it."""
+    pieces = _CLAUSE.split(text)
+    kept = []
+    for clause, sign in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
+        if rest := _asked(clause):
+            kept.append(rest + sign)
+        elif not clause.strip():
+            kept.append(sign)
+    return "".join(kept).strip(_LOOSE)
+
+
+def _asked(clause: str) -> str:
+    """A clause without the polite words at its edges."""
+    if opening := _OPENING.match(clause):
+        clause = clause[opening.end() :]
+    edge = clause[-EDGE_CHARS:]
+    return clause[: len(clause) - len(edge)] + _CLOSING.sub("", edge)

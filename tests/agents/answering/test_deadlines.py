@@ -1,0 +1,136 @@
+"""Dates that follow from a rule and a day in the message."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, time
+from pathlib import Path
+
+import pytest
+
+from agents.answering.deadlines import computed
+from agents.answering.periods import Unit, rules_of
+from agents.answering.recurring import recurring_of
+from agents.draft import Draft
+from agents.llm.base import Citation, Request, Text
+from agents.understanding.dates import said_days, without_days
+from agents.verification.support import Support, SupportChecker
+from app.chat.questions import self_contained
+from app.evaluation.grounding import unfounded
+from tests.agents.support import candidate
+
+TODAY = date(2026, 11, 22)
+CASES = [json.loads(line) for line in Path("tests/agents/deadlines.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_the_date_is_computed_or_nothing_is_said(case) -> None:  # type: ignore[no-untyped-def]
+    english = case.get("english", False)
+    told = computed(case["question"], case.get("context", ""), case["quoted"], TODAY, english)
+    if case["expect"] is None:
+        assert told is None
+    else:
+        assert told is not None and all(words in told for words in case["expect"]), told
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["said"]], ids=lambda case: case["id"])
+def test_the_day_of_a_message_is_read(case) -> None:  # type: ignore[no-untyped-def]
+    said = said_days(case["question"], TODAY) or said_days(case.get("context", ""), TODAY)
+    assert date.fromisoformat(case["said"]) in {day for one in said for day in (one.first, one.ahead(TODAY)[0])}
+
+
+def test_an_hour_belongs_to_its_day_and_a_mere_word_is_none() -> None:
+    (said,) = said_days("昨天下午3点半付的款", TODAY)
+    assert (said.first, said.at) == (date(2026, 11, 21), time(15, 30))
+    assert said_days("有一点不明白", TODAY) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("签收后七天内可退", date(2026, 11, 27), date(2026, 12, 4)),
+        ("办理后半年内有效", date(2026, 8, 31), date(2027, 2, 28)),
+        ("下单后 2 个工作日内发货", date(2026, 11, 20), date(2026, 11, 24)),
+        ("开课前两周可退款", date(2026, 12, 1), date(2026, 11, 17)),
+        ("Returns are accepted within 2 weeks of receipt", date(2026, 12, 20), date(2027, 1, 3)),
+    ],
+)
+def test_periods_run_over_the_ends_of_months_and_years(text: str, start: date, end: date) -> None:
+    (rule,) = rules_of(text)
+    assert rule.end(start) == end
+
+
+@pytest.mark.parametrize(
+    "text", ["热线 24 小时开通", "每 30 天结算", "第 7 天到账", "3 月 5 日后的订单", "产品净重 3 kg"]
+)
+def test_a_number_that_limits_nothing_is_no_rule(text: str) -> None:
+    assert list(rules_of(text)) == []
+
+
+def test_a_rule_that_no_calendar_holds_gives_no_date() -> None:
+    (rule,) = rules_of("购买后 9999 年内有效")
+    assert (rule.unit, rule.end(TODAY)) == (Unit.YEAR, None)
+
+
+def test_what_comes_again_is_found_in_its_month() -> None:
+    (last,) = recurring_of("每月最后一个周五盘点")
+    assert [day for day, _ in last.days(date(2026, 12, 1), date(2027, 1, 31))] == [
+        date(2026, 12, 25),
+        date(2027, 1, 29),
+    ]
+    assert list(recurring_of("每周一次例会")) == []
+
+
+def test_a_day_of_a_month_that_falls_on_a_weekend_is_put_off() -> None:
+    (rule,) = recurring_of("每月 15 日缴费，遇周末顺延")
+    assert rule.days(date(2026, 8, 1), date(2026, 8, 31)) == [(date(2026, 8, 15), date(2026, 8, 17))]
+
+
+def test_an_answer_that_quotes_a_rule_ends_with_its_date_and_says_so() -> None:
+    question, rule = "上周三签收的耳机还能退吗", "签收后 7 天内可无理由退货。"
+    draft = Draft(Request(question, (candidate(rule),), today=TODAY), confident=True)
+    draft.take(Text(rule))
+    draft.take(Citation(0, rule))
+    assert draft.rest() == ["\n从 11 月 11 日算起，第 7 天是 11 月 18 日（当天不计）。今天是 11 月 22 日，已经过了。"]
+    answer = draft.answer("knowledge", ())
+    assert answer.reply.endswith(answer.computed) and answer.computed
+    assert unfounded(answer.reply, [rule, question]) and not unfounded(answer.reply, [rule, question, answer.computed])
+
+
+def test_a_model_may_say_the_computed_date_and_no_other() -> None:
+    rule = "签收后 7 天内可无理由退货。"
+    computed_date = computed("上周三签收的，哪天前能退", "", [rule], TODAY, False) or ""
+    checker = SupportChecker({0: candidate(rule).chunk}, "上周三签收的，哪天前能退", computed=computed_date)
+    assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 18 日。", [0]).support is Support.SUPPORTED
+    assert checker.check(computed_date.split("。")[0] + "。").support is Support.SUPPORTED
+    assert checker.check("签收后 7 天内可无理由退货，也就是到 11 月 19 日。", [0]).support is Support.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "rule", "expect"),
+    [
+        ("9月1号办的啥时候到期", "标准间的长住证能用多久", "长住证有效期：套间 90 天，标准间 60 天。", "10 月 31 日"),
+        ("9月1号办的啥时候到期", "", "长住证有效期：套间 90 天，标准间 60 天。", None),
+        ("11月2号办的瑜伽年卡，最晚哪天能退", "", "季卡：办卡 7 天内可退；年卡：办卡 30 天内可退。", "12 月 2 日"),
+        ("11月2号签收的瑜伽垫，最晚哪天能退", "", "年卡：办卡 30 天内可退。", None),
+    ],
+)
+def test_of_several_periods_the_one_that_is_asked_about_counts(
+    question: str, context: str, rule: str, expect: str | None
+) -> None:
+    told = computed(question, context, [rule], TODAY, False)
+    assert (told is None) if expect is None else (told is not None and expect in told)
+
+
+def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
+    rule = "教师节摇号每年两次：3 月和 9 月的第一个周六公开进行。"
+    told = computed("明年3月是哪天", "什么时候摇号", [rule], TODAY, False)
+    assert told is not None and "2027 年 3 月 6 日" in told
+    assert computed("明年4月是哪天", "什么时候摇号", [rule], TODAY, False) is None
+
+
+def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
+    assert without_days("12月是几号") == "是几号"
+    assert without_days("明年3月那次") == "那次"
+    assert without_days("这个月没用完能攒到下个月不") == "这个月没用完能攒到下个月不"
+    assert not self_contained("11月3号签收的耳机能退吗") and self_contained("签收的耳机能不能退货")

@@ -1,0 +1,39 @@
+"""A question finds the same passage however it is asked: `scripts/evaluate.py --metamorphic` says so of all of them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app import shipped_vectors
+from app.db.embedding_cache import SqliteEmbeddingCache
+from app.retrieval import embedder_options
+from app.settings import Settings
+from knowledge.embeddings.registry import get_embedder
+from knowledge.evaluation.dataset import load_set
+from knowledge.evaluation.runner import build_retriever
+from knowledge.text import Analyzer
+from scripts.evaluation.metamorphic import MANNERS, metamorphic_report
+
+SAME = 0.95
+EVERY = 4
+"""Of the 267 questions of the samples one in so many, 67."""
+SAMPLES = Path(__file__).parents[2] / "knowledge" / "samples"
+
+
+@pytest.mark.timeout(240)
+async def test_the_best_source_stays_the_same_in_any_manner(
+    tmp_path: Path, embedding_cache: SqliteEmbeddingCache
+) -> None:
+    """Half a minute while vectors have to be made, seconds afterwards."""
+    options = embedder_options(Settings(data_dir=tmp_path, embedder="e5", _env_file=None))
+    data = load_set(SAMPLES)
+    with closing(get_embedder("e5", embedding_cache, options)) as embedder:
+        shipped_vectors.fill(embedding_cache, embedder)
+        async with build_retriever(data.chunks, embedder, Analyzer()) as retriever:
+            report = await metamorphic_report(retriever, data, EVERY)
+    assert report.keys() == MANNERS.keys()
+    assert {name: figures for name, figures in report.items() if figures["same"] < SAME} == {}
+    assert sum(figures["changed"] > 0 for figures in report.values()) == len(MANNERS)
