@@ -52,7 +52,7 @@ class Bid:
     def to_json(self) -> dict[str, Any]:
         """As it is told to whoever traces a turn."""
         return {
-            "intent": self.intent.value,
+            "intent": str(self.intent),
             "probability": round(self.probability, 3),
             "rank": self.rank.name.lower(),
             "why": self.why,

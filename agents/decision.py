@@ -26,7 +26,7 @@ class Decision:
     def to_json(self) -> dict[str, Any]:
         """As it is told to whoever traces a turn."""
         return {
-            "intents": [intent.value for intent in self.intents],
+            "intents": list(map(str, self.intents)),
             "why": self.why,
             "bids": [bid.to_json() for bid in self.bids],
         }

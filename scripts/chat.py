@@ -112,7 +112,7 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    found = SearchResponse.of(retrieval, None).model_dump(mode="json")
+                    found = SearchResponse.of(question.searched, retrieval, None).model_dump(mode="json")
                     yield "evidence", found | {"rewrite": question.rewrite}
                 case Token(text):
                     yield "token", {"text": text}

@@ -32,7 +32,7 @@ def answer(
 def test_a_turn_that_was_about_something_is_carried_on() -> None:
     state = EMPTY.after("怎么退货", answer(source("退货", "流程"), source("退货", "运费"), offers="退款多久到账"))
     assert state.questions == ("怎么退货",)
-    assert state.topics == (Topic(("退货",), (("退货", "流程"), ("退货", "运费"))),)
+    assert state.topics == (Topic("退货", ("退货",), (("退货", "流程"), ("退货", "运费"))),)
     assert (state.agent, state.outcome, state.offered) == ("knowledge", "answered", ("退款多久到账",))
 
 
