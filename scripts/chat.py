@@ -73,6 +73,7 @@ async def _local(options: argparse.Namespace) -> int:
     keep_private(settings.data_dir)
     async with open_container(settings) as container:
         await container.prepare()
+        await container.learn()  # else rules alone would route what is asked here
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
             message = Message(DEFAULT_TENANT, session, text, trace_id=new_id(), proof=Proof(trusted=True))
