@@ -62,7 +62,8 @@ class Bid:
 @dataclass(frozen=True, slots=True)
 class TurnEvidence:
     """All that is known before anybody acts. `question.found` is the search, None while it is out of order; feeling:
-    of the customer, `outcry` being its part that stands in words. threshold: of feeling, from which a person comes.
+    of the customer, `outcry` being its part that stands in words, as `told_danger` is of a danger. threshold: of
+    feeling, from which a person comes.
     """
 
     question: Question
@@ -70,6 +71,7 @@ class TurnEvidence:
     feeling: Emotion = CALM
     outcry: float = 0.0
     danger: Safety | None = None
+    told_danger: bool = False
     threshold: float = 0.7
 
     @property
@@ -90,7 +92,7 @@ class TurnEvidence:
     def urgent(self) -> bool:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
         like = self.feeling.score >= self.threshold and self.score(Intent.HIGH_STAKES) >= HIGH_STAKES
-        danger = self.danger is not None and self.danger.chance >= DANGER
+        danger = self.told_danger or (self.danger is not None and self.danger.chance >= DANGER)
         return danger or self.feeling.crisis or self.outcry >= OUTCRY or like
 
     @property

@@ -7,10 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
-from agents.base import Agent
+from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
-from agents.care import CareAgent, CarePolicy, endangered, felt
+from agents.care import CareAgent, CarePolicy, endangered, felt, told_danger
 from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
 from agents.deflection import DeflectionAgent
@@ -120,7 +120,8 @@ class Roster:
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
         feeling, outcry = felt(question, self._care.head), felt(question, None).score
-        return TurnEvidence(question, route, feeling, outcry, endangered(question, self._care), self._care.threshold)
+        danger, told = endangered(question, self._care), told_danger(question)
+        return TurnEvidence(question, route, feeling, outcry, danger, told, self._care.threshold)
 
     def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
         """Those of some intents, each once, in this order."""
@@ -135,7 +136,7 @@ class Roster:
             async for event in events:
                 yield event
 
-    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Agent, ...]:
+    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
         knowledge = self._agents[Intent.KNOWLEDGE_QA]
         if knowledge in agents:

@@ -236,6 +236,11 @@ class Answer:
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
 
+    @property
+    def fragments(self) -> tuple[Source, ...]:
+        """The sources that are fragments of documents or of the page."""
+        return tuple(source for source in self.sources if isinstance(source, Source))
+
 
 @dataclass(frozen=True, slots=True)
 class Meta:

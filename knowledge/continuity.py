@@ -134,7 +134,9 @@ def weighed(
     shares /= shares.sum() + absent * np.exp(readings.unrelated * WEIGHTS[:2].sum() - scores.max())
     told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * odds.alone.max()
     told += SHARE * _log_odds(shares.max(keepdims=True)) + BIAS
-    return np.argsort(-scores, kind="stable").tolist(), 1 / (1 + np.exp(-told))
+    best_first: list[int] = np.argsort(-scores, kind="stable").tolist()
+    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-told))
+    return best_first, probabilities
 
 
 def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

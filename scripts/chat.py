@@ -73,6 +73,7 @@ async def _local(options: argparse.Namespace) -> int:
     keep_private(settings.data_dir)
     async with open_container(settings) as container:
         await container.prepare()
+        await container.learn()  # else rules alone would route what is asked here
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
             message = Message(DEFAULT_TENANT, session, text, trace_id=new_id(), proof=Proof(trusted=True))
@@ -112,7 +113,7 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    found = SearchResponse.of(retrieval, None).model_dump(mode="json")
+                    found = SearchResponse.of(question.searched, retrieval, None).model_dump(mode="json")
                     yield "evidence", found | {"rewrite": question.rewrite}
                 case Token(text):
                     yield "token", {"text": text}

@@ -7,6 +7,7 @@ from functools import partial
 from typing import get_type_hints
 
 from agents.base import Agent
+from agents.bids import Rank
 from agents.registry import AGENTS, Build
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Intent, Tier
 from agents.types import Outcome
@@ -41,17 +42,18 @@ def agent_class(build: Build) -> type[Agent]:
     return built
 
 
-def agents_diagram(words: AgentWords, roster: Mapping[Intent, Build] = AGENTS) -> str:
+def agents_diagram(words: AgentWords, roster: Mapping[str, Build] = AGENTS) -> str:
     """An SVG."""
     sheet = Sheet(WIDTH, words.title, words.language)
     y = _steps(sheet, words, 20)
-    y = _router(sheet, words, y)
+    y = _evidence(sheet, words, y)
+    y = _decision(sheet, words, y)
     y = _roster(sheet, words, roster, y)
     return sheet.svg(_end(sheet, words, y))
 
 
 def _steps(sheet: Sheet, words: AgentWords, y: int) -> int:
-    """What happens to every message before it is routed; gives the height that is reached."""
+    """What happens to every message before anybody judges it; gives the height that is reached."""
     box = Box(_LEFT, y, 2 * (_SPINE - _LEFT), 30)
     sheet.box(box, "group", name="start")
     sheet.centred(box, y + 20, [Span(words.start, "bold")])
@@ -75,27 +77,46 @@ def _titled(sheet: Sheet, box: Box, title: str, detail: str, name: str = "") -> 
     sheet.row(box, box.y + 22, columns, Span(name, "mono quiet"))
 
 
-def _router(sheet: Sheet, words: AgentWords, y: int) -> int:
-    frame = Box(_LEFT, y, _RIGHT - _LEFT, 82)
+def _evidence(sheet: Sheet, words: AgentWords, y: int) -> int:
+    """What is found out before anybody acts: the tiers of the router, and what is looked at beside them."""
+    frame = Box(_LEFT, y, _RIGHT - _LEFT, 126)
     sheet.box(frame, "group", name="route")
-    title, detail = words.route
-    _titled(sheet, frame, title, detail, "route")
-    gap = 24
-    size = (frame.width - 24 - gap * (len(Tier) - 1)) // len(Tier)
-    box = None
-    for tier in Tier:
-        x = box.right + gap if box else frame.x + 12
-        if box:
-            sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
-        box = Box(x, y + 34, size, 36)
-        sheet.box(box, "model", name=tier.value)
-        label = words.tiers.get(tier, tier.value)
-        named = [] if label == tier.value else [Span("  "), Span(tier.value, "mono quiet")]
-        sheet.centred(box, box.y + 23, [Span(label, "bold"), *named])
+    title, detail = words.evidence
+    _titled(sheet, frame, title, detail)
+    _lined(sheet, frame, y + 34, "model", {tier.value: words.tiers.get(tier, tier.value) for tier in Tier}, arrows=True)
+    _lined(sheet, frame, y + 78, "step", words.beside)
     return frame.bottom
 
 
-def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: int) -> int:
+def _decision(sheet: Sheet, words: AgentWords, y: int) -> int:
+    """Every agent bids; who is heard first is told by the ranks."""
+    sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
+    frame = Box(_LEFT, y + _GAP, _RIGHT - _LEFT, 82)
+    sheet.box(frame, "group", name="decision")
+    title, detail = words.decision
+    _titled(sheet, frame, title, detail)
+    ranks = {rank.name.lower(): words.ranks.get(rank, rank.name.lower()) for rank in Rank}
+    _lined(sheet, frame, frame.y + 34, "agent", ranks, arrows=True)
+    return frame.bottom
+
+
+def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str], *, arrows: bool = False) -> None:
+    """Boxes side by side, as wide as the frame allows. labels: name -> what is said of it."""
+    gap = 24 if arrows else 12
+    size = (frame.width - 24 - gap * (len(labels) - 1)) // len(labels)
+    box = None
+    for name, label in labels.items():
+        x = box.right + gap if box else frame.x + 12
+        if box and arrows:
+            sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
+        box = Box(x, y, size, 36)
+        sheet.box(box, kind, name=name)
+        spans = [Span(label, "bold"), Span("  "), Span(name, "mono quiet")]
+        fits = label != name and width(spans) + 8 <= box.width
+        sheet.centred(box, box.y + 23, spans if fits else spans[:1])
+
+
+def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int) -> int:
     """Intents on the left, in the order in which they are heard, and who answers them on the right."""
     sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
     intents: dict[Intent, Box] = {}
@@ -112,8 +133,8 @@ def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: 
         y = frame.bottom + 10
     agents = _beside(intents, roster)
     for intent, box in intents.items():
-        sheet.box(box, "step", name=intent.value)
-        sheet.row(box, box.y + 20, [(PAD, Span(intent.value, "mono"))], Span(words.intents.get(intent, ""), "small"))
+        sheet.box(box, "step", name=str(intent))
+        sheet.row(box, box.y + 20, [(PAD, Span(str(intent), "mono"))], Span(words.intents.get(intent, ""), "small"))
         target = agents[agent_class(roster[intent])]
         sheet.curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
     return _agents(sheet, words, agents, y - 10)
@@ -132,7 +153,7 @@ def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], Box], 
     return end
 
 
-def _beside(intents: Mapping[Intent, Box], roster: Mapping[Intent, Build]) -> dict[type[Agent], Box]:
+def _beside(intents: Mapping[Intent, Box], roster: Mapping[str, Build]) -> dict[type[Agent], Box]:
     """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
     rows: dict[type[Agent], list[int]] = {}
     for intent, box in intents.items():

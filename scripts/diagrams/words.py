@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.bids import Rank
 from agents.routing.types import Intent, Tier
 from app.desk.types import Actor, Event, State
 
 
 @dataclass(frozen=True, slots=True)
 class AgentWords:
-    """Of the way through the agents. `steps`: name -> what it is, what it does; `exits`: step -> where to."""
+    """Of the way through the agents. `steps`: name -> what it is, what it does; `exits`: step -> where to; `beside`:
+    name -> what is looked at while a message is routed.
+    """
 
     language: str
     title: str
     start: str
     steps: Mapping[str, tuple[str, str]]
     exits: Mapping[str, str]
-    route: tuple[str, str]
+    evidence: tuple[str, str]
     tiers: Mapping[Tier, str]
+    beside: Mapping[str, str]
+    decision: tuple[str, str]
+    ranks: Mapping[Rank, str]
     on_topic: str
     off_topic: str
     intents: Mapping[Intent, str]
@@ -49,10 +55,10 @@ AGENTS_CHINESE = AgentWords(
     "顾客的一条消息",
     {
         "guard": ("硬规则", "空消息、超长、攻击句式"),
-        "desk": ("人工席", "会话在排队，或有客服接待？"),
-        "cache": ("热缓存", "只管不靠上文就能懂的问题"),
-        "rewrite": ("补全追问", "靠上文的话补成完整的问题"),
-        "embed": ("向量与错字", "一轮只算一次向量，同时更正错字"),
+        "desk": ("人工席", "会话由客服接待？"),
+        "cache": ("热缓存", "只管一段对话的第一句话"),
+        "rewrite": ("对话状态", "取出上文；有大模型时请它改写"),
+        "embed": ("统一写法", "换成一种写法，算向量，更正错字"),
         "screen": ("筛查", "分类器凭向量认出攻击"),
     },
     {
@@ -61,10 +67,13 @@ AGENTS_CHINESE = AgentWords(
         "cache": "命中：给出已有的回答",
         "screen": "拒答，答复平和",
     },
-    ("意图路由", "便宜的在前，拿得准就不再往后问"),
+    ("取证", "意图路由四层，拿得准就不再往后问；同时检索知识库，看情绪与险情"),
     {Tier.RULES: "规则", Tier.ENTITIES: "实体", Tier.HEAD: "线性头", Tier.LLM: "大模型"},
-    "可以同时成立，从上到下先听",
-    "只会单独成立，不检索",
+    {"search": "两种读法一起检索", "feeling": "情绪", "danger": "险情与骗局"},
+    ("出价与决定", "智能体各自出价；级别在前的先说，愿意附上的跟在后面"),
+    {Rank.URGENT: "要紧", Rank.CLAIMS: "点名", Rank.ASIDE: "题外", Rank.LOOKS_UP: "查资料"},
+    "可以同时作答",
+    "只会单独作答",
     {
         Intent.HUMAN_REQUEST: "要求人工",
         Intent.HIGH_STAKES: "投诉、退订、账单争议",
@@ -94,10 +103,10 @@ AGENTS_ENGLISH = AgentWords(
     "A customer's message",
     {
         "guard": ("Hard rules", "empty, too long, patterns of attacks"),
-        "desk": ("Human desk", "is the session queued or with staff?"),
-        "cache": ("Hot cache", "only what needs no context"),
-        "rewrite": ("Follow-ups", "made whole from what was said"),
-        "embed": ("Embedding", "one vector a turn; typos are fixed"),
+        "desk": ("Human desk", "does a person have the session?"),
+        "cache": ("Hot cache", "first messages only"),
+        "rewrite": ("State", "what was said; a model may rewrite"),
+        "embed": ("Embedding", "of one spelling; typos are fixed"),
         "screen": ("Screening", "a classifier over the vector"),
     },
     {
@@ -106,10 +115,13 @@ AGENTS_ENGLISH = AgentWords(
         "cache": "hit: the answer is there",
         "screen": "rejected, calmly",
     },
-    ("Router", "cheapest first; what is sure asks no further"),
+    ("Evidence", "the router, cheapest tier first; search, feeling and danger at the same time"),
     {Tier.RULES: "rules", Tier.ENTITIES: "entities", Tier.HEAD: "linear", Tier.LLM: "model"},
-    "may hold at once, heard from the top",
-    "hold alone, nothing is searched",
+    {"search": "search, in both readings", "feeling": "feeling", "danger": "danger, fraud"},
+    ("Decision", "every agent bids; the first rank speaks, others join in"),
+    {Rank.URGENT: "urgent", Rank.CLAIMS: "claims", Rank.ASIDE: "aside", Rank.LOOKS_UP: "looks up"},
+    "may answer at once",
+    "answer alone",
     {
         Intent.HUMAN_REQUEST: "wants a person",
         Intent.HIGH_STAKES: "complaint, leaving",

@@ -11,10 +11,11 @@ from agents.llm.extractive import ExtractiveGenerator
 from agents.profile import TenantProfile
 from agents.registry import AGENTS, AgentParts, Roster
 from agents.router import Router, RouterParts
-from agents.routing.anchors import read_anchors, shipped_anchors
+from agents.routing.anchors import read_anchors
 from agents.routing.head import fit_head
 from agents.types import Answer, AnswerEvent, Outcome, Question
 from knowledge.embeddings.hash import HashEmbedder
+from tests.agents.routing import ANCHORS
 from tests.agents.support import ANALYZER, FixedSearcher, finish
 
 BOOKING = """
@@ -41,8 +42,7 @@ class BookingAgent:
 async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     """Who serves a message, and the answer."""
     embedder = HashEmbedder()
-    own = read_anchors([BOOKING])
-    head = await fit_head(embedder, shipped_anchors().extended(own.sentences))
+    head = await fit_head(embedder, ANCHORS.extended(read_anchors([BOOKING]).sentences))
     generator, policy = ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile())
     roster = Roster.of(AgentParts(FixedSearcher(), generator, policy), {**AGENTS, "booking": lambda _: BookingAgent()})
     question = Question(text, vector=await embedder.query(text))

@@ -24,7 +24,7 @@ def build(intent: Intent) -> Agent:
     return Roster.of(parts).agents([intent])[0]
 
 
-def agent_name(intent: Intent) -> str:
+def agent_name(intent: str) -> str:
     """Who answers an intent."""
     return build(intent).name
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from agents.base import Agent
+from agents.bids import Bid, Rank, TurnEvidence
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
 from agents.types import AnswerEvent, Question
@@ -34,6 +35,9 @@ class Ninth:
     """An agent that the roster does not have yet."""
 
     name = "ninth"
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        raise NotImplementedError
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         raise NotImplementedError
@@ -127,9 +131,10 @@ def test_text_stays_on_the_sheet_and_what_is_dark_in_the_light_is_light_in_the_d
 
 
 @AGENT_WORDS
-def test_every_intent_agent_and_tier_appears(words: AgentWords) -> None:
+def test_every_intent_agent_tier_and_rank_appears(words: AgentWords) -> None:
     svg = agents_diagram(words)
-    assert boxes(svg).keys() >= {intent.value for intent in Intent} | {tier.value for tier in Tier}
+    ranks = {rank.name.lower() for rank in Rank}
+    assert boxes(svg).keys() >= {intent.value for intent in Intent} | {tier.value for tier in Tier} | ranks
     names = {agent_class(build).__name__ for build in AGENTS.values()}
     assert names <= boxes(svg).keys()
     assert names | set(Intent) <= set(" ".join(texts(svg)).split())
@@ -139,6 +144,7 @@ def test_every_intent_agent_and_tier_appears(words: AgentWords) -> None:
 def test_every_name_of_the_agents_code_is_said_in_words(words: AgentWords) -> None:
     assert set(words.intents) == set(Intent)
     assert set(words.tiers) == set(Tier)
+    assert set(words.ranks) == set(Rank)
     assert set(words.agents) == {agent_class(build).name for build in AGENTS.values()}
 
 
