@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from agents.emotion import CALM, Emotion
-from agents.routing.types import OFF_TOPIC, Intent, Route, Tier
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
@@ -108,6 +108,10 @@ class TurnEvidence:
     def wants(self, intent: str) -> bool:
         """Whether the router names the intent."""
         return intent in self.route.intents
+
+    def sure_of(self, intent: str) -> bool:
+        """Whether the router names the intent, and is sure of it."""
+        return self.wants(intent) and self.route.trace.band is Band.HIGH
 
     def forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
