@@ -1,22 +1,27 @@
-"""Writes the diagrams of the documents and the table of states, from the code: `python scripts/diagram_docs.py`."""
+"""Writes diagrams and tables of the documents from the code: `python scripts/diagram_docs.py`."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.diagrams.agents import agents_diagram
+from scripts.diagrams.continuity import CONTINUITY_CHINESE, CONTINUITY_ENGLISH, weights_table
 from scripts.diagrams.handoff import states_diagram, states_table
-from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE, DESK_ENGLISH, DeskWords
+from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE, DESK_ENGLISH
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = Path("docs/assets")
-_MARKED = re.compile(r"(<!-- states -->\n)(.*?)(<!-- /states -->)", re.DOTALL)
-_PAGES: Mapping[Path, DeskWords] = {Path("docs/handoff.md"): DESK_CHINESE, Path("docs/handoff.en.md"): DESK_ENGLISH}
+_TABLES = {
+    Path("docs/handoff.md"): ("states", states_table(DESK_CHINESE)),
+    Path("docs/handoff.en.md"): ("states", states_table(DESK_ENGLISH)),
+    Path("docs/dialogue.md"): ("weights", weights_table(CONTINUITY_CHINESE)),
+    Path("docs/dialogue.en.md"): ("weights", weights_table(CONTINUITY_ENGLISH)),
+}
+"""Pages -> the mark around the table, and what stands there."""
 
 
 def drawn() -> dict[Path, str]:
@@ -31,11 +36,13 @@ def drawn() -> dict[Path, str]:
 
 def rendered(root: Path = ROOT) -> dict[Path, str]:
     """What all these files should hold: path from the root -> text."""
-    pages = {
-        path: _MARKED.sub(rf"\g<1>\n{states_table(words)}\n\g<3>", root.joinpath(path).read_text("utf-8"))
-        for path, words in _PAGES.items()
-    }
+    pages = {path: _marked(root.joinpath(path).read_text("utf-8"), *table) for path, table in _TABLES.items()}
     return drawn() | pages
+
+
+def _marked(page: str, mark: str, table: str) -> str:
+    """The page with the table between its marks."""
+    return re.sub(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", rf"\g<1>\n{table}\n\g<2>", page, flags=re.DOTALL)
 
 
 def main() -> int:

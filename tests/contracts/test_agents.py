@@ -16,7 +16,7 @@ from tests.agents.tickets import MemoryTickets
 QUESTION = "退款多久到账"
 
 
-def build(intent: Intent) -> Agent:
+def build(intent: str) -> Agent:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
     policy = KnowledgePolicy(0.75, TenantProfile())
     generator = ExtractiveGenerator(ANALYZER, 3)

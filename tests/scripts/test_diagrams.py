@@ -16,6 +16,7 @@ from agents.routing.types import Intent, Tier
 from agents.types import AnswerEvent, Question
 from app.desk.states import RULES, Rule
 from app.desk.types import Actor, Event, State
+from knowledge.continuity import FEATURES, WEIGHTS
 from scripts.diagram_docs import ASSETS, ROOT, drawn, rendered
 from scripts.diagrams.agents import agent_class, agents_diagram
 from scripts.diagrams.handoff import states_diagram, states_table
@@ -94,6 +95,12 @@ def test_every_diagram_is_on_the_page_of_its_language(path: Path) -> None:
 def test_every_page_with_a_table_of_states_gets_it() -> None:
     for path in (Path("docs/handoff.md"), Path("docs/handoff.en.md")):
         assert f"| `{State.OUT_OF_HOURS}` | `{State.QUEUED}` |" in rendered()[path]
+
+
+def test_every_page_with_weights_gets_them() -> None:
+    for path in (Path("docs/dialogue.md"), Path("docs/dialogue.en.md")):
+        for name, weight in zip(FEATURES, WEIGHTS, strict=True):
+            assert re.search(rf"^\| `{name}` \| .+ \| {weight:.2f} \|$", rendered()[path], re.MULTILINE)
 
 
 @DRAWINGS
