@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Odds, Readings, features, told, weighed
-from knowledge.types import Candidate, Chunk, Context
+from knowledge.types import Candidate, Chunk, Context, Verdict
 from tests.knowledge.builders import Base, base_of, chunk, document, faq
 
 BEFORE = ("保修多久", "手表怎么退货", "表带能换吗")
@@ -126,4 +126,12 @@ async def test_a_retrieval_tells_what_the_message_finds_by_itself() -> None:
     later = await retriever.search("两年呢", context=IN_WATCH)
     assert later.alone == (await retriever.search("两年呢")).confidence < later.confidence
     assert (await retriever.search("手表充电约两小时吗", context=IN_WATCH)).alone == first.alone
+    await base.close()
+
+
+async def test_the_only_passage_there_is_does_not_answer_whatever_is_asked_in_a_conversation() -> None:
+    base = await base_of(chunk("c0", "手表充电约两小时，可以使用七天。", WATCH))
+    before = Context(("木琴斑马量子",))
+    assert (await base.retriever().search("长号长颈鹿中微子", context=before)).verdict is not Verdict.PASS
+    assert (await base.retriever().search("手表充电约两小时吗", context=before)).verdict is Verdict.PASS
     await base.close()
