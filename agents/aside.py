@@ -24,6 +24,8 @@ def aside(turn: TurnEvidence, intent: Intent) -> Bid | None:
         return Bid(intent, SURE, "in so many words", Rank.ASIDE, alone=True) if turn.wants(intent) else None
     if intent is not _likeliest(turn) or turn.question.vector is None:
         return None
+    if intent is Intent.OUT_OF_SCOPE and turn.sure_of(intent) and not turn.answerable:  # whoever asks back promises
+        return Bid(intent, SURE, "surely not ours, and nothing is found", Rank.ASIDE, alone=True)
     text, found = turn.question.text, turn.found
     probability = chance(
         LEAD * turn.off_topic_lead

@@ -9,19 +9,23 @@ from agents.bids import Bid, TurnEvidence
 from agents.types import Answer, AnswerEvent, Done, Meta, Question, Token
 
 
-class Agent(Protocol):
-    """Answers the questions that are routed to it. Agents hold no state of a conversation and serve many at once."""
+class Speaker(Protocol):
+    """Answers questions. Speakers hold no state of a conversation and serve many at once."""
 
     name: str
-
-    def bid(self, turn: TurnEvidence) -> Bid | None:
-        """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """Yields Meta, Evidence when it searched, Tokens (perhaps a Replace), then exactly one Done.
 
         Raises AgentError or KnowledgeError on an outage: an outage is never an answer.
         """
+
+
+class Agent(Speaker, Protocol):
+    """One of the roster: bids for turns, and answers those that it is chosen for."""
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """How likely the turn is this agent's, and why; None where nothing speaks for it. Pure and quick."""
 
 
 async def said(answer: Answer) -> AsyncGenerator[AnswerEvent]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from agents.emotion import CALM, Emotion
-from agents.routing.types import OFF_TOPIC, ON_TOPIC, Intent, Route, Tier
+from agents.routing.types import OFF_TOPIC, Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
@@ -41,18 +42,28 @@ class Bid:
     speaks; joins: it adds to what agents of a higher rank say.
     """
 
-    intent: Intent
+    intent: str
     probability: float
     why: str
     rank: Rank
     alone: bool = False
     joins: bool = False
 
+    def to_json(self) -> dict[str, Any]:
+        """As it is told to whoever traces a turn."""
+        return {
+            "intent": str(self.intent),
+            "probability": round(self.probability, 3),
+            "rank": self.rank.name.lower(),
+            "why": self.why,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class TurnEvidence:
     """All that is known before anybody acts. `question.found` is the search, None while it is out of order; feeling:
-    of the customer, `outcry` being its part that stands in words. threshold: of feeling, from which a person comes.
+    of the customer, `outcry` being its part that stands in words, as `told_danger` is of a danger. threshold: of
+    feeling, from which a person comes.
     """
 
     question: Question
@@ -60,6 +71,7 @@ class TurnEvidence:
     feeling: Emotion = CALM
     outcry: float = 0.0
     danger: Safety | None = None
+    told_danger: bool = False
     threshold: float = 0.7
 
     @property
@@ -80,7 +92,7 @@ class TurnEvidence:
     def urgent(self) -> bool:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
         like = self.feeling.score >= self.threshold and self.score(Intent.HIGH_STAKES) >= HIGH_STAKES
-        danger = self.danger is not None and self.danger.chance >= DANGER
+        danger = self.told_danger or (self.danger is not None and self.danger.chance >= DANGER)
         return danger or self.feeling.crisis or self.outcry >= OUTCRY or like
 
     @property
@@ -93,15 +105,19 @@ class TurnEvidence:
         """Whether a rule decided the intents, not what the message is like."""
         return not self.route.trace.scores
 
-    def wants(self, intent: Intent) -> bool:
+    def wants(self, intent: str) -> bool:
         """Whether the router names the intent."""
         return intent in self.route.intents
 
-    def forced(self, intent: Intent) -> bool:
+    def sure_of(self, intent: str) -> bool:
+        """Whether the router names the intent, and is sure of it."""
+        return self.wants(intent) and self.route.trace.band is Band.HIGH
+
+    def forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
         return intent in self.route.trace.forced or (self.worded and self.wants(intent))
 
-    def score(self, intent: Intent) -> float:
+    def score(self, intent: str) -> float:
         """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
         return self.route.trace.scores.get(intent, 0.0)
 
@@ -111,7 +127,8 @@ class TurnEvidence:
         scores = self.route.trace.scores
         if not scores:
             return 0.0
-        return max(scores[intent] for intent in OFF_TOPIC) - max(scores[intent] for intent in ON_TOPIC)
+        others = (score for intent, score in scores.items() if intent not in OFF_TOPIC)
+        return max(scores[intent] for intent in OFF_TOPIC) - max(others)
 
 
 def chance(logit: float) -> float:

@@ -172,6 +172,12 @@ def endangered(question: Question, policy: CarePolicy) -> Safety | None:
     return found if found is not None and found.chance >= ENDANGERED else None
 
 
+def told_danger(question: Question) -> bool:
+    """Whether words alone say that the customer is in danger."""
+    told = read_safety(question.text, None, None)
+    return told is not None and told.chance >= ENDANGERED
+
+
 def cause_of(text: str, danger: Safety | None = None) -> Cause:
     """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
     danger = danger or endangered(Question(text), CarePolicy())

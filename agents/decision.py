@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agents.bids import Bid, Rank
 from agents.routing.types import Intent
@@ -18,9 +19,17 @@ LAST_RESORT = Intent.KNOWLEDGE_QA
 class Decision:
     """`intents`: whose agents act, the one to be heard first at the front. `bids`: all that were made, best first."""
 
-    intents: tuple[Intent, ...]
+    intents: tuple[str, ...]
     why: str
     bids: tuple[Bid, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is told to whoever traces a turn."""
+        return {
+            "intents": list(map(str, self.intents)),
+            "why": self.why,
+            "bids": [bid.to_json() for bid in self.bids],
+        }
 
 
 def decide(bids: Iterable[Bid | None]) -> Decision:

@@ -147,11 +147,12 @@ class Draft:
         return texts
 
     def _cited(self, citation: Citation) -> list[str]:
-        """The mark."""
+        """The mark, apart from an exclamation mark, with which it would be an image."""
         quotes = self._quotes.setdefault(citation.fragment, [])
         if citation.quote not in quotes:
             quotes.append(citation.quote)
-        return [f"[{self._index(citation.fragment)}]"]
+        apart = " " if self._texts and self._texts[-1].endswith("!") else ""
+        return [f"{apart}[{self._index(citation.fragment)}]"]
 
     def _index(self, fragment: int) -> int:
         if fragment == PAGE:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from loguru import logger
 
-from agents.base import Agent, answer_of
+from agents.base import Speaker, answer_of
 from agents.errors import BusinessUnavailable
 from agents.types import (
     CITING,
@@ -41,7 +41,7 @@ _UNANSWERED = frozenset({Outcome.CANNOT_ANSWER, Outcome.CLARIFY})
 
 
 async def run_together(
-    agents: Sequence[Agent], question: Question, english: bool = False
+    agents: Sequence[Speaker], question: Question, english: bool = False
 ) -> AsyncGenerator[AnswerEvent]:
     """The events of a merged answer; the outcome is the first agent's if it had an answer. Raises what agents raise.
 
@@ -86,7 +86,7 @@ class InTurn:
     Nothing is told before the first has ended: for one that answers as a whole.
     """
 
-    def __init__(self, first: Agent, second: Agent) -> None:
+    def __init__(self, first: Speaker, second: Speaker) -> None:
         self.name = first.name
         self._first = first
         self._second = second
@@ -105,7 +105,7 @@ class InTurn:
                 yield event
 
 
-async def _run(agent: Agent, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
+async def _run(agent: Speaker, question: Question, english: bool) -> AsyncGenerator[AnswerEvent]:
     """See `Agent.run`; an outage of the business database becomes a sentence, marked."""
     silent = True
     try:
@@ -124,7 +124,7 @@ async def _run(agent: Agent, question: Question, english: bool) -> AsyncGenerato
         yield Done(replace(answer, usage=question.usage))
 
 
-def _dealt(agents: Sequence[Agent], question: Question) -> list[Question]:
+def _dealt(agents: Sequence[Speaker], question: Question) -> list[Question]:
     """The question of each agent with its share of the requests that are left, what is over going to the last agent
     that asks. What was spent before is the first one's.
     """
@@ -136,7 +136,7 @@ def _dealt(agents: Sequence[Agent], question: Question) -> list[Question]:
     return [replace(question, max_calls=spent + shares[0]), *others]
 
 
-async def _collected(agent: Agent, question: Question, english: bool) -> list[AnswerEvent]:
+async def _collected(agent: Speaker, question: Question, english: bool) -> list[AnswerEvent]:
     return [event async for event in _run(agent, question, english)]
 
 

@@ -7,10 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
-from agents.base import Agent
+from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
-from agents.care import CareAgent, CarePolicy, endangered, felt
+from agents.care import CareAgent, CarePolicy, endangered, felt, told_danger
 from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
 from agents.deflection import DeflectionAgent
@@ -78,7 +78,7 @@ def _deflection(intent: Intent, parts: AgentParts) -> DeflectionAgent:
     return DeflectionAgent(intent, parts.policy.profile)
 
 
-AGENTS: Mapping[Intent, Build] = {
+AGENTS: Mapping[str, Build] = {
     Intent.HUMAN_REQUEST: _escalation,
     Intent.HIGH_STAKES: _care,
     Intent.TICKET: _ticket,
@@ -95,7 +95,7 @@ class Roster:
     """The agents of one tenant."""
 
     def __init__(
-        self, agents: Mapping[Intent, Agent], care: CarePolicy | None = None, profile: TenantProfile | None = None
+        self, agents: Mapping[str, Agent], care: CarePolicy | None = None, profile: TenantProfile | None = None
     ) -> None:
         """agents: one for every intent; the same one may answer several. profile: only its language."""
         self._agents = dict(agents)
@@ -103,11 +103,13 @@ class Roster:
         self._profile = profile or TenantProfile()
 
     @classmethod
-    def of(cls, parts: AgentParts) -> Roster:
-        """What there is no agent for, without a business database or tickets, is looked up in the knowledge base."""
+    def of(cls, parts: AgentParts, agents: Mapping[str, Build] = AGENTS) -> Roster:
+        """What there is no agent for, without a business database or tickets, is looked up in the knowledge base.
+        agents: who serves which intent.
+        """
         present = {_business: parts.business, _ticket: parts.tickets}
         absent = {build for build, needed in present.items() if needed is None}
-        builds = {intent: _knowledge if build in absent else build for intent, build in AGENTS.items()}
+        builds = {intent: _knowledge if build in absent else build for intent, build in agents.items()}
         built = {build: build(parts) for build in builds.values()}
         return cls({intent: built[build] for intent, build in builds.items()}, parts.care, parts.policy.profile)
 
@@ -118,13 +120,14 @@ class Roster:
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
         feeling, outcry = felt(question, self._care.head), felt(question, None).score
-        return TurnEvidence(question, route, feeling, outcry, endangered(question, self._care), self._care.threshold)
+        danger, told = endangered(question, self._care), told_danger(question)
+        return TurnEvidence(question, route, feeling, outcry, danger, told, self._care.threshold)
 
-    def agents(self, intents: Sequence[Intent]) -> tuple[Agent, ...]:
+    def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
         """Those of some intents, each once, in this order."""
         return tuple(dict.fromkeys(self._agents[intent] for intent in intents))
 
-    async def run(self, question: Question, intents: Sequence[Intent]) -> AsyncGenerator[AnswerEvent]:
+    async def run(self, question: Question, intents: Sequence[str]) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`; several agents give one answer. What no row answers is looked up in the knowledge base."""
         agents = self._looking_up(self.agents(intents))
         english = in_english(question, self._profile)
@@ -133,7 +136,7 @@ class Roster:
             async for event in events:
                 yield event
 
-    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Agent, ...]:
+    def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
         knowledge = self._agents[Intent.KNOWLEDGE_QA]
         if knowledge in agents:

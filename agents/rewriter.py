@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agents.asking import IDENTIFIER, without_asking
+from agents.ticketing.decision import Decision, Reply, decided
 from agents.types import Page, Turn, Usage
 from knowledge.text import fold
 
@@ -71,6 +72,17 @@ def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
         return None
     rewritten = _resolve(text, history[-1])
     return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
+
+
+def picked(text: str, history: Sequence[Turn]) -> str | None:
+    """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; else None."""
+    if not history or not _asked_back(history[-1]):
+        return None
+    if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
+        return _chosen(text, history[-1])
+    agreed = decided(text)
+    only = len(history[-1].suggestions) == 1
+    return history[-1].suggestions[0] if only and agreed == Reply(Decision.CONFIRM) else None
 
 
 def with_subject(text: str, subject: str) -> str | None:

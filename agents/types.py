@@ -216,6 +216,7 @@ class Answer:
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
     a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
+    `decision` is why these agents answered, None where nobody was to choose.
     """
 
     reply: str
@@ -229,10 +230,16 @@ class Answer:
     proposal: Proposal | None = None
     verified: Verified | None = None
     computed: str = ""
+    decision: Decision | None = None
     escalate_to_human: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
+
+    @property
+    def fragments(self) -> tuple[Source, ...]:
+        """The sources that are fragments of documents or of the page."""
+        return tuple(source for source in self.sources if isinstance(source, Source))
 
 
 @dataclass(frozen=True, slots=True)

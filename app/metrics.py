@@ -127,7 +127,7 @@ class Metrics:
         metrics, trace = self.of(tenant), route.trace
         metrics.routes[trace.verdict, trace.tier.value, trace.band.value] += 1
         for intent, score in trace.scores.items():
-            buckets = metrics.scores.setdefault(intent.value, [0] * (len(BUCKETS_SCORE) + 1))
+            buckets = metrics.scores.setdefault(str(intent), [0] * (len(BUCKETS_SCORE) + 1))
             buckets[bisect_left(BUCKETS_SCORE, score)] += 1
 
     def rejected(self, tenant: str, reason: str) -> None:

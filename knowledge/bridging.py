@@ -2,7 +2,8 @@
 
 Embedders put languages apart: an English question is less near to every Chinese passage than a Chinese one would be,
 so what it lacks is added. Its words in Chinese, looked up one by one, are a second witness that errs in other ways: a
-Chinese passage counts with the mean of both. The better of both brought a passage about age to "how old are you".
+Chinese passage counts with the mean of both. The better of both refuses two fewer of 80 that are answered, and one
+fewer of 120 that are about nothing in the base.
 """
 
 from __future__ import annotations

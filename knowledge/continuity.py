@@ -28,6 +28,10 @@ ENGLISH_LETTERS = 3
 """Letters of English that say about as much as a Chinese character."""
 BOUND = 1.0
 """Of a turn's own advantage, on the calibration's scale."""
+FIELD = 25
+"""Candidates among which a share says something; those that a small base lacks count as passages about something else,
+else the only passage there is would answer whatever is asked in a conversation.
+"""
 FEATURES = (
     "alone",
     "told",
@@ -48,8 +52,8 @@ WEIGHTS: NDArray[np.float64] = np.array(
     [3.74, 1.99, 0.43, 1.15, 1.10, 0.98, 0.71, 0.93, 0.27, -0.75, 0.31, 0.29, 0.43, -1.35]
 )
 ALONE, TOLD, BEST_ALONE, SHARE, BIAS = 0.10, 0.04, 0.52, 0.26, 1.40
-"""Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone, and
-of the share of the first among the candidates. The bias puts 0.6 where 5 % of the answerable turns are refused.
+"""Of the probability that a passage answers: log-odds of its two readings, of the best passage for the message alone,
+and of the share of the first among the candidates. The bias puts 0.6 where 5 % of the answerable turns are refused.
 """
 
 
@@ -57,12 +61,13 @@ of the share of the first among the candidates. The bias puts 0.6 where 5 % of t
 class Readings:
     """Scores of a turn's candidates, shape (candidates,) each: of the message alone, and behind the questions before
     it, as multiples of the distance from unrelated to typical questions above the cutoff; and how much of the message's
-    words a candidate covers, in [0, 1].
+    words a candidate covers, in [0, 1]. `unrelated`: such a score of what is about something else.
     """
 
     alone: NDArray[np.float64]
     told: NDArray[np.float64]
     coverage: NDArray[np.float64]
+    unrelated: float = -0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +130,13 @@ def weighed(
     described = features(message, chunks, readings, context)
     scores = described @ WEIGHTS
     shares = np.exp(scores - scores.max())
-    shares /= shares.sum()
+    absent = max(FIELD - len(chunks), 0)
+    shares /= shares.sum() + absent * np.exp(readings.unrelated * WEIGHTS[:2].sum() - scores.max())
     told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * odds.alone.max()
     told += SHARE * _log_odds(shares.max(keepdims=True)) + BIAS
-    return np.argsort(-scores, kind="stable").tolist(), 1 / (1 + np.exp(-told))
+    best_first: list[int] = np.argsort(-scores, kind="stable").tolist()
+    probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-told))
+    return best_first, probabilities
 
 
 def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

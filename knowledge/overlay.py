@@ -42,7 +42,7 @@ def passage(page: PageText, texts: Iterable[str]) -> Chunk:
     name of a product stands in most lines and tells nothing.
     """
     asked = set[str]().union(*map(_marks, texts))
-    wanted = asked - _marks(page.title) or asked
+    wanted = sorted(asked - _marks(page.title) or asked)
     shared = [[mark for mark in wanted if mark in line] for line in map(fold, page.lines)]
     count = Counter(mark for marks in shared for mark in marks)
     near = [sum(log(1 + len(shared) / count[mark]) for mark in marks) for marks in shared]

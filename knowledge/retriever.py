@@ -227,6 +227,7 @@ class Retriever:
                 (alone - calibration.cutoff) / scale,
                 (told - calibration.cutoff) / scale,
                 np.array([item.bm25 for item in scored]) / max(total, 1e-9),
+                (calibration.unrelated - calibration.cutoff) / scale,
             ),
             context,
             continuity.Odds.of(

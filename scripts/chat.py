@@ -171,11 +171,7 @@ async def _show(events: AsyncIterator[Event], trace: bool) -> int:
 def _choice(routed: Routed) -> dict[str, Any]:
     """Where the message was sent, and what the agents bid."""
     trace, decision = routed.route.trace, routed.decision
-    bids = [
-        {"intent": bid.intent, "probability": bid.probability, "rank": bid.rank.name.lower(), "why": bid.why}
-        for bid in decision.bids
-    ]
-    return {"tier": trace.tier, "verdict": trace.verdict, "why": decision.why, "bids": bids}
+    return {"tier": trace.tier, "verdict": trace.verdict} | decision.to_json()
 
 
 def _chosen(choice: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tqdm import tqdm
 from agents.knowledge import KnowledgeAgent
 from agents.types import Done, Question
 from agents.understanding.normalise import normalised
+from app.chat.answering import spelled
 from app.chat.guard import Guard
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.knowledge_ops.assembly import embeddings_path
@@ -159,7 +161,9 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            async for event in agent.run(Question(text, vector=vector, normal=normalised(text))):
+            question = Question(text, vector=vector, normal=normalised(text))
+            question = replace(question, rewrite=await spelled(retriever.speller, question))
+            async for event in agent.run(question):
                 if isinstance(event, Done):
                     return Reply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")

@@ -183,7 +183,8 @@ class ScriptedLLM:
         prompt = str(body["messages"][-1]["content"])
         question = found.group(1).strip() if (found := _QUESTION.search(prompt)) else ""
         quotes = _quotes(prompt, question)
-        honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or prompt.strip().splitlines()[-1]
+        last = prompt.strip().splitlines()[-1].removeprefix("追问：")  # a follow-up is given back as it stands
+        honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or last
         claims = _CLAIMS.search(prompt)
         match step:
             case Behaviour.EMPTY:

@@ -132,7 +132,7 @@ def test_the_api_page_names_every_endpoint(page: Path) -> None:
 @pytest.mark.parametrize("page", [Path("docs/agents.md"), Path("docs/agents.en.md")], ids=str)
 def test_the_page_on_agents_tells_which_agent_answers_which_intent(page: Path) -> None:
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|$", ROOT.joinpath(page).read_text("utf-8"), re.MULTILINE)
-    assert rows == [(intent.value, agent_name(intent)) for intent in AGENTS]
+    assert rows == [(str(intent), agent_name(intent)) for intent in AGENTS]
 
 
 @pytest.mark.parametrize("path", list(rendered()), ids=str)

@@ -20,10 +20,10 @@ class Request:
 
     `fragments` passed the gate, best first; `page`, where it passed too, is what the customer looks at, and
     `page_place` how many of the fragments are better. `terms` and `idf` describe the question, as the retriever saw
-    it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how the
-    customer
-    put it, where that differs. `history` is oldest first, `summary` says what was talked about before it. `english` is
-    the language of the reply, into which Chinese fragments are translated. `today` is the shop's day; `computed` what
+    it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how
+    the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
+    `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
+    `computed` what
     the fragments and a day in the question make together, so that a model need not count; empty without.
     """
 

@@ -16,6 +16,7 @@ from agents.llm.quotable import safe_text
 from agents.pages import subject_of
 from agents.prompting import fill, one_line, template
 from agents.rewriter import Rewrite, keeps_facts
+from agents.routing.rules import explicit
 from agents.types import Page, Turn, Usage
 from knowledge.text import clean, fold
 
@@ -29,7 +30,9 @@ _DIGITS = re.compile(r"\d+")
 
 
 class ModelRewriter:
-    """Asks the model about every message that comes behind others; what fails or is not safe is no rewrite."""
+    """Asks the model about every message that comes behind others, but for 谢谢 and the like, which stand alone; what
+    fails or is not safe is no rewrite.
+    """
 
     def __init__(self, model: ChatModel, seconds: float) -> None:
         """seconds: deadline of the model."""
@@ -38,7 +41,7 @@ class ModelRewriter:
 
     async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
         """See `Rewriter.rewrite`."""
-        if not history or history[-1].rows:  # what leans on rows is not for a model
+        if not history or history[-1].rows or explicit(text):  # what leans on rows is not for a model
             return Rewrite(None)
         shown = _shown(history)
         prompt = fill("follow_up", tag=secrets.token_hex(8), history=shown, page=subject_of(page), text=one_line(text))

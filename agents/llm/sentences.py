@@ -10,9 +10,11 @@ MAX_SENTENCE_CHARS = 200
 MAX_HEADING_CHARS = 30
 
 _END = re.compile(
-    r"(?:(?<!<)[。！？!?]+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
+    r"(?:(?<!<)(?:[。！？?]|!(?!\[))+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
 )
-"""A semicolon does not end a sentence: 型号：A4；噪声：30 dB is one row of a table, and half of it is misleading."""
+"""A semicolon does not end a sentence: 型号：A4；噪声：30 dB is one row of a table, and half of it is misleading. Nor
+does the sign before an image, ![图](a.png).
+"""
 _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
 _ITEM = re.compile(
     r"\s*(?:[-*•·●▪◦+](?=\s)|\d{1,2}(?:[.)](?=\s)|[、）．])|[（(]\d{1,2}[)）]|[①-⑳]|第[一二三四五六七八九十\d]+步|步骤\s*[一二三四五六七八九十\d]+)"

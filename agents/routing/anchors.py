@@ -24,7 +24,7 @@ class Anchor:
     """A sentence and all that it asks for. `weight`: its error counts so many times as much."""
 
     text: str
-    intents: frozenset[Intent]
+    intents: frozenset[str]
     weight: float = 1.0
 
 
@@ -34,6 +34,12 @@ class Anchors:
 
     sentences: tuple[Anchor, ...]
     gates: Mapping[str, re.Pattern[str]]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All intents, those of agents that are not shipped last."""
+        own = {intent for anchor in self.sentences for intent in anchor.intents}
+        return (*Intent, *sorted(own.difference(Intent)))
 
     def extended(self, own: Iterable[Anchor]) -> Anchors:
         """With a tenant's own sentences, which overrule shipped ones of the same text."""
@@ -50,29 +56,34 @@ def shipped_anchors() -> Anchors:
 
 
 def read_anchors(documents: Iterable[str]) -> Anchors:
-    """Anchors of YAML texts, one for an intent. Raises InvalidConfiguration."""
-    intents: dict[str, set[Intent]] = {}
+    """Anchors of YAML texts, one for an intent: shipped ones, and those of agents of one's own, which a text's `intent`
+    declares. Raises InvalidConfiguration.
+    """
+    intents: dict[str, set[str]] = {}
     gates: dict[str, re.Pattern[str]] = {}
-    for text in documents:
-        try:
-            data = yaml.safe_load(text)
+    try:
+        texts = [yaml.safe_load(text) for text in documents]
+        known = {*Intent, *(str(data["intent"]) for data in texts)}
+        for data in texts:
             for sentence, found in _labelled(data):
+                if unknown := found - known:
+                    raise ValueError(f"不认识的意图 {sorted(unknown)}")
                 intents.setdefault(sentence, set()).update(found)
             gates |= {name: re.compile(pattern) for name, pattern in data.get("gates", {}).items()}
-        except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
-            raise InvalidConfiguration(f"意图例句读不懂：{error}") from error
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+        raise InvalidConfiguration(f"意图例句读不懂：{error}") from error
     return Anchors(tuple(Anchor(text, frozenset(found)) for text, found in intents.items()), gates)
 
 
-def _labelled(data: Mapping[str, Any]) -> Iterator[tuple[str, set[Intent]]]:
-    intent = Intent(data["intent"])
+def _labelled(data: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
+    intent = str(data["intent"])
     if unknown := data.keys() - {"intent", "gates", "examples", "with", "not"}:
         raise ValueError(f"不认识的键 {sorted(unknown)}")
     for sentence in data["examples"]:
         yield str(sentence), {intent}
     for other, sentences in data.get("with", {}).items():
         for sentence in sentences:
-            yield str(sentence), {intent, Intent(other)}
+            yield str(sentence), {intent, str(other)}
     for other, sentences in data.get("not", {}).items():
         for sentence in sentences:
-            yield str(sentence), {Intent(other)}
+            yield str(sentence), {str(other)}

@@ -49,9 +49,7 @@ class Decision:
     band: Band
 
 
-def weigh(
-    scores: Mapping[Intent, float], closeness: float | None, suggested: Collection[Intent]
-) -> dict[Intent, float]:
+def weigh(scores: Mapping[str, float], closeness: float | None, suggested: Collection[str]) -> dict[str, float]:
     """Scores of the head with the other evidence: nearness to the tenant's knowledge speaks against off-topic."""
     near = NEUTRAL_CLOSENESS if closeness is None else min(max(closeness, CLOSENESS_RANGE[0]), CLOSENESS_RANGE[1])
     against = CLOSENESS_WEIGHT * (near - NEUTRAL_CLOSENESS) + ENTITY_WEIGHT * bool(suggested)
@@ -61,7 +59,7 @@ def weigh(
     }
 
 
-def decide(scores: Mapping[Intent, float], forced: Collection[Intent], thresholds: Thresholds) -> Decision:
+def decide(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> Decision:
     """The intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
     on = max(ON_TOPIC, key=scores.__getitem__)
     off = max(OFF_TOPIC, key=scores.__getitem__)

@@ -78,7 +78,7 @@ class Trace:
     band: Band
     verdict: str
     entities: tuple[Entity, ...] = ()
-    scores: Mapping[Intent, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[Intent, float] = field(default_factory=dict)
     closeness: float | None = None
     gates: tuple[str, ...] = ()

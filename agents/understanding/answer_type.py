@@ -49,7 +49,8 @@ _ASKED: dict[AnswerType, tuple[str, ...]] = {
     ),
     AnswerType.PLACE: (r"哪里|哪儿|在哪|哪个(?:地方|位置|入口|页面)|地址|位置|路径|入口|\bwhere\b|\baddress\b",),
     AnswerType.CONTACT: (
-        r"电话|联系|热线|邮箱|打给?谁|找谁|号码是|phone|contact|e-?mail|hotline|(?:what|which) number|who[^,.?]{0,20} call",
+        r"电话|联系|热线|邮箱|打给?谁|找谁|号码是",
+        r"phone|contact|e-?mail|hotline|(?:what|which) number|who[^,.?]{0,20} call",
     ),
     AnswerType.STEPS: (
         r"怎么(?!回事|会|收|算|计|卖)|怎样|如何(?!收|算|计)|咋(?!回事)|步骤|流程|方法|手续",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from agents.types import Question
 from agents.understanding.dates import without_days
+from agents.understanding.normalise import normalised
 from knowledge.types import Context
 
 
@@ -14,4 +15,7 @@ def search_context(question: Question) -> Context:
     without, since it would only lead away from what was talked about.
     """
     context = question.state.context
-    return replace(context, message=without_days(question.text)) if context else context
+    if not context:
+        return context
+    questions = tuple(map(normalised, context.questions))
+    return replace(context, questions=questions, message=without_days(question.searched))

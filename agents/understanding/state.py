@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from agents.understanding.normalise import normalised
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class DialogueState:
         """What the search needs of it."""
         *before, last = self.topics or (Topic("", (), ()),)
         return Context(
-            tuple(map(normalised, self.questions)),
+            self.questions,
             last.subject,
             frozenset(last.documents),
             frozenset(last.sections),
@@ -67,7 +66,7 @@ class DialogueState:
         """The state once a question was answered. member: whose data the answer holds; the state stays theirs."""
         if answer.agent in ASIDE:
             return self
-        sources = [source for source in answer.sources if hasattr(source, "document_id") and source.document_id]
+        sources = [source for source in answer.fragments if source.document_id]
         topics = self.topics
         if sources:
             documents = tuple(dict.fromkeys(source.document_id for source in sources))

@@ -80,6 +80,23 @@ class ProposalOut(BaseModel):
     expires: float = Field(description="失效时刻，Unix 秒")
 
 
+class BidOut(BaseModel):
+    """What an agent bid for the turn."""
+
+    intent: str
+    probability: float = Field(ge=0, le=1, description="这一轮归它的概率")
+    rank: str = Field(description="先听谁的：urgent、claims、aside、looks_up，前面的优先")
+    why: str
+
+
+class DecisionOut(BaseModel):
+    """Who answers the turn, and why."""
+
+    intents: list[str] = Field(description="由谁回答，排在最前的先说")
+    why: str
+    bids: list[BidOut] = Field(description="各智能体的把握，名次高的在前")
+
+
 class ChatData(BaseModel):
     """What stands beside the reply."""
 
@@ -96,6 +113,7 @@ class ChatData(BaseModel):
     verification: VerificationOut | None = Field(None, description="大模型所写回答的核对结果；其他回答不出现")
     proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")
     handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时不出现")
+    decision: DecisionOut | None = Field(None, description="为什么由这些智能体回答；client 密钥的响应里不出现")
 
 
 class ChatResponse(BaseModel):

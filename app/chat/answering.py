@@ -68,7 +68,7 @@ class Answering:
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = self.screening.look(question.text) if self.screening else None
-            corrected = await self._spelled(team, question)
+            corrected = await spelled(team.speller, question)
             question = replace(question, vector=await embedding)
         finally:
             embedding.cancel()
@@ -99,9 +99,8 @@ class Answering:
                 elif isinstance(event, Done):
                     timings = event.answer.timings_ms
                     embed = laps.ms["embed"] + timings.get("embed", 0.0)  # a rewrite is embedded later
-                    event = Done(
-                        replace(event.answer, intent=intent, timings_ms=timings | laps.ms | {"embed": round(embed, 3)})
-                    )
+                    timings |= laps.ms | {"embed": round(embed, 3)}
+                    event = Done(replace(event.answer, intent=intent, decision=decision, timings_ms=timings))
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
@@ -122,14 +121,6 @@ class Answering:
             logger.opt(exception=error).warning("turn without a search")
             return None
 
-    async def _spelled(self, team: Team, question: Question) -> str | None:
-        """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
-        asked = question.rewrite or question.searched
-        corrected = (await team.speller.correct(asked)).text
-        if corrected == asked or not keeps_facts(asked, corrected):
-            return question.rewrite
-        return corrected
-
     async def _embedded(self, text: str) -> Vector | None:
         """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""
         try:
@@ -137,3 +128,12 @@ class Answering:
         except EmbeddingUnavailable as error:
             logger.opt(exception=error).warning("turn without embedding")
             return None
+
+
+async def spelled(speller: BaseSpeller, question: Question) -> str | None:
+    """The question's rewrite: a typo put right is one. The original is searched too, and no number may change."""
+    asked = question.rewrite or question.searched
+    corrected = (await speller.correct(asked)).text
+    if corrected == asked or not keeps_facts(asked, corrected):
+        return question.rewrite
+    return corrected

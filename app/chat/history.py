@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agents.rewriter import Rewriter, rewritten_by_rules
+from agents.rewriter import Rewriter, picked, rewritten_by_rules
 from agents.types import Question, Turn
 from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
@@ -45,8 +45,8 @@ class History:
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
-        question = replace(question, follow_up=rewritten_by_rules(text, turns))
-        if self._rewriter is None or not self._turns:
+        question = replace(question, rewrite=picked(text, turns), follow_up=rewritten_by_rules(text, turns))
+        if self._rewriter is None or not self._turns or question.rewrite:
             return question
         rewrite = await self._rewriter.rewrite(text, turns, message.page)
         return replace(question, rewrite=rewrite.text, degraded=rewrite.degraded, usage=rewrite.usage)

@@ -279,7 +279,8 @@ class _Turn:
         self._metrics.stages(self._message.tenant, self.laps.ms)
         timings = ({} if cached else answer.timings_ms) | self.laps.ms | {"total": self.laps.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
-        return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued)
+        inside = self._message.proof.trusted
+        return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True

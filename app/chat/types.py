@@ -43,6 +43,7 @@ class TurnDone:
     secret of the session where the turn issues one.
 
     `handoff`: where the session stands at the human desk, None while it never was there or is the bot's again.
+    inside: the response stays with the company, which is told why these agents answered; customers are not.
     """
 
     session_id: str
@@ -53,24 +54,27 @@ class TurnDone:
     cached: bool = False
     handoff: QueueState | None = None
     session_token: str = field(default="", repr=False)
+    inside: bool = False
     body: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "body", orjson.dumps(self._response()))
+        object.__setattr__(self, "body", orjson.dumps(self._response(explained=True)))
 
     @property
     def sent(self) -> bytes:
-        """The body as the customer gets it."""
+        """The body as the caller gets it."""
+        body = self.body if self.inside or not self.answer.decision else orjson.dumps(self._response(explained=False))
         if not self.session_token:
-            return self.body
-        return b'%s,"%s":"%s"}' % (self.body[:-1], _SECRET.encode(), self.session_token.encode())
+            return body
+        return b'%s,"%s":"%s"}' % (body[:-1], _SECRET.encode(), self.session_token.encode())
 
     def response(self) -> dict[str, Any]:
-        """The chat response as the customer gets it."""
-        return self._response() | ({_SECRET: self.session_token} if self.session_token else {})
+        """The chat response as the caller gets it."""
+        return self._response(explained=self.inside) | ({_SECRET: self.session_token} if self.session_token else {})
 
-    def _response(self) -> dict[str, Any]:
+    def _response(self, *, explained: bool) -> dict[str, Any]:
         answer = self.answer
+        decision = answer.decision if explained else None
         return {
             "session_id": self.session_id,
             "message_id": self.message_id,
@@ -90,6 +94,7 @@ class TurnDone:
                 **({"verification": asdict(answer.verified)} if answer.verified else {}),
                 **({"proposal": asdict(answer.proposal)} if answer.proposal else {}),
                 **({"handoff": self.handoff.body()} if self.handoff else {}),
+                **({"decision": decision.to_json()} if decision else {}),
             },
         }
 

@@ -24,6 +24,8 @@ _INTENTS = Box(36, 0, 292, 30)
 _SPINE = _INTENTS.middle[0]
 _AGENTS = Box(424, 0, 276, 30)
 _BUS = 720
+_BETWEEN = "\u00a0\u00a0"
+"""Blanks that no renderer drops."""
 _EXITS = {
     "guard": ("stop", Outcome.REJECTED.value),
     "desk": ("person", Outcome.HANDOFF.value),
@@ -42,7 +44,7 @@ def agent_class(build: Build) -> type[Agent]:
     return built
 
 
-def agents_diagram(words: AgentWords, roster: Mapping[Intent, Build] = AGENTS) -> str:
+def agents_diagram(words: AgentWords, roster: Mapping[str, Build] = AGENTS) -> str:
     """An SVG."""
     sheet = Sheet(WIDTH, words.title, words.language)
     y = _steps(sheet, words, 20)
@@ -111,12 +113,12 @@ def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str
             sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
         box = Box(x, y, size, 36)
         sheet.box(box, kind, name=name)
-        spans = [Span(label, "bold"), Span("  "), Span(name, "mono quiet")]
+        spans = [Span(label, "bold"), Span(_BETWEEN), Span(name, "mono quiet")]
         fits = label != name and width(spans) + 8 <= box.width
         sheet.centred(box, box.y + 23, spans if fits else spans[:1])
 
 
-def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: int) -> int:
+def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int) -> int:
     """Intents on the left, in the order in which they are heard, and who answers them on the right."""
     sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
     intents: dict[Intent, Box] = {}
@@ -133,8 +135,8 @@ def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[Intent, Build], y: 
         y = frame.bottom + 10
     agents = _beside(intents, roster)
     for intent, box in intents.items():
-        sheet.box(box, "step", name=intent.value)
-        sheet.row(box, box.y + 20, [(PAD, Span(intent.value, "mono"))], Span(words.intents.get(intent, ""), "small"))
+        sheet.box(box, "step", name=str(intent))
+        sheet.row(box, box.y + 20, [(PAD, Span(str(intent), "mono"))], Span(words.intents.get(intent, ""), "small"))
         target = agents[agent_class(roster[intent])]
         sheet.curve((box.right, box.middle[1]), (target.x - 7, target.middle[1]))
     return _agents(sheet, words, agents, y - 10)
@@ -153,7 +155,7 @@ def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], Box], 
     return end
 
 
-def _beside(intents: Mapping[Intent, Box], roster: Mapping[Intent, Build]) -> dict[type[Agent], Box]:
+def _beside(intents: Mapping[Intent, Box], roster: Mapping[str, Build]) -> dict[type[Agent], Box]:
     """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
     rows: dict[type[Agent], list[int]] = {}
     for intent, box in intents.items():
@@ -184,6 +186,6 @@ def _end(sheet: Sheet, words: AgentWords, y: int) -> int:
             sheet.arrow([(_SPINE, merge.bottom), (_SPINE, merge.bottom + _GAP)])
         box = Box(x, merge.bottom + _GAP, size, _STEP)
         sheet.box(box, "person" if name == "desk" else "step", name=f"{name} at the end")
-        spans = [Span(label, "bold"), Span("  "), Span(name, "mono quiet")]
+        spans = [Span(label, "bold"), Span(_BETWEEN), Span(name, "mono quiet")]
         sheet.centred(box, box.y + 22, spans if width(spans) + 8 <= box.width else spans[:1])
     return merge.bottom + _GAP + _STEP + 20

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
+from agents.neutral import neutral
 from agents.profile import TenantProfile
 from agents.types import Answer, Meta, Outcome
 from agents.wording.catalogue import say
@@ -30,6 +31,11 @@ async def test_a_confident_answer_is_quoted_and_cited() -> None:
     assert (source.snippet, source.score) == (text, 0.9)
     assert not result.escalate_to_human
     assert {"search", "generate"} <= result.timings_ms.keys()
+
+
+async def test_a_mark_behind_an_exclamation_mark_is_no_image() -> None:
+    result = await answer("refund time", FixedSearcher(candidate("The refund time is only five days!")))
+    assert neutral(result.reply) == result.reply == "The refund time is only five days! [1]"
 
 
 async def test_sources_are_numbered_without_gaps_in_the_order_of_citation() -> None:

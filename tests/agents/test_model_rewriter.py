@@ -31,6 +31,12 @@ async def test_whatever_is_said_in_a_conversation_is_shown_to_the_model(text: st
     assert (rewrite.text, rewrite.usage.calls) == (said, 1)
 
 
+@pytest.mark.parametrize("text", ["谢谢", "好的", "转人工", "asdfghjkl", "？"])
+async def test_what_says_one_thing_in_so_many_words_costs_no_call(text: str) -> None:
+    rewrite, server = await rewritten(text, Say("别的问题"))
+    assert (rewrite, server.requests) == (Rewrite(None), 0)
+
+
 async def test_a_first_message_costs_no_call() -> None:
     async with scripted(Say("别的问题")) as llm:
         assert await ModelRewriter(llm.model, 20).rewrite("退款多久到账", ()) == Rewrite(None)

@@ -33,7 +33,7 @@ def route(*intents: Intent) -> Route:
 
 def like(scores: Mapping[Intent, float], *intents: Intent) -> Route:
     """Decided by what the message is like."""
-    every = dict.fromkeys(Intent, -1.0) | dict(scores)
+    every: dict[str, float] = {intent: scores.get(intent, -1.0) for intent in Intent}
     return Route(intents, Trace(Tier.HEAD, Band.MEDIUM, "+".join(intents), scores=every))
 
 

@@ -9,7 +9,7 @@ K, B, H, P = Intent.KNOWLEDGE_QA, Intent.BUSINESS_QUERY, Intent.HIGH_STAKES, Int
 THRESHOLDS = Thresholds()
 
 
-def scores(**given: float) -> dict[Intent, float]:
+def scores(**given: float) -> dict[str, float]:
     return {intent: given.get(intent.value, -1.0) for intent in Intent}
 
 

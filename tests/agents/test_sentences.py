@@ -26,6 +26,7 @@ def test_sentences_are_spans_of_the_text() -> None:
         ("Ready. Then go.", ["Ready.", "Then go."]),
         ('Add "wow!" to your reply.', ['Add "wow!" to your reply.']),
         ("型号：A4；噪声：30 dB；价格：99 元", ["型号：A4；噪声：30 dB；价格：99 元"]),
+        ("外观见下图，![外观](a.png)所示!请核对", ["外观见下图，![外观](a.png)所示!", "请核对"]),
         ("", []),
         (" \n ", []),
     ],

@@ -32,7 +32,7 @@ def answer(
 def test_a_turn_that_was_about_something_is_carried_on() -> None:
     state = EMPTY.after("怎么退货", answer(source("退货", "流程"), source("退货", "运费"), offers="退款多久到账"))
     assert state.questions == ("怎么退货",)
-    assert state.topics == (Topic(("退货",), (("退货", "流程"), ("退货", "运费"))),)
+    assert state.topics == (Topic("退货", ("退货",), (("退货", "流程"), ("退货", "运费"))),)
     assert (state.agent, state.outcome, state.offered) == ("knowledge", "answered", ("退款多久到账",))
 
 
@@ -75,8 +75,8 @@ def test_the_search_is_told_the_last_place_and_those_before_it() -> None:
     state = EMPTY.after("怎么退货", answer(source("退货", "流程"))).after("保修呢", answer(source("保修", "期限")))
     context = state.context
     assert context.questions == ("怎么退货", "保修呢")
-    assert (context.documents, context.sections) == ({"保修"}, {("保修", "期限")})
-    assert context.earlier == {"退货"}
+    assert context.documents == frozenset({"保修"}) and context.sections == frozenset({("保修", "期限")})
+    assert context.earlier == frozenset({"退货"})
 
 
 def test_where_nothing_was_said_there_is_no_context() -> None:

@@ -14,7 +14,6 @@ from agents.types import Outcome, Replace, Token
 from agents.wording.catalogue import say
 from app.auth.keys import digest_of
 from app.auth.principal import Role
-from app.chat.questions import self_contained
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone
 from app.container import Container
@@ -173,20 +172,19 @@ async def test_an_answer_between_two_failures_breaks_the_row(http: httpx.AsyncCl
     assert not offers(await chat(http, UNKNOWN[1]))
 
 
-async def test_who_waits_is_answered_from_the_cache_that_everybody_shares(
+async def test_who_waits_is_answered_in_their_conversation_and_not_from_the_cache_that_everybody_shares(
     http: httpx.AsyncClient, app: FastAPI
 ) -> None:
+    """The cache serves the first message of a session alone."""
     await (await app.state.container.tenant("default")).retriever.calibrate()
     question = "请问质量问题的退货运费由谁承担？"
-    assert self_contained(question)
+    first = await chat(http, question, "other")
     await chat(http, "转人工", "waits")
-    first = await chat(http, question, "waits")
-    assert (first["outcome"], first["data"]["handoff"]["state"]) == ("answered", "queued")
-    other = await chat(http, question, "other")
-    assert other["outcome"] == "answered" and "handoff" not in other["data"] and other["reply"] == first["reply"]
-    again = await chat(http, question, "waits")
-    assert (again["reply"], again["data"]["handoff"]["state"]) == (first["reply"], "queued")
-    assert (first["data"]["cached"], other["data"]["cached"], again["data"]["cached"]) == (False, True, True)
+    waiting = await chat(http, question, "waits")
+    assert (waiting["outcome"], waiting["data"]["handoff"]["state"]) == ("answered", "queued")
+    another = await chat(http, question, "another")
+    assert first["reply"] == waiting["reply"] == another["reply"] and "handoff" not in another["data"]
+    assert [body["data"]["cached"] for body in (first, waiting, another)] == [False, False, True]
 
 
 async def test_a_second_request_queues_nobody_twice_and_anger_moves_forward(http: httpx.AsyncClient) -> None:

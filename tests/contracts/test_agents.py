@@ -16,7 +16,7 @@ from tests.agents.tickets import MemoryTickets
 QUESTION = "退款多久到账"
 
 
-def build(intent: Intent) -> Agent:
+def build(intent: str) -> Agent:
     searcher = FixedSearcher(candidate("退款 5 天到账。"))
     policy = KnowledgePolicy(0.75, TenantProfile())
     generator = ExtractiveGenerator(ANALYZER, 3)
@@ -24,7 +24,7 @@ def build(intent: Intent) -> Agent:
     return Roster.of(parts).agents([intent])[0]
 
 
-def agent_name(intent: Intent) -> str:
+def agent_name(intent: str) -> str:
     """Who answers an intent."""
     return build(intent).name
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Readings, features, order, told
-from knowledge.types import Candidate, Context
+from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Odds, Readings, features, told, weighed
+from knowledge.types import Candidate, Chunk, Context
 from tests.knowledge.builders import Base, base_of, chunk, document, faq
 
 BEFORE = ("保修多久", "手表怎么退货", "表带能换吗")
 EARPHONES, WATCH, NOTICE = document("earphones"), document("watch"), document("notice")
-IN_WATCH = Context(("手表怎么充电",), frozenset({"watch"}), frozenset({("watch", "")}))
+IN_WATCH = Context(("手表怎么充电",), "", frozenset({"watch"}), frozenset({("watch", "")}))
 
 
 def column(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]], name: str) -> list[float]:
@@ -22,9 +22,25 @@ def readings(alone: Sequence[float], behind: Sequence[float], coverage: Sequence
     return Readings(np.array(alone), np.array(behind), np.array(coverage or [0.0] * len(alone)))
 
 
+def order(text: str, chunks: Sequence[Chunk], read: Readings, context: Context) -> list[int]:
+    odds = Odds.of([0.5] * len(chunks), [0.5] * len(chunks))
+    return weighed(text, chunks, read, context, odds)[0]
+
+
 def test_a_message_is_told_behind_the_last_questions() -> None:
     assert told("多少钱", Context(BEFORE)) == "手表怎么退货 表带能换吗 多少钱"
     assert len(BEFORE) > QUESTIONS
+
+
+def test_a_message_is_told_behind_the_article_that_was_talked_about() -> None:
+    assert told("多少钱", Context(BEFORE, "手表手册")) == "手表手册 表带能换吗 多少钱"
+
+
+def test_what_is_found_by_itself_and_stands_out_probably_answers() -> None:
+    chunks = [chunk("a", "甲", WATCH), chunk("b", "乙", EARPHONES)]
+    sure = weighed("那呢", chunks, readings([2.0, -2.0], [2.0, -2.0]), IN_WATCH, Odds.of([0.95, 0.1], [0.95, 0.1]))[1]
+    open_ = weighed("那呢", chunks, readings([0.0, 0.0], [0.0, 0.0]), IN_WATCH, Odds.of([0.2, 0.2], [0.2, 0.2]))[1]
+    assert 1 > sure[0] > open_.max() > 0 and sure.shape == (2,)
 
 
 def test_a_message_with_nothing_before_it_is_told_as_it_stands() -> None:
@@ -40,7 +56,7 @@ def test_every_candidate_has_every_feature() -> None:
 
 def test_a_place_counts_by_how_lately_it_was_cited() -> None:
     context = Context(
-        ("问",), frozenset({"watch"}), frozenset({("watch", ""), ("faq", "丙吗")}), frozenset({"watch", "notice"})
+        ("问",), "", frozenset({"watch"}), frozenset({("watch", ""), ("faq", "丙吗")}), frozenset({"watch", "notice"})
     )
     chunks = [chunk("a", "甲", WATCH), chunk("b", "乙", NOTICE), chunk("c", "丙", EARPHONES)]
     table = features("那呢", chunks, readings([0.0] * 3, [0.0] * 3), context)
@@ -51,7 +67,7 @@ def test_a_place_counts_by_how_lately_it_was_cited() -> None:
 
 def test_curated_entries_of_one_file_share_no_subject() -> None:
     entries = [faq("a", "怎么退货", "在订单里。", "a", WATCH), faq("b", "怎么换货", "也在订单里。", "b", WATCH)]
-    context = Context(("怎么退货",), frozenset({"watch"}), frozenset({entries[0].section}))
+    context = Context(("怎么退货",), "", frozenset({"watch"}), frozenset({entries[0].section}))
     table = features("那呢", entries, readings([0.0] * 2, [0.0] * 2), context)
     assert column(table, "same document") == [0, 0]
     assert column(table, "same section") == [1, 0]
@@ -94,8 +110,8 @@ async def test_a_follow_up_finds_what_the_conversation_is_about() -> None:
         chunk("c1", "耳机充电约一小时，可以使用一天。", EARPHONES),
         chunk("c2", "发票在订单完成后可以在线申请。", NOTICE),
     )
-    of_watch = Context(("手表能防水吗",), frozenset({"watch"}))
-    of_earphones = Context(("耳机能防水吗",), frozenset({"earphones"}))
+    of_watch = Context(("手表能防水吗",), "", frozenset({"watch"}))
+    of_earphones = Context(("耳机能防水吗",), "", frozenset({"earphones"}))
     assert (await found(base, "充电呢", of_watch))[0].chunk.id == "c0"
     assert (await found(base, "充电呢", of_earphones))[0].chunk.id == "c1"
     assert (await found(base, "订单完成后发票怎么在线申请", of_watch))[0].chunk.id == "c2"

@@ -219,6 +219,6 @@ async def test_a_base_that_holds_nothing_has_no_gate_for_a_page() -> None:
 
 
 async def test_in_a_conversation_a_page_is_one_of_the_candidates(base: Base) -> None:
-    context = Context(("退货运费谁承担",), frozenset({"d0"}), frozenset({("d0", "")}))
+    context = Context(("退货运费谁承担",), "", frozenset({"d0"}), frozenset({("d0", "")}))
     found = await base.retriever().search(QUESTION, page=PAGE, context=context)
     assert any(candidate.chunk.in_view for candidate in found.passing)

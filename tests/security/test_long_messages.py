@@ -35,7 +35,7 @@ from agents.ticketing.wording import own_tickets, wished
 from agents.types import Page, Question, Turn
 from agents.understanding.safety import read_safety
 from app.chat.guard import Guard, Rejected
-from app.chat.questions import normalised, self_contained
+from app.chat.questions import normalised
 from app.privacy import masked, personal_data
 from knowledge.overlay import passage
 from knowledge.spelling import Speller
@@ -85,7 +85,7 @@ def readers() -> dict[str, Reader]:
     return {
         "privacy": lambda text: (personal_data(text), masked(text)),
         "screening": lambda text: features(views(text)),
-        "questions": lambda text: (normalised(text), self_contained(text)),
+        "questions": normalised,
         "tickets": lambda text: (own_tickets(text), wished(text), decided(text), described(text)),
         "rules": lambda text: (explicit(text), ticket_asked(text)),
         "entities": shipped_extractor().extract,

@@ -15,7 +15,6 @@ from agents.draft import Draft
 from agents.llm.base import Citation, Request, Text
 from agents.understanding.dates import said_days, without_days
 from agents.verification.support import Support, SupportChecker
-from app.chat.questions import self_contained
 from app.evaluation.grounding import unfounded
 from tests.agents.support import candidate
 
@@ -133,4 +132,3 @@ def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
     assert without_days("12月是几号") == "是几号"
     assert without_days("明年3月那次") == "那次"
     assert without_days("这个月没用完能攒到下个月不") == "这个月没用完能攒到下个月不"
-    assert not self_contained("11月3号签收的耳机能退吗") and self_contained("签收的耳机能不能退货")

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from loguru import logger
 
-from agents.base import Agent
+from agents.base import Agent, Speaker
 from agents.business.agent import BusinessAgent
 from agents.business.types import Plan
 from agents.errors import BusinessUnavailable
@@ -50,7 +50,7 @@ def answered(events: list[AnswerEvent]) -> Answer:
     return done.answer
 
 
-async def answer_of(agent: Agent, question: Question) -> Answer:
+async def answer_of(agent: Speaker, question: Question) -> Answer:
     return answered([event async for event in agent.run(question)])
 
 

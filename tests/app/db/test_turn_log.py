@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import IntegrityError
 
+from app.conversations.rows import proposal_of
 from app.db.conversations import ConversationRepository, NewTurn
 from app.db.engine import Database
 from app.db.models import Conversation, OutboxEvent, Turn
@@ -54,15 +55,16 @@ async def test_what_was_rejected_is_kept_and_not_looked_back_at(database: Databa
 async def test_only_the_last_turn_that_was_taken_proposes_something(database: Database) -> None:
     log, repository = TurnLog(database, nothing), ConversationRepository(database)
     told, proposal = (
-        json.dumps({"data": data}).encode() for data in ({"intent": "ticket"}, {"proposal": {"action": "ticket"}})
+        json.dumps({"data": data}).encode()
+        for data in ({"intent": "ticket"}, {"proposal": {"action": "ticket", "fields": {}, "expires": 0}})
     )
-    assert not await repository.proposed("t", "s")
     for number, (response, outcome, proposed) in enumerate(
         [(told, "answered", False), (proposal, "answered", True), (told, "rejected", True), (told, "answered", False)]
     ):
         await log.append(replace(turn(number, outcome=outcome), response=response))
-        assert await repository.proposed("t", "s") is proposed
-    assert not await repository.proposed("t", "another")
+        [last] = await repository.last("t", "s", 1)
+        assert (proposal_of(last) is not None) is proposed
+    assert await repository.last("t", "another", 1) == []
 
 
 async def test_turns_that_arrive_together_are_numbered_in_the_order_they_came(database: Database) -> None:
