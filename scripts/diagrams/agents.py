@@ -24,6 +24,8 @@ _INTENTS = Box(36, 0, 292, 30)
 _SPINE = _INTENTS.middle[0]
 _AGENTS = Box(424, 0, 276, 30)
 _BUS = 720
+_BETWEEN = "\u00a0\u00a0"
+"""Blanks that no renderer drops."""
 _EXITS = {
     "guard": ("stop", Outcome.REJECTED.value),
     "desk": ("person", Outcome.HANDOFF.value),
@@ -111,7 +113,7 @@ def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str
             sheet.arrow([(box.right, box.middle[1]), (x, box.middle[1])])
         box = Box(x, y, size, 36)
         sheet.box(box, kind, name=name)
-        spans = [Span(label, "bold"), Span("  "), Span(name, "mono quiet")]
+        spans = [Span(label, "bold"), Span(_BETWEEN), Span(name, "mono quiet")]
         fits = label != name and width(spans) + 8 <= box.width
         sheet.centred(box, box.y + 23, spans if fits else spans[:1])
 
@@ -184,6 +186,6 @@ def _end(sheet: Sheet, words: AgentWords, y: int) -> int:
             sheet.arrow([(_SPINE, merge.bottom), (_SPINE, merge.bottom + _GAP)])
         box = Box(x, merge.bottom + _GAP, size, _STEP)
         sheet.box(box, "person" if name == "desk" else "step", name=f"{name} at the end")
-        spans = [Span(label, "bold"), Span("  "), Span(name, "mono quiet")]
+        spans = [Span(label, "bold"), Span(_BETWEEN), Span(name, "mono quiet")]
         sheet.centred(box, box.y + 22, spans if width(spans) + 8 <= box.width else spans[:1])
     return merge.bottom + _GAP + _STEP + 20
