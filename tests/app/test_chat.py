@@ -85,7 +85,7 @@ async def test_an_answer_is_grounded_cited_and_complete(client: httpx.AsyncClien
     assert set(body) == {"session_id", "message_id", "reply", "outcome", "data"}
     assert set(body["data"]) == {
         "intent", "agent", "confidence", "sources", "suggestions", "escalate_to_human", "degraded", "cached",
-        "timings_ms", "trace_id",
+        "timings_ms", "trace_id", "decision",
     }  # fmt: skip
     assert body["outcome"] == "answered"
     assert "退款在验货后 1～5 个工作日内原路退回。" in body["reply"]
