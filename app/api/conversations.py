@@ -47,7 +47,7 @@ class ExchangeOut(BaseModel):
     question: str
     reply: str
     outcome: str
-    data: dict[str, Any] = Field(description="与当时响应里的 data 相同")
+    data: dict[str, Any] = Field(description="与当时响应里的 data 相同；顾客看不到的 decision 也在其中")
     created_at: datetime
     rating: Rating | None
     reason: str

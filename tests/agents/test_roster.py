@@ -186,6 +186,16 @@ def test_what_is_only_like_small_talk_is_looked_up_where_it_asks_and_something_i
     assert in_turn(everybody, "两年", like({intent: -0.9}, intent)) == ["knowledge"]
 
 
+def test_what_is_surely_not_ours_is_told_so_where_nothing_passes_the_gate(everybody: Roster) -> None:
+    """To ask back about what comes near would promise an answer; small talk may be a follow-up that found nothing."""
+    for intent, agent in ((Intent.OUT_OF_SCOPE, "deflection"), (Intent.CHITCHAT, "knowledge")):
+        unsure = like({intent: 0.3, Intent.KNOWLEDGE_QA: 0.0}, intent)
+        sure = replace(unsure, trace=replace(unsure.trace, band=Band.HIGH))
+        assert in_turn(everybody, "明天股票能涨吗", sure, 0.5) == [agent]
+        assert in_turn(everybody, "明天股票能涨吗", unsure, 0.5) == ["knowledge"]
+        assert in_turn(everybody, "明天股票能涨吗", sure, 0.9) == ["knowledge"]
+
+
 def test_what_a_model_names_small_talk_is_so_whatever_is_found(everybody: Roster) -> None:
     named = like({}, Intent.IRRELEVANT)
     named = replace(named, trace=replace(named.trace, tier=Tier.LLM))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from knowledge.continuity import FEATURES, QUESTIONS, WEIGHTS, Odds, Readings, features, told, weighed
-from knowledge.types import Candidate, Chunk, Context
+from knowledge.types import Candidate, Chunk, Context, Verdict
 from tests.knowledge.builders import Base, base_of, chunk, document, faq
 
 BEFORE = ("保修多久", "手表怎么退货", "表带能换吗")
@@ -126,4 +126,16 @@ async def test_a_retrieval_tells_what_the_message_finds_by_itself() -> None:
     later = await retriever.search("两年呢", context=IN_WATCH)
     assert later.alone == (await retriever.search("两年呢")).confidence < later.confidence
     assert (await retriever.search("手表充电约两小时吗", context=IN_WATCH)).alone == first.alone
+    await base.close()
+
+
+async def test_a_base_of_few_passages_does_not_answer_whatever_is_asked_in_a_conversation() -> None:
+    """The best of two is far ahead of the other one, and about something else all the same."""
+    base = await base_of(
+        chunk("c0", "手表充电约两小时，可以使用七天。", WATCH),
+        chunk("c1", "质量问题的退货运费由商家承担，无理由退货由顾客承担。", NOTICE),
+    )
+    before = Context(("木琴斑马量子",))
+    assert (await base.retriever().search("长号长颈鹿", context=before)).verdict is Verdict.REFUSE
+    assert (await base.retriever().search("退货运费由谁承担", context=before)).verdict is Verdict.PASS
     await base.close()
