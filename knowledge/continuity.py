@@ -3,7 +3,7 @@
 Nobody decides by its words whether a message leans on what was said before. It is searched as it stands and behind the
 questions before it; every passage then has a score in either reading, and may come from what was cited last. A linear
 head over these few features orders the passages. Its weights were fitted as a softmax over the candidates of a turn
-(L2 .003) on 552 later turns of tests/evaluation/property and samples, with first questions put behind other talk as
+(L2 .003) on 508 later turns of tests/evaluation/property and samples, with first questions put behind other talk as
 changes of subject. On turns of other conversations: right passage first .57, .52 by weights of one company alone.
 """
 
