@@ -133,9 +133,11 @@ def weighed(
     shares = np.exp(scores - scores.max())
     absent = max(FIELD - len(chunks), 0)
     shares /= shares.sum() + absent * np.exp(readings.unrelated * WEIGHTS[:2].sum() - scores.max())
-    told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * odds.alone.max()
-    told += SHARE * _log_odds(shares.max(keepdims=True)) + BIAS
     best_first: list[int] = np.argsort(-scores, kind="stable").tolist()
+    found = np.maximum(odds.alone, odds.told)
+    found[best_first[:1]] = odds.alone.max()
+    told = ALONE * odds.alone + TOLD * odds.told + BEST_ALONE * np.minimum(found, odds.alone.max())
+    told += SHARE * _log_odds(shares.max(keepdims=True)) + BIAS
     probabilities: NDArray[np.float64] = 1 / (1 + np.exp(-told))
     return best_first, probabilities
 
