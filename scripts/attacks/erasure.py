@@ -13,6 +13,8 @@ TOLD = {"handoff.queued", "ticket.created", "gap.detected"}
 WAIT_SECONDS = 30.0
 SETTLE_SECONDS = 1.5
 """Longer than events are gathered before they are handed on."""
+QUIET = 2
+"""Looks that find nothing new: what others' conversations told may be there before this one's."""
 
 
 async def attack(target: Target) -> Report:
@@ -53,10 +55,12 @@ async def converse(api: httpx.AsyncClient, mark: str) -> str:
 async def _settled(api: httpx.AsyncClient, hook: str) -> dict[str, str]:
     """Deliveries once all events were handed on and no more come, or after a while."""
     before: dict[str, str] = {}
+    quiet = 0
     for _ in range(int(WAIT_SECONDS / SETTLE_SECONDS)):
         await asyncio.sleep(SETTLE_SECONDS)
         found = await _deliveries(api, hook)
-        if found == before and set(found.values()) == TOLD:
+        quiet = quiet + 1 if found == before else 0
+        if quiet == QUIET and set(found.values()) == TOLD:
             break
         before = found
     return before
