@@ -144,9 +144,14 @@ class CareAgent:
         return offers.choose(cause, known, self._today()), ()
 
 
-def felt(question: Question, head: EmotionHead | None) -> Emotion:
-    """The emotion of the customer's own words, in the light of what was said before, and of what they mean."""
-    feeling = emotion(question.text, [turn.question for turn in question.history])
+def outcry(question: Question) -> Emotion:
+    """The emotion of the customer's own words, in the light of what was said before."""
+    return emotion(question.text, [turn.question for turn in question.history])
+
+
+def felt(question: Question, head: EmotionHead | None, words: Emotion | None = None) -> Emotion:
+    """That of what they mean as well. words: their outcry, where it was read already."""
+    feeling = words or outcry(question)
     if head is None or question.vector is None:
         return feeling
     return feeling.heard(head.chance(question.vector))
@@ -172,15 +177,14 @@ def endangered(question: Question, policy: CarePolicy) -> Safety | None:
     return found if found is not None and found.chance >= ENDANGERED else None
 
 
-def told_danger(question: Question) -> bool:
-    """Whether words alone say that the customer is in danger."""
-    told = read_safety(question.text, None, None)
-    return told is not None and told.chance >= ENDANGERED
+def told_danger(text: str) -> Safety | None:
+    """The danger that words alone tell of."""
+    return endangered(Question(text), CarePolicy())
 
 
 def cause_of(text: str, danger: Safety | None = None) -> Cause:
     """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
-    danger = danger or endangered(Question(text), CarePolicy())
+    danger = danger or told_danger(text)
     if danger is not None:
         return _OF_DANGER[danger.kind]
     words = fold(text)

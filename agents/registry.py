@@ -10,7 +10,7 @@ from functools import partial
 from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
-from agents.care import CareAgent, CarePolicy, endangered, felt, told_danger
+from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
 from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
 from agents.deflection import DeflectionAgent
@@ -119,9 +119,10 @@ class Roster:
 
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
-        feeling, outcry = felt(question, self._care.head), felt(question, None).score
-        danger, told = endangered(question, self._care), told_danger(question)
-        return TurnEvidence(question, route, feeling, outcry, danger, told, self._care.threshold)
+        words = outcry(question)
+        feeling = felt(question, self._care.head, words)
+        danger, told = endangered(question, self._care), told_danger(question.text) is not None
+        return TurnEvidence(question, route, feeling, words.score, danger, told, self._care.threshold)
 
     def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:
         """Those of some intents, each once, in this order."""

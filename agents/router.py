@@ -19,7 +19,6 @@ from agents.routing.rules import explicit, ticket_asked
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Route, Tier, Trace
 from agents.ticketing.decision import decides
 from agents.types import Question
-from knowledge.embeddings.base import Embedder
 
 MAX_RESOLVED = 16
 """Entities of one message that are looked up in the business database."""
@@ -55,7 +54,6 @@ class RouterParts:
     asked of the business database; knowledge only where it is named.
     """
 
-    embedder: Embedder
     head: Head | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None

@@ -255,7 +255,7 @@ class Container:
         resolver = self.business.resolver(tenant) if self.business else None
         sure = self.business.sure_intents(tenant) if self.business else None
         classifier = self._models.classifier()
-        router = Router(RouterParts(self.base.embedder, head, evidence, resolver, sure, classifier))
+        router = Router(RouterParts(head, evidence, resolver, sure, classifier))
         team = Team(retriever.speller, router, roster, retriever)
         version = configuration(self.settings, self.base.embedder.title)
         version += f" {profile.version} {self.heads.fitted} {head is not None}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from agents.care import CareAgent, CarePolicy, endangered
+from agents.care import CareAgent, CarePolicy, told_danger
 from agents.emotion import emotion
 from agents.types import AnswerEvent, Question
 from knowledge.text import clean
@@ -28,11 +28,7 @@ class UrgentReplies:
         if len(text) > 2 * READ_CHARS:
             text = f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
         feeling = emotion(text)
-        return (
-            feeling.crisis
-            or feeling.score >= self._policy.threshold
-            or endangered(Question(text), self._policy) is not None
-        )
+        return feeling.crisis or feeling.score >= self._policy.threshold or told_danger(text) is not None
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""

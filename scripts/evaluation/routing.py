@@ -79,7 +79,7 @@ async def routing_report(
     index = await build_index(chunks, embedder, analyzer)
     try:
         head = await fit_head(embedder, shipped_anchors())
-        router = Router(RouterParts(embedder, head, BaseCloseness(index, head.unrelated)))
+        router = Router(RouterParts(head, BaseCloseness(index, head.unrelated)))
         speller = BaseSpeller(index, analyzer)
         await _routed(rows[0], speller, router, embedder, lambda _: None)  # measures the base and learns its words
         routed = [await _routed(row, speller, router, embedder, progress) for row in rows]

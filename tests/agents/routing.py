@@ -65,7 +65,7 @@ class FixedEvidence:
 
 async def router(anchors: Anchors = ANCHORS, **parts: object) -> Router:
     """A router with these parts beside a head fitted on the anchors."""
-    return Router(RouterParts(EMBEDDER, await fit_head(EMBEDDER, anchors), **parts))  # type: ignore[arg-type]
+    return Router(RouterParts(await fit_head(EMBEDDER, anchors), **parts))  # type: ignore[arg-type]
 
 
 async def routed(text: str, anchors: Anchors = ANCHORS, **parts: object) -> Route:

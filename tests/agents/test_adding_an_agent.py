@@ -46,7 +46,7 @@ async def served(text: str) -> tuple[tuple[str, ...], Answer]:
     generator, policy = ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile())
     roster = Roster.of(AgentParts(FixedSearcher(), generator, policy), {**AGENTS, "booking": lambda _: BookingAgent()})
     question = Question(text, vector=await embedder.query(text))
-    route = await Router(RouterParts(embedder, head)).route(question)
+    route = await Router(RouterParts(head)).route(question)
     decision = roster.decide(roster.evidence(question, route))
     return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])
 

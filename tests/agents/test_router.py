@@ -7,9 +7,6 @@ from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
 from agents.routing.types import Band, Intent, Tier
 from agents.types import Question, Usage
-from knowledge.embeddings.hash import HashEmbedder
-from knowledge.errors import EmbeddingUnavailable
-from knowledge.types import Vector
 from tests.agents.routing import EMBEDDER, FixedClassifier, FixedEvidence, FixedResolver, routed, router
 
 
@@ -59,7 +56,7 @@ async def test_rules_decide_what_says_one_thing_in_so_many_words(text: str, inte
     ],
 )
 async def test_without_a_head_a_ticket_is_asked_for_in_so_many_words(text: str, intents: set[Intent]) -> None:
-    route = await Router(RouterParts(EMBEDDER, None)).route(Question(text))
+    route = await Router(RouterParts(None)).route(Question(text))
     assert set(route.intents) == intents
 
 
@@ -178,13 +175,8 @@ async def test_a_follow_up_is_routed_by_what_it_means() -> None:
     assert (await (await router()).route(question)).intents == (Intent.KNOWLEDGE_QA,)
 
 
-class Broken(HashEmbedder):
-    async def query(self, text: str) -> Vector:
-        raise EmbeddingUnavailable("away")
-
-
 async def test_a_rewrite_is_not_embedded_for_its_route() -> None:
-    parts = RouterParts(Broken(), await fit_head(EMBEDDER, shipped_anchors()))
+    parts = RouterParts(await fit_head(EMBEDDER, shipped_anchors()))
     question = Question("那运费呢", "退货的运费怎么算", vector=await EMBEDDER.query("那运费呢"))
     route = await Router(parts).route(question)
     assert (route.degraded, route.trace.tier) == ((), Tier.HEAD)

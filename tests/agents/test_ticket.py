@@ -12,7 +12,6 @@ from agents.routing.types import Intent, Tier
 from agents.ticket import PROPOSAL_SECONDS, TicketAgent
 from agents.ticketing.types import Priority, TicketState
 from agents.types import Answer, Outcome, Proposal, Question, Turn
-from knowledge.embeddings.hash import HashEmbedder
 from tests.agents.support import finish
 from tests.agents.tickets import MemoryTickets
 
@@ -214,7 +213,7 @@ async def test_the_profile_may_fix_the_language(tickets: MemoryTickets) -> None:
 
 
 async def test_a_word_on_a_proposal_is_routed_to_tickets_whatever_it_looks_like() -> None:
-    router = Router(RouterParts(HashEmbedder(), None))
+    router = Router(RouterParts(None))
     proposal = Proposal("ticket", {}, 9e12)
     for text in ("确认", "好的", "取消", "地址是幸福路 3 号，电话 13800138000"):
         route = await router.route(Question(text, proposal=proposal))
@@ -226,7 +225,7 @@ async def test_a_word_on_a_proposal_is_routed_to_tickets_whatever_it_looks_like(
 
 
 async def test_a_ticket_number_leads_to_tickets() -> None:
-    router = Router(RouterParts(HashEmbedder(), None))
+    router = Router(RouterParts(None))
     assert (await router.route(Question("TK260301482913"))).intents == (Intent.TICKET,)
 
 
@@ -244,9 +243,9 @@ async def test_a_ticket_number_leads_to_tickets() -> None:
     ],
 )
 async def test_what_replies_tell_customers_to_say_needs_no_model(text: str) -> None:
-    assert (await Router(RouterParts(HashEmbedder(), None)).route(Question(text))).intents == (Intent.TICKET,)
+    assert (await Router(RouterParts(None)).route(Question(text))).intents == (Intent.TICKET,)
 
 
 @pytest.mark.parametrize("text", ["怎么补充工单", "how do I open a ticket", "where can I file a claim", "open a box"])
 async def test_a_question_about_tickets_is_no_request(text: str) -> None:
-    assert (await Router(RouterParts(HashEmbedder(), None)).route(Question(text))).intents == (Intent.KNOWLEDGE_QA,)
+    assert (await Router(RouterParts(None)).route(Question(text))).intents == (Intent.KNOWLEDGE_QA,)

@@ -7,14 +7,13 @@ import pytest
 from agents.router import Router, RouterParts
 from agents.routing.types import Intent
 from agents.types import Question
-from knowledge.embeddings.hash import HashEmbedder
 from tests.agents.business.shop import CALLER, shop_queries
 
 QUERIES = shop_queries()
 
 
 async def intents(text: str, caller: str = "") -> tuple[Intent, ...]:
-    router = Router(RouterParts(HashEmbedder(), None, sure=QUERIES.sure_intents))
+    router = Router(RouterParts(None, sure=QUERIES.sure_intents))
     return (await router.route(Question(text, caller=caller))).intents
 
 
