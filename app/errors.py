@@ -11,6 +11,7 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── RateLimited             429
 ├── HeadTooLarge            431
 ├── BatchRejected           422
+├── FileRejected            422, or what the reason has
 ├── Overloaded              503
 │   └── QueueTimeout        503
 └── ShuttingDown            503
@@ -78,6 +79,16 @@ class BatchRejected(AppError):
     code = "batch_rejected"
 
 
+class FileRejected(AppError):
+    """The one file of an upload was not taken, for a reason that was described when it was met, as `described`."""
+
+    code = "file_rejected"
+
+    def __init__(self, described: Description) -> None:
+        super().__init__(described.message, code=described.code, **described.details)
+        self.described = described
+
+
 class RateLimited(AppError):
     """Too much within a time; `details["retry_after"]` are the seconds until it may be tried again."""
 
@@ -111,6 +122,7 @@ STATUS: dict[type[Exception], int] = {
     PayloadTooLarge: 413,
     HeadTooLarge: 431,
     BatchRejected: 422,
+    FileRejected: 422,
     RateLimited: 429,
     Overloaded: 503,
     QueueTimeout: 503,
@@ -213,6 +225,8 @@ def status_of(error: Exception) -> int:
 
 def describe(error: Exception) -> Description:
     """The public side of any error; of an unknown one only that it happened."""
+    if isinstance(error, FileRejected):
+        return error.described
     status = status_of(error)
     if isinstance(error, AppError):
         return Description(status, error.code, error.message, error.details)

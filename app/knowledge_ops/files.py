@@ -10,13 +10,22 @@ from pathlib import Path
 from knowledge.parsing.registry import PARSERS
 
 
+class SamePath(Exception):
+    """Two files would be one document."""
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file with the document name it gets. `category` is the first folder below the one that was given, or ""."""
+    """A file with the path that its document gets. `category` is the first folder below the one given, or ""."""
 
     path: Path
-    name: str
+    place: str
     category: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file name alone."""
+        return self.place.rpartition("/")[2]
 
     def read(self, max_bytes: int) -> bytes:
         """The content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, for a link too."""
@@ -24,32 +33,38 @@ class FoundFile:
             return file.read(max_bytes + 1)
 
 
-def find_files(paths: Iterable[Path], skipped: Callable[[Path], None] | None = None) -> list[FoundFile]:
+def find_files(
+    paths: Iterable[Path], skipped: Callable[[Path], None] | None = None, folder: str | None = None
+) -> list[FoundFile]:
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them. A document is known by its file name. Where two files of one call share it, the later
-    one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
+    `skipped` is told of them. A document's path begins with the name of the folder that was given, for a file with
+    that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which may be empty. Raises
+    FileNotFoundError, and SamePath where two files of one call would share theirs.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(path)
         if path.is_file():
-            files: Iterable[tuple[Path, str, tuple[str, ...]]] = [(path.resolve(), path.name, ())]
+            files: Iterable[tuple[Path, tuple[str, ...]]] = [(path.resolve(), (path.name,))]
+            root = Path(os.path.abspath(path)).parent.name
         else:
-            files = _walk(path.resolve(), skipped or (lambda _: None))
-        for file, name, below in files:
-            if name in found:
-                name = "-".join((*below, name))
-            while name in found:
-                name = f"{file.parent.name}-{name}"
-            found[name] = FoundFile(file, name, below[0] if below else "")
+            files, root = _walk(path.resolve(), skipped or (lambda _: None)), Path(os.path.abspath(path)).name
+        for file, below in files:
+            place = "/".join(part for part in (root if folder is None else folder, *below) if part)
+            earlier = found.setdefault(place, FoundFile(file, place, below[0] if len(below) > 1 else ""))
+            if earlier.path != file:
+                raise SamePath(
+                    f"{earlier.path} 与 {file} 在知识库里的路径都是 {place}，会成为同一篇文档："
+                    "请分两次导入，用 --folder 给它们不同的目录"
+                )
     return list(found.values())
 
 
-def _walk(root: Path, skipped: Callable[[Path], None]) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
-    """Files with their names and the folders between `root` and them."""
+def _walk(root: Path, skipped: Callable[[Path], None]) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Files with the folders between `root` and them, and their names."""
     for file in sorted(_below(root)):
         below = file.relative_to(root).parts
         if any(part.startswith(".") for part in below):
@@ -57,7 +72,7 @@ def _walk(root: Path, skipped: Callable[[Path], None]) -> Iterator[tuple[Path, s
         if file.is_symlink():
             skipped(file)
         elif file.is_file() and file.suffix.lower() in PARSERS:
-            yield file, file.name, below[:-1]
+            yield file, below
 
 
 def _below(root: Path) -> Iterator[Path]:

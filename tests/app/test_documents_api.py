@@ -11,9 +11,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from app.api.documents import max_bytes, router
 from app.api.error_handlers import install_error_handlers
 from app.auth.principal import Principal, Role
+from app.documents.api import max_bytes, router
 from app.http.body import BodyMiddleware
 from knowledge.parsing.limits import Limits
 from knowledge.stores.memory import MemoryIndex
