@@ -39,7 +39,7 @@ class UploadForm:
         """The files, read one at a time; one byte over the limit is enough to refuse it."""
         for file, path, external_id, url in zip(self.files, self.paths, self.external_ids, self.urls, strict=True):
             name = file.filename or ""
-            place = f"{path}{name}" if path.endswith("/") else path or name
+            place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
             own = Incoming(place, file.file.read(max_bytes + 1), external_id, Labels(url=url or None))
             yield own.labelled(self.labels)
 
