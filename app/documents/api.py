@@ -35,6 +35,8 @@ MAX_BATCH = 10
 FORM_BYTES = 512 * 1024
 """Names, paths and ids of files, boundaries and other fields, beside the files."""
 
+MAX_WAIT_SECONDS = 60.0
+
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"], route_class=GuardedRoute)
 
 
@@ -75,9 +77,16 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 
 @router.post("", status_code=201, openapi_extra=_UPLOAD_BODY, response_model=JobDetail)
-async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> JobDetail | Response:
-    """Takes files in. 201 once all that were taken answer; 202 with the job that goes on, if that takes longer than
-    UPLOAD_WAIT seconds.
+async def upload(
+    request: Request,
+    response: Response,
+    tenant: AdminTenant,
+    wiring: Wiring,
+    wait: Annotated[
+        float | None, Query(ge=0, le=MAX_WAIT_SECONDS, description="最多等几秒；不给则为 UPLOAD_WAIT")
+    ] = None,
+) -> JobDetail | Response:
+    """Takes files in. 201 once all that were taken answer; 202 with the job that goes on, if that takes longer.
 
     A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
     that goes away before it has an answer stops it; files that were taken by then stay.
@@ -85,8 +94,8 @@ async def upload(request: Request, response: Response, tenant: AdminTenant, wiri
     async with multipart_form(request) as form:
         files = upload_form(form).incoming(wiring.settings.max_upload_bytes)
         job_id = await wiring.document_jobs.submit(tenant, files)
-    wait = wiring.settings.upload_wait
-    job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, wait))
+    seconds = wiring.settings.upload_wait if wait is None else wait
+    job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
     if job is None:
         await wiring.document_jobs.cancel(tenant, job_id)
         return Response(status_code=499)  # nobody is there to read it

@@ -94,11 +94,13 @@ class JobRepository:
         own = (_ORIGINAL.tenant_id == tenant) & (_ORIGINAL.job_id == job_id)
         await self._database.transact(lambda connection: connection.execute(delete(_ORIGINAL).where(own)) and None)
 
-    async def waiting(self, tenant: str) -> int:
-        """How many of the tenant's files are not settled."""
-        query = select(func.count()).select_from(_FILE).where(_FILE.tenant_id == tenant, _FILE.state.in_(OPEN))
+    async def waiting(self, tenant: str) -> tuple[int, int]:
+        """How many of the tenant's files are not settled, and how many bytes they have."""
+        query = select(func.count(), func.coalesce(func.sum(_FILE.size), 0))
+        query = query.where(_FILE.tenant_id == tenant, _FILE.state.in_(OPEN))
         async with self._database.read() as connection:
-            return int((await connection.execute(query)).scalar_one())
+            count, size = (await connection.execute(query)).one()
+        return count, int(size)
 
     async def get(self, tenant: str, job_id: str) -> JobRow | None:
         """The job of that id."""

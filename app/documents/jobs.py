@@ -14,8 +14,8 @@ from app.documents.types import Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument
 
-MAX_WAITING_FILES = 2000
-"""Files of a tenant that are not settled; more are taken once these are."""
+MAX_WAITING_FILES, MAX_WAITING_BYTES = 10_000, 2 * 2**30
+"""Of a tenant, not settled yet; more are taken once these are."""
 _POLL_SECONDS = 0.03
 
 
@@ -31,9 +31,10 @@ class DocumentJobs:
 
         They are read one by one, so a generator keeps one in memory. Raises Overloaded.
         """
-        if await self._jobs.waiting(tenant) >= MAX_WAITING_FILES:
-            message = f"还有 {MAX_WAITING_FILES} 个以上的文件没有处理完，请等它们完成后再上传。"
-            raise Overloaded(message, code="too_many_waiting_files", limit=MAX_WAITING_FILES)
+        waiting, size = await self._jobs.waiting(tenant)
+        if waiting >= MAX_WAITING_FILES or size >= MAX_WAITING_BYTES:
+            message = f"还有 {waiting} 个文件没有处理完，请等它们完成后再上传。"
+            raise Overloaded(message, code="too_many_waiting_files", waiting=waiting)
         job_id = secrets.token_hex(8)
         try:
             accepted, sizes = await self._keep(tenant, job_id, files)

@@ -49,9 +49,9 @@ def find_files(
             raise FileNotFoundError(path)
         if path.is_file():
             files: Iterable[tuple[Path, tuple[str, ...]]] = [(path.resolve(), (path.name,))]
-            root = Path(os.path.abspath(path)).parent.name
+            root = _plain(path).parent.name
         else:
-            files, root = _walk(path.resolve(), skipped or (lambda _: None)), Path(os.path.abspath(path)).name
+            files, root = _walk(path.resolve(), skipped or (lambda _: None)), _plain(path).name
         for file, below in files:
             place = "/".join(part for part in (root if folder is None else folder, *below) if part)
             earlier = found.setdefault(place, FoundFile(file, place, below[0] if len(below) > 1 else ""))
@@ -80,6 +80,10 @@ def _below(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root, followlinks=False):
         yield from (Path(folder, name) for name in files)
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
+
+
+def _plain(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() gives a link the name of what it leads to
 
 
 def _open_no_link(path: str, flags: int) -> int:
