@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db import vocabulary
+from app.db.base import Base
 from app.db.models import Document, StoredChunk
 from knowledge.types import Chunk, DocumentMeta, TermIds
 
@@ -60,7 +61,7 @@ async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
 
 async def renew(connection: AsyncConnection, tenant: str, document_id: str) -> None:
     """Gives the chunks of a document new ids, so that indexes take them anew, with the labels that it has now."""
-    token, table = secrets.token_hex(8), StoredChunk.__table__
+    token, table = secrets.token_hex(8), Base.metadata.tables[StoredChunk.__tablename__]
     query = select(StoredChunk.id, StoredChunk.entry)
     rows = await connection.execute(
         query.where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id)

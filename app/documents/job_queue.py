@@ -52,11 +52,17 @@ class JobQueue:
         return await self._database.transact(lambda connection: _claim(connection, tenant, worker), durable=False)
 
     async def beat(self, key: Key, worker: str, done: int, total: int) -> bool:
-        """Says that the worker is alive, and how far it came; whether the file is still its."""
+        """Says that the worker is alive, and how far it came; False where the file is no longer its to commit."""
         state = FileState.EMBEDDING if total else FileState.PARSING
         values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + _LEASE}
         change = update(_FILE).where(_held(key, worker)).values(values)
-        return await self._database.transact(lambda connection: connection.execute(change).rowcount > 0, durable=False)
+        is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
+
+        def work(connection: Connection) -> bool:
+            held = connection.execute(change).rowcount > 0
+            return held or connection.execute(is_in).first() is not None  # the worker is about to learn of its commit
+
+        return await self._database.transact(work, durable=False)
 
     async def give_back(self, key: Key, worker: str, error: dict[str, Any] | None = None) -> None:
         """Puts a file back, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at most."""

@@ -43,9 +43,12 @@ def to_json(labels: Labels) -> dict[str, Any]:
 
 def from_json(labels: dict[str, Any]) -> Labels:
     """The labels that `to_json` made this of."""
-    dates = {name: datetime.fromisoformat(labels[name]) for name in ("valid_from", "valid_until") if name in labels}
-    tags = {"tags": tuple(labels["tags"])} if "tags" in labels else {}
-    return Labels(**labels | dates | tags)
+    values = dict(labels)
+    for name in {"valid_from", "valid_until"} & values.keys():
+        values[name] = datetime.fromisoformat(values[name])
+    if "tags" in values:
+        values["tags"] = tuple(values["tags"])
+    return Labels(**values)
 
 
 def drop(connection: Connection, key: Key) -> None:

@@ -205,3 +205,11 @@ async def test_jobs_of_a_tenant_are_its_own(jobs: Jobs) -> None:
     assert await jobs.states("j") == [FileState.QUEUED]
     found, total = await jobs.rows.page("t", unfinished=True, offset=0, limit=10)
     assert ([job.id for job in found], total) == (["j"], 1)
+
+
+async def test_a_worker_that_is_about_to_learn_of_its_commit_still_has_its_file(jobs: Jobs) -> None:
+    await jobs.submit("j", file())
+    await jobs.queue.claim("t", "w")
+    await jobs.commit(Key("t", "j", 0))
+    assert await jobs.queue.beat(Key("t", "j", 0), "w", 1, 2)
+    assert await jobs.states("j") == [FileState.INDEXING]
