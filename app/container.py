@@ -296,5 +296,5 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         stack.push_async_callback(container.document_runner.close)
         await container.desk.start()
         container.outbox.start()
-        container.document_runner.start()
+        container.document_runner.start(container.ready)
         yield container

@@ -150,15 +150,20 @@ def _due() -> ColumnElement[bool]:
 
 def _claim(connection: Connection, tenant: str, worker: str) -> tuple[Key, Incoming] | None:
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
-    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.started_at)
+    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels)
     query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _due()).order_by(_FILE.number, _JOB.created_at)
     row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
     if row is None:
         return None
     key, moment = Key(tenant, row.job_id, row.number), now()
-    values = {"state": FileState.PARSING, "worker": worker, "leased_until": moment + _LEASE, "chunks_done": 0}
-    started = {"started_at": row.started_at or moment}
-    connection.execute(update(_FILE).where(key.row).values(values | started))
+    values = {
+        "state": FileState.PARSING,
+        "worker": worker,
+        "leased_until": moment + _LEASE,
+        "chunks": 0,
+        "chunks_done": 0,
+    }
+    connection.execute(update(_FILE).where(key.row).values(values | {"started_at": moment}))
     data = connection.execute(select(_ORIGINAL.data).where(key.original)).scalar_one()  # there while it is open
     return key, Incoming(row.path, data, row.external_id, from_json(row.labels))
 

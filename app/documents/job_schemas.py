@@ -93,9 +93,7 @@ class JobOut(BaseModel):
 
     @classmethod
     def of(cls, job: JobRow) -> Self:
-        begun = [file.started_at for file in job.files if file.started_at is not None]
-        seconds = (datetime.now(UTC) - min(begun)).total_seconds() if begun else 0.0
-        eta = eta_seconds(job, seconds)
+        eta = eta_seconds(job, datetime.now(UTC))
         return cls(
             id=job.id,
             status=_status(job),

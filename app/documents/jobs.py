@@ -6,11 +6,12 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from datetime import datetime
 
 from app.documents.job_repository import JobRepository, JobRow, Refused
 from app.documents.job_rows import Key
 from app.documents.paths import filing
-from app.documents.types import Incoming
+from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument
 
@@ -89,17 +90,18 @@ class DocumentJobs:
         return await self.get(tenant, job_id)
 
 
-def eta_seconds(job: JobRow, seconds: float) -> float | None:
-    """How long it will still take, going by how long the chunks so far took; None while nothing tells.
+def eta_seconds(job: JobRow, moment: datetime) -> float | None:
+    """How long it will still take at `moment`, going by how long the chunks so far took; None while nothing tells.
 
-    seconds: since its first file was begun. Files that were not parsed yet count as many chunks for a byte as others.
+    Files that were not parsed yet count as many chunks for a byte as the others.
     """
-    parsed = [file for file in job.files if file.chunks]
-    done, size = sum(file.chunks_done for file in parsed), sum(file.size for file in parsed)
     if job.finished_at is not None:
         return 0.0
+    parsed = [file for file in job.files if file.chunks and file.started_at and file.state is not FileState.QUEUED]
+    done, size = sum(file.chunks_done for file in parsed), sum(file.size for file in parsed)
     if not done or not size:
         return None
+    spent = sum(((file.finished_at or moment) - file.started_at).total_seconds() for file in parsed if file.started_at)
     left = sum(file.chunks - file.chunks_done for file in parsed)
-    to_come = sum(file.size for file in job.files if not file.chunks and file.finished_at is None)
-    return (left + to_come * sum(file.chunks for file in parsed) / size) * seconds / done
+    to_come = sum(file.size for file in job.files if file not in parsed and file.finished_at is None)
+    return (left + to_come * sum(file.chunks for file in parsed) / size) * spent / done

@@ -25,6 +25,8 @@ POLL_SECONDS = 1.0
 BEAT_SECONDS = 0.5
 """How often progress is written, and a cancellation noticed."""
 INDEX_SECONDS = 60.0
+START_SECONDS = 60.0
+"""For how long work that was left waits for a start: customers are answered before documents are embedded."""
 
 
 class JobRunner:
@@ -45,9 +47,9 @@ class JobRunner:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begins with what was left."""
-        self._task = asyncio.create_task(self._run(), name="document jobs")
+    def start(self, after: asyncio.Event | None = None) -> None:
+        """Begins with what was left; after: once this is set, or has not been for START_SECONDS."""
+        self._task = asyncio.create_task(self._run(after), name="document jobs")
 
     def wake(self) -> None:
         """There is something to do."""
@@ -61,7 +63,11 @@ class JobRunner:
         if running:
             await asyncio.wait(running)
 
-    async def _run(self) -> None:
+    async def _run(self, after: asyncio.Event | None) -> None:
+        if after is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(START_SECONDS):
+                    await after.wait()
         recovered = False
         while True:
             try:

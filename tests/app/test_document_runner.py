@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.documents.job_queue import JobQueue
@@ -137,9 +138,11 @@ async def test_the_time_left_goes_by_what_is_done_and_by_size(tmp_path: Path) ->
     async with knowledge_base(tmp_path) as base:
         jobs, queue = jobs_of(base, runner_of(base)), JobQueue(base.database)
         job_id = await jobs.submit("t", [Incoming("a.txt", b"x" * 100), Incoming("b.txt", b"x" * 300)])
-        assert eta_seconds(await jobs.get("t", job_id), 0) is None
+        assert eta_seconds(await jobs.get("t", job_id), datetime.now(UTC)) is None
         claimed = await queue.claim("t", "w")
         assert claimed is not None
         await queue.beat(claimed[0], "w", 2, 10)
         job: JobRow = await jobs.get("t", job_id)
-        assert eta_seconds(job, 4.0) == (8 + 30) * 2.0
+        began = job.files[0].started_at
+        assert began is not None
+        assert eta_seconds(job, began + timedelta(seconds=4)) == (8 + 30) * 2.0
