@@ -80,13 +80,13 @@ class BatchRejected(AppError):
 
 
 class FileRejected(AppError):
-    """The one file of an upload was not taken, for a reason that was described when it was met, as `described`."""
+    """The one file of an upload was not taken; status: that of the reason, which was met before."""
 
     code = "file_rejected"
 
-    def __init__(self, described: Description) -> None:
-        super().__init__(described.message, code=described.code, **described.details)
-        self.described = described
+    def __init__(self, message: str, *, code: str | None = None, status: int = 422, **details: Any) -> None:
+        super().__init__(message, code=code, **details)
+        self.status = status
 
 
 class RateLimited(AppError):
@@ -225,9 +225,7 @@ def status_of(error: Exception) -> int:
 
 def describe(error: Exception) -> Description:
     """The public side of any error; of an unknown one only that it happened."""
-    if isinstance(error, FileRejected):
-        return error.described
-    status = status_of(error)
+    status = error.status if isinstance(error, FileRejected) else status_of(error)
     if isinstance(error, AppError):
         return Description(status, error.code, error.message, error.details)
     if isinstance(error, knowledge_errors.InvalidDocument):

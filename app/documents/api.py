@@ -27,7 +27,7 @@ from app.documents.schemas import (
     VersionOut,
 )
 from app.documents.types import Filing
-from app.errors import BatchRejected, Description, FileRejected, NotFound
+from app.errors import BatchRejected, FileRejected, NotFound
 from app.http.routes import GuardedRoute
 
 MAX_BATCH = 10
@@ -208,7 +208,8 @@ def _raise_if_nothing_was_taken(job: JobRow) -> None:
     if len(errors) < len(job.files):
         return
     if len(errors) == 1:
-        raise FileRejected(Description(**errors[0]))
+        (error,) = errors
+        raise FileRejected(error["message"], code=error["code"], status=error["status"], **error["details"])
     files = [_failed(file) for file in job.files]
     raise BatchRejected(f"{len(errors)} 个文件都没有导入，第一个的原因：{errors[0]['message']}", files=files)
 
