@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agents.routing.classifier import Classified
+
 from agents.errors import BusinessUnavailable
 from agents.router import Router, RouterParts
 from agents.routing.anchors import Anchors, read_anchors
-from agents.routing.classifier import Classified
 from agents.routing.head import fit_head
 from agents.routing.types import Entity, Intent, Route
 from agents.types import Question, Usage

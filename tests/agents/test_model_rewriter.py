@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-
 from agents.llm.rewriter import ModelRewriter
 from agents.rewriter import Rewrite
+
 from agents.types import Page, Turn, Usage
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import scripted

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-
 from agents.rewriter import keeps_facts, rewritten_by_rules
+
 from agents.types import Turn
 
 

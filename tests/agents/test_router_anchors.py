@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from agents.routing.classifier import ModelClassifier, parse_intents
 
 from agents.routing.anchors import Anchor, read_anchors, shipped_anchors
-from agents.routing.classifier import ModelClassifier, parse_intents
 from agents.routing.head import fit_head
 from agents.routing.types import Intent
 from agents.types import Usage

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from agents.verification.replies import UnreadableReply
 
 from agents.types import Outcome, ReplyVerdict
 from agents.verification.critique import Critic, read_critique
-from agents.verification.replies import UnreadableReply
 from agents.verification.wording import parallel
 from agents.verifier import Review, Verification, Verifier, VerifierPolicy
 from agents.wording.catalogue import say

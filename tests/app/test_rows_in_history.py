@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
+from agents.llm.rewriter import ModelRewriter
 
 from agents.business.sample.database import seed
-from agents.llm.rewriter import ModelRewriter
 from agents.types import Answer, Outcome, RowSource, Turn
 from agents.understanding.state import DialogueState
 from app.conversations.rows import readable, rows_of

@@ -12,6 +12,7 @@ from time import process_time
 from typing import Any
 
 import pytest
+from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed
@@ -24,7 +25,6 @@ from agents.excerpt import excerpt
 from agents.language import in_english
 from agents.pages import about_page, page_text
 from agents.profile import TenantProfile
-from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 from agents.routing.entities import shipped_extractor
 from agents.routing.rules import explicit, ticket_asked
 from agents.screening.features import features

@@ -7,15 +7,12 @@ or a negation of the customer's words is discarded, and the original question is
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from agents.asking import IDENTIFIER, without_asking
 from agents.ticketing.decision import Decision, Reply, decided
-from agents.types import Page, Turn, Usage
-from knowledge.text import fold
+from agents.types import Turn
+from agents.understanding.facts import keeps_facts
 
 MAX_FOLLOW_UP_CHARS = 20
 """A longer question says itself what it is about, unless a pronoun stands for it."""
@@ -29,26 +26,8 @@ _ORDINAL_ONLY = re.compile(
 )
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
 _ENDING = re.compile(r"(?:又?呢|怎么样|如何)?(?<![？?！!。.\s])[？?！!。.\s]*$")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NEGATION = re.compile(r"不(?!好意思)|没|无|未|非|别|勿|否|莫|拒")
 _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """`text` is None when the question stands alone or no safe rewrite exists; the rest as in `Answer`."""
-
-    text: str | None
-    degraded: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
-class Rewriter(Protocol):
-    """Fills in what a follow-up leaves out. Safe to share."""
-
-    async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
-        """history: oldest turn first. Never raises: without a rewrite a message is searched as it stands."""
 
 
 def follows_up(text: str, history: Sequence[Turn]) -> bool:
@@ -89,20 +68,6 @@ def with_subject(text: str, subject: str) -> str | None:
     """这个怎么充电 about a subject that is in view; None when nothing in the text stands for it."""
     rewritten = _PRONOUN.sub(lambda _: subject, text, count=1)
     return rewritten if subject and rewritten != text and keeps_facts(text, rewritten) else None
-
-
-def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, identifier and negation of the original is in the rewrite, unchanged.
-
-    h30pro is H30 Pro: its digits are counted as they stand, so that nothing else can be hidden by leaving spaces out.
-    """
-    before, after = fold(original), fold(rewritten)
-    names = _compact(after)
-    return (
-        Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(_compact(name) in names for name in set(IDENTIFIER.findall(before)))
-        and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
-    )
 
 
 def _resolve(text: str, last: Turn) -> str | None:
@@ -166,10 +131,6 @@ def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
     match = IDENTIFIER.search(question)
     return match.group() if match else topic
-
-
-def _compact(text: str) -> str:
-    return re.sub(r"[-_\s]", "", text)
 
 
 def _strip_marks(text: str) -> str:
