@@ -1,4 +1,4 @@
-"""Where a message goes: rules, entities, a linear head; what a language model names counts where these are undecided."""
+"""Where a message goes: rules, entities, a linear head; where these are undecided, what a language model names."""
 
 from __future__ import annotations
 

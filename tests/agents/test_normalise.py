@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agents.rewriter import keeps_facts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.understanding.facts import keeps_facts
 from agents.understanding.normalise import normalised
 
 WORDS = (

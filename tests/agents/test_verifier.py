@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from agents.verification.replies import UnreadableReply
 
+from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict
 from agents.verification.critique import Critic, read_critique
 from agents.verification.wording import parallel

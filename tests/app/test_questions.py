@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from agents.rewriter import follows_up
 
 from agents.types import Turn
+from agents.understanding.followups import follows_up
 from app.chat.questions import normalised, same_question
 from app.privacy import masked, personal_data
 

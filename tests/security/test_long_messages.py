@@ -12,7 +12,6 @@ from time import process_time
 from typing import Any
 
 import pytest
-from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed
@@ -33,6 +32,8 @@ from agents.ticketing.decision import decided
 from agents.ticketing.draft import described
 from agents.ticketing.wording import own_tickets, wished
 from agents.types import Page, Question, Turn
+from agents.understanding.facts import keeps_facts
+from agents.understanding.followups import rewritten_by_rules, with_subject
 from agents.understanding.safety import read_safety
 from app.chat.guard import Guard, Rejected
 from app.chat.questions import normalised

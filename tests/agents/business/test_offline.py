@@ -4,13 +4,13 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from agents.rewriter import rewritten_by_rules
 
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed
 from agents.business.schema import load_schema
 from agents.types import Turn
+from agents.understanding.followups import rewritten_by_rules
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP, TODAY, cases, wrong
 from tests.agents.business.shop import shop_queries
