@@ -30,26 +30,10 @@ _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
 
-def follows_up(text: str, history: Sequence[Turn]) -> bool:
-    """Whether a message leans on what was said before."""
-    text = text.strip()
-    if not history or not text:
-        return False
-    core = _core(text)
-    return (
-        _ORDINAL_ONLY.fullmatch(_strip_marks(text)) is not None
-        or _completes(text, history[-1])
-        or _PRONOUN.search(text) is not None
-        or (_elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS)
-    )
-
-
 def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
-    """A follow-up with its topic filled in, or None."""
+    """A message that leans on what was said before with its topic filled in; None for any other."""
     text = text.strip()
-    if not follows_up(text, history):
-        return None
-    rewritten = _resolve(text, history[-1])
+    rewritten = _resolve(text, history[-1]) if text and history else None
     return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
 
 
@@ -80,7 +64,9 @@ def _resolve(text: str, last: Turn) -> str | None:
         return f"{topic} {text}"
     if _PRONOUN.search(text):
         return _PRONOUN.sub(lambda _: _subject(last.standalone, topic), text, count=1)
-    return _filled(_core(text), last.standalone, topic)
+    core = _core(text)
+    short = _elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS
+    return _filled(core, last.standalone, topic) if short else None
 
 
 def _completes(text: str, last: Turn) -> bool:
