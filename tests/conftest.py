@@ -13,6 +13,7 @@ import pytest
 
 from app.db.embedding_cache import SqliteEmbeddingCache
 from tests.acceptance import WHOLE
+from tests.vectors import fill
 
 # Read when a library is imported, and inherited by the processes that tests start.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -40,9 +41,15 @@ def no_network() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def vectors() -> None:
+    """What the tests embed is embedded already."""
+    fill()
+
+
 @pytest.fixture(scope="session")
 def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
-    """Vectors of earlier runs and of the other test processes."""
+    """Vectors that come with the tests, of earlier runs and of the other test processes."""
     cache = SqliteEmbeddingCache(CACHE / "embeddings.sqlite3")
     yield cache
     cache.close()
