@@ -30,10 +30,10 @@ format: install-dev ## 按统一格式改写代码
 test: lint ## 静态检查与全部测试
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-acceptance: install-dev ## 验收：测试里只跑一部分的大批用例，在这里全部跑完（压力、变异、全量样本等）
+acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准）
 	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance
 
-test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试用到的向量，免得每次全新检出都重算
+test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试要用的向量，免得每个新检出都重算
 	rm -f tests/vectors.npz .cache/embeddings.sqlite3*
 	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/agents tests/evaluation tests/e2e
 	$(BIN)/python -m tests.vectors
@@ -41,26 +41,10 @@ test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试用到的向
 docs: install-dev ## 构建文档站点到 site/
 	$(BIN)/mkdocs build --strict
 
-settings-acceptance: install-dev ## 验收：测试里只跑一部分的大批用例，在这里全部跑完（压力、变异、全量样本等）
-	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance
-
-test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试用到的向量，免得每次全新检出都重算
-	rm -f tests/vectors.npz .cache/embeddings.sqlite3*
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/agents tests/evaluation tests/e2e
-	$(BIN)/python -m tests.vectors
-
-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
+settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
 	$(BIN)/python scripts/settings_docs.py
 
-diagram-acceptance: install-dev ## 验收：测试里只跑一部分的大批用例，在这里全部跑完（压力、变异、全量样本等）
-	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance
-
-test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试用到的向量，免得每次全新检出都重算
-	rm -f tests/vectors.npz .cache/embeddings.sqlite3*
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/agents tests/evaluation tests/e2e
-	$(BIN)/python -m tests.vectors
-
-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
+diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
 	$(BIN)/python scripts/diagram_docs.py
 
 $(VENV)/.installed: requirements-lite.txt
