@@ -44,6 +44,7 @@ from knowledge.text import Analyzer
 from scripts.attacks.base import Target
 from scripts.attacks.lengthy import FAMILIES, Bounds, attack
 from scripts.attacks.process import process
+from tests.acceptance import some
 
 SHORT, LONG = 250, 4000
 MAX_GROWTH = 4 * LONG / SHORT
@@ -124,7 +125,8 @@ def _seconds(reader: Reader, texts: list[str]) -> float:
     return min(taken)
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.acceptance
+@pytest.mark.parametrize("family", sorted({*BOUNDS.families, *some(sorted(FAMILIES), 8)}))
 def test_reading_grows_with_the_length_at_most(family: str, readers: dict[str, Reader]) -> None:
     for name, reader in readers.items():
         message = partial(_message, family, at_the_door=name in _AT_THE_DOOR)
