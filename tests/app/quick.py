@@ -59,9 +59,10 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tmp_path(tmp_path: Path, migrated: Path) -> Path:
-    """As a DATA_DIR it holds a migrated database already."""
-    shutil.copy(migrated, tmp_path / migrated.name)
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> Path:
+    """As a DATA_DIR it holds a migrated database already, unless a test is marked with `as_shipped`."""
+    if request.node.get_closest_marker("as_shipped") is None:
+        shutil.copy(migrated, tmp_path / migrated.name)
     return tmp_path
 
 
