@@ -10,9 +10,9 @@ from typing import Any
 
 from pypdfium2 import raw
 
+from knowledge.parsing import headers
 from knowledge.parsing.lines import join_wrapped
 from knowledge.parsing.pieces import Table
-from knowledge.parsing.rows import names_columns
 
 _CELL_GAP = 0.9
 """Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
@@ -105,12 +105,12 @@ def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
     if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
         yield from run
         return
-    head, *body = _grid(run)
-    headed = names_columns([cell for cell in head[1] if cell])
-    rows = [(page, cells) for page, cells in body if cells != head[1]] if headed else [head, *body]
-    for page, group in groupby(rows, key=lambda row: row[0]):
-        cells = [cells for _, cells in group]
-        yield Table([head[1], *cells] if headed else cells, headed, page)
+    grid = _grid(run)
+    count = headers.depth([cells for _, cells in grid[: headers.SAMPLE]])
+    header = [cells for _, cells in grid[:count]]
+    rows = [(page, cells) for page, cells in grid[count:] if cells not in header]
+    for page, group in groupby(rows or grid, key=lambda row: row[0]):
+        yield Table([*header, *(cells for _, cells in group)], count, page=page)
 
 
 def _grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
