@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from statistics import median
 
 Row = Sequence[str]
@@ -35,7 +36,7 @@ def depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True
     prior = _DECLARED if declared else _LIKELY
     for count in range(min(_MAX_DEPTH, len(rows) - 1), 1, -1):
         levels = rows[:count]
-        if all(groups(upper, lower) for upper, lower in zip(levels, levels[1:], strict=False)):
+        if all(groups(upper, lower) for upper, lower in pairwise(levels)):
             body = rows[count:]
             if body and all(_names(level, body, prior) for level in levels):
                 return count

@@ -36,6 +36,8 @@ def _title(lines: list[str]) -> str:
     first = next(index for index, line in enumerate(lines) if line.strip())
     title = lines[first].strip()
     following = lines[first + 1].strip() if first + 1 < len(lines) else None
+    if not any(line.strip() for line in lines[first + 1 :]):
+        return ""
     apart = following == "" or (following and heading_level(following) is not None)
     return title if apart and heading_level(title) is None and _TITLE.fullmatch(title) else ""
 

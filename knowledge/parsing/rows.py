@@ -32,17 +32,17 @@ def read_rows(table: Table, wanted: FaqColumns | None = None) -> Iterator[str | 
     category are not taken over; what was is told first. `wanted`: the columns to take.
     """
     rows, declared = _rows(table)
-    while (first := next(rows, None)) is not None:
-        if declared is not None or not _caption(first):
+    first, held = next(rows, None), []
+    while first is not None and declared is None and _caption(first):
+        following = next(rows, None)
+        if following is not None and not first[0] and headers.groups(first, following):
+            held = [following]
             break
-        if (following := next(rows, None)) is not None:
-            rows = chain([following], rows)
-            if not first[0] and headers.groups(first, following):
-                break
         yield next(filter(None, first))
+        first = following
     if first is None:
         return
-    sample = [first, *islice(rows, headers.SAMPLE)]
+    sample = [first, *held, *islice(rows, headers.SAMPLE)]
     count, names = _header(sample, declared, table.certain, wanted)
     yield from _body(sample[:count], names, sample[count:], rows, wanted)
 

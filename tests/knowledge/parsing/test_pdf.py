@@ -5,7 +5,7 @@ import pytest
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import parse
-from knowledge.types import Block
+from knowledge.types import Block, NoticeCode
 from tests.knowledge.parsing.files import Text, page, pdf
 
 _FULL = "签收之日起七天以内商品完好并且没有影响二次销售的可以申请无理由退货退款申请入口在订单详情页"
@@ -111,6 +111,21 @@ def test_password_is_named() -> None:
 def test_scan_without_text_is_named() -> None:
     with pytest.raises(EmptyDocument, match="扫描件"):
         parse("扫描.pdf", pdf([]))
+
+
+def test_pages_that_are_pictures_are_named() -> None:
+    blank: list[Text] = []
+    content = pdf(page("第一页。"), blank, blank, blank, blank, page("第六页。"), scanned=[0, 1, 2, 4])
+    (notice,) = parse("合同.pdf", content).notices
+    assert (notice.code, notice.pages) == (NoticeCode.PAGES_WITHOUT_TEXT, (2, 3, 5))
+    assert "第 2-3、5 页" in notice.message
+    assert parse("合同.pdf", pdf(page("第一页。"), blank)).notices == ()
+
+
+def test_a_scanned_page_with_a_running_header_alone_is_named() -> None:
+    pages = [page("云笙 产品手册", *([f"{text}内容。"] if text else [])) for text in ("甲", "", "丙")]
+    (notice,) = parse("a.pdf", pdf(*pages, scanned=[1])).notices
+    assert notice.pages == (2,)
 
 
 def test_compression_bomb_is_refused_before_it_unfolds() -> None:
