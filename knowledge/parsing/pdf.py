@@ -15,6 +15,7 @@ from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
 from knowledge.parsing.archive import check_streams
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.lines import FULL, Line, reflow
+from knowledge.parsing.pdf_columns import in_reading_order
 from knowledge.parsing.pdf_layout import PageLine, heads_table, page_lines, with_tables
 from knowledge.parsing.pdf_visibility import without_invisible
 from knowledge.parsing.pieces import Heading, Piece, Table, Title
@@ -51,7 +52,7 @@ class PdfParser(Parser):
         check_streams(source)
         with _PDFIUM:
             pages, pictured, bookmarks = _read(source)
-        kept = list(_without_furniture(pages))
+        kept = in_reading_order(_without_furniture(pages))
         lines = [line for page in kept for line in page]
         if not lines:
             raise EmptyDocument(source.name, "里没有文字，可能是扫描件，请先做文字识别（OCR）")
@@ -67,9 +68,9 @@ class PdfParser(Parser):
                 run.clear()
                 yield heading
             elif isinstance(item, PageLine):
-                left, right = columns[item.page]
-                wide = right - left >= _MIN_COLUMN * item.size
-                run.append(Line(item.text, wide and item.right - left >= FULL * (right - left), item.page))
+                left, right = columns[item.page, item.column]
+                wide = item.column or right - left >= _MIN_COLUMN * item.size
+                run.append(Line(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
         yield from reflow(run)
 
 
@@ -150,12 +151,13 @@ def _heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) -> Hea
     return Title(line.text) if level == 1 else Heading(level, line.text, line.page)
 
 
-def _columns(lines: Sequence[PageLine]) -> dict[int, tuple[float, float]]:
-    """Left and right edge of the text of every page."""
-    edges: dict[int, tuple[float, float]] = {}
+def _columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, float]]:
+    """Left and right edge of the text of every page (column 0), and of each of its columns."""
+    edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
-        left, right = edges.get(line.page, (line.left, line.right))
-        edges[line.page] = min(left, line.left), max(right, line.right)
+        for place in {(line.page, 0), (line.page, line.column)}:
+            left, right = edges.get(place, (line.left, line.right))
+            edges[place] = min(left, line.left), max(right, line.right)
     return edges
 
 

@@ -32,12 +32,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell."""
+    """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell.
+
+    `base`: its lower edge in points from the bottom. `column`: of a page set in columns, from 1; 0 for all else.
+    """
 
     text: str
     page: int
     size: float
     cells: tuple[Cell, ...]
+    base: float = 0.0
+    column: int = 0
 
     @property
     def left(self) -> float:
@@ -70,7 +75,7 @@ def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> P
             cells.append(Cell(text[begin : gap.start()], left, edge))
             begin, left = gap.end(), following
     cells.append(Cell(text[begin:end], left, _box(text_page, end - 1)[2]))
-    return PageLine(line, page, size, tuple(cells))
+    return PageLine(line, page, size, tuple(cells), bottom)
 
 
 def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:

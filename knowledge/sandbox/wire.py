@@ -114,7 +114,7 @@ def encode(reply: Reply) -> bytes:
                 for chunk in chunks
             ]
             fields |= {"title": title, "chunks": rows, "paths": list(paths)}
-            fields["notices"] = [(notice.code, notice.message, notice.pages) for notice in notices]
+            fields["notices"] = [(notice.code, notice.message[:MAX_MESSAGE], notice.pages) for notice in notices]
     return json.dumps(fields, ensure_ascii=False).encode()
 
 

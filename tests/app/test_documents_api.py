@@ -127,7 +127,7 @@ async def test_the_columns_of_a_table_are_reported_and_can_be_named(client: http
     (report,) = (await upload(client, file, **columns)).json()["files"]
     assert report["outcome"] == "updated"
     assert "「场景」" in report["notices"][0]["message"]
-    assert (await upload(client, file, question_column="场景")).status_code == 422
+    assert (await upload(client, file, question_column="场景")).status_code == 400
 
 
 async def test_a_batch_reports_each_file(client: httpx.AsyncClient) -> None:
