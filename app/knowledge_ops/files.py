@@ -36,8 +36,8 @@ def find_files(paths: Iterable[Path], skipped: Callable[[Path, Skipped], None] |
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them, and of files without a parser. A document is known by its file name. Where two files of one call share it, the later
-    one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
+    `skipped` is told of them, and of files without a parser. A document is known by its file name. Where two files of
+    one call share it, the later one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:

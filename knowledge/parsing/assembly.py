@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument
+from knowledge.numbering import article
 from knowledge.parsing.characters import shown
 from knowledge.parsing.limits import Limits
+from knowledge.parsing.lines import ARTICLE_LEVEL
 from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
 from knowledge.parsing.rows import Taken, read_rows
 from knowledge.types import Block, FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
@@ -25,7 +27,7 @@ _MAX_NOTICES = 50
 
 
 def assemble(name: str, pieces: Iterable[Piece], limits: Limits, columns: FaqColumns | None = None) -> ParsedDocument:
-    """Builds the document. `columns`: where tables hold questions and answers. Raises EmptyDocument, DocumentTooLarge."""
+    """Builds the document. `columns`: of questions and answers. Raises EmptyDocument, DocumentTooLarge."""
     assembly = _Assembly(name, limits, columns)
     for piece in pieces:
         assembly.take(piece)
@@ -42,6 +44,7 @@ class _Assembly:
         self._title = ""
         self._first_h1 = ""
         self._path: list[tuple[int, str]] = []
+        self._article_level = 0
         self._bare = False
         self._heading_page: int | None = None
         self._blocks: list[Block] = []
@@ -56,6 +59,8 @@ class _Assembly:
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
             case Paragraph(text, page):
+                if number := article(text):
+                    self._heading(self._level_of_articles(), number, page)
                 self._add(text, page)
             case Table():
                 for row in read_rows(piece, self._columns):
@@ -88,6 +93,13 @@ class _Assembly:
         self._heading_page = page
         if level == 1:
             self._first_h1 = self._first_h1 or text
+
+    def _level_of_articles(self) -> int:
+        """Of all articles of the document: below what the first one stands under."""
+        if not self._article_level:
+            above = self._path[-1][0] + 1 if self._path else 0
+            self._article_level = max(ARTICLE_LEVEL, above)
+        return self._article_level
 
     def _close_bare(self, level: int) -> None:
         """A heading with nothing under it would vanish with its path: it becomes a block of its own."""

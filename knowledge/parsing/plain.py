@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.lines import FULL, Line, heading_level, reflow
+from knowledge.parsing.messages import messages
 from knowledge.parsing.pieces import Piece, Title
 
 _TITLE = re.compile(r"[^。！？；，：…!?;:]{2,40}")
@@ -16,10 +17,13 @@ _WRAP_WIDTHS = range(40, 241)
 
 
 class PlainParser(Parser):
-    """A line is a paragraph, unless the file is hard-wrapped at a fixed width."""
+    """A line is a paragraph, unless the file is hard-wrapped at a fixed width or an exported conversation."""
 
     def _pieces(self, source: Source) -> Iterator[Piece]:
         lines = decode(source.name, source.content).split("\n")
+        if (conversation := messages(lines)) is not None:
+            yield from conversation
+            return
         widths = [_width(line.strip()) for line in lines]
         column = max(widths)
         wraps = column in _WRAP_WIDTHS

@@ -82,7 +82,8 @@ def test_brackets_without_end_are_recognised() -> None:
         {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]}, {"chunks": [["x", 1, None, None, "-0"]]},
         {"chunks": [["x", 0, "1", None, "-0"]]}, {"chunks": [[1, 0, None, None, "-0"]]}, {"paths": [[1]]},
         {"chunks": [["x", 0, None, None, "other-0"]]}, {"chunks": [["x", 0, None, 5, "-0"]]},
-        {"notices": [["other", "x", []]]}, {"notices": [["faq_columns", 1, []]]}, {"notices": [["faq_columns", "x", ["1"]]]},
+        {"notices": [["other", "x", []]]}, {"notices": [["faq_columns", 1, []]]},
+        {"notices": [["faq_columns", "x", ["1"]]]},
     ],
 )  # fmt: skip
 def test_a_reply_of_the_wrong_shape_is_recognised(changes: dict[str, Any]) -> None:
