@@ -15,7 +15,8 @@ _CONTAINERS = {"div", "section", "ul", "ol", "dl", "table", "form", "header", "c
 _NAMES = frozenset((
     "ad", "ads", "adsbygoogle", "advert", "advertisement", "aside", "banner", "breadcrumb", "breadcrumbs", "cookie",
     "copyright", "crumb", "crumbs", "foot", "footer", "guess", "menu", "nav", "navbar", "newsletter", "pager",
-    "pagination", "popup", "recommend", "related", "share", "sidebar", "sponsor", "subscribe", "toc", "toolbar", "topbar",
+    "pagination", "popup", "recommend", "related", "share", "sidebar", "sponsor", "subscribe", "toc", "toolbar",
+    "topbar",
 ))
 # fmt: on
 """Parts of class names and ids by which the makers of pages call such things, whatever the page is about."""
