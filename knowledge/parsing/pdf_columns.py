@@ -37,14 +37,14 @@ Gutters = tuple[float, ...]
 
 def in_reading_order(pages: Iterable[Sequence[PageLine]]) -> list[list[PageLine]]:
     """Pages set in columns, column by column; all others as they are. `PageLine.column` tells the column, from 1."""
-    pages = [list(page) for page in pages]
-    strips = [_strips(page) for page in pages]
-    found = [_gutters(page, white) for page, white in zip(pages, strips, strict=True)]
+    listed = [list(page) for page in pages]
+    strips = [_strips(page) for page in listed]
+    found = [_gutters(page, white) for page, white in zip(listed, strips, strict=True)]
     usual = {gutter for gutters in found for gutter in gutters}
     # The last page has a few lines in columns: the other pages tell that these are ones.
     return [
         _ordered(page, gutters or tuple(gutter for gutter in usual if any(a <= gutter <= b for a, b in white)))
-        for page, gutters, white in zip(pages, found, strips, strict=True)
+        for page, gutters, white in zip(listed, found, strips, strict=True)
     ]
 
 
@@ -123,13 +123,13 @@ def _ordered(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
             text = " ".join(cell.text for cell in cells)
             columns[column].append(replace(line, text=text, cells=tuple(cells), column=column))
     ordered: list[PageLine] = []
-    for line in [*sorted(over, key=_from_top), None]:
-        for column in sorted(columns):
-            above = [other for other in columns[column] if line is None or other.base > line.base]
+    for border in [*sorted(over, key=_from_top), None]:
+        for column, lines in sorted(columns.items()):
+            above = [line for line in lines if border is None or line.base > border.base]
             ordered.extend(sorted(above, key=_from_top))
-            columns[column] = [other for other in columns[column] if other not in above]
-        if line is not None:
-            ordered.append(line)
+            columns[column] = [line for line in lines if not (border is None or line.base > border.base)]
+        if border is not None:
+            ordered.append(border)
     return ordered
 
 
