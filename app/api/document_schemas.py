@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from app.db.documents import DocumentRow, VersionRow
 from app.errors import describe
 from app.knowledge_ops.ingestion import FileOutcome, FileReport
+from knowledge.types import NoticeCode
 
 Status = Literal["ready", "indexing", "failed"]
 
@@ -19,6 +20,14 @@ class FileError(BaseModel):
 
     code: str
     message: str = Field(description="中文说明，含文件名")
+
+
+class NoticeOut(BaseModel):
+    """What the parser has to say of a file that was read."""
+
+    code: NoticeCode
+    message: str = Field(description="中文说明")
+    pages: list[int] = Field(description="涉及的页码，从 1 开始；与页无关时为空")
 
 
 class FileReportOut(BaseModel):
@@ -31,6 +40,7 @@ class FileReportOut(BaseModel):
     title: str | None
     chunks: int
     same_as: str | None = Field(description="内容相同的已有文档的文件名")
+    notices: list[NoticeOut] = Field(description="解析提示：读了哪些问答列、哪些页没有文字等；内容未变的文件为空")
     error: FileError | None
 
     @classmethod
@@ -44,6 +54,10 @@ class FileReportOut(BaseModel):
             title=report.title or None,
             chunks=report.chunks,
             same_as=report.same_as,
+            notices=[
+                NoticeOut(code=notice.code, message=notice.message, pages=list(notice.pages))
+                for notice in report.notices
+            ],
             error=FileError(code=error.code, message=error.message) if error else None,
         )
 

@@ -26,6 +26,7 @@ from app.http.routes import GuardedRoute
 from app.knowledge_ops.ingestion import FileReport
 from knowledge.errors import InvalidDocument
 from knowledge.text import clean
+from knowledge.types import FaqColumns
 
 MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
@@ -34,6 +35,7 @@ FORM_BYTES = 64 * 1024
 MAX_CATEGORY_CHARS = 100
 MAX_TAG_CHARS = 50
 MAX_TAGS = 20
+MAX_COLUMN_CHARS = 100
 
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"], route_class=GuardedRoute)
 
@@ -55,6 +57,8 @@ _UPLOAD_BODY: dict[str, Any] = {
                         "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
                         "category": {"type": "string", "maxLength": MAX_CATEGORY_CHARS},
                         "tags": {"type": "array", "items": {"type": "string", "maxLength": MAX_TAG_CHARS}},
+                        "question_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
+                        "answer_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
                     },
                 }
             }
@@ -75,7 +79,9 @@ async def upload(request: Request, response: Response, tenant: AdminTenant, wiri
         files = [part for part in form.getlist("files") if isinstance(part, FormFile)]
         if not files:
             raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
-        adding = wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
+        adding = wiring.ingestion.add(
+            tenant, _contents(files, max_file), _category(form), _tags(form), columns=_columns(form)
+        )
         reports = await while_connected(request, adding)
     if reports is None:
         return Response(status_code=499)  # nobody is there to read it
@@ -140,6 +146,19 @@ def _tags(form: FormData) -> tuple[str, ...] | None:
     if len(tags) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in tags):
         raise InvalidRequest(f"tags 最多 {MAX_TAGS} 个，每个不超过 {MAX_TAG_CHARS} 个字")
     return tags
+
+
+def _columns(form: FormData) -> FaqColumns | None:
+    """Where tables hold questions and answers; both fields or none."""
+    values = [form.get(field) for field in ("question_column", "answer_column")]
+    question, answer = (clean(value).strip() if isinstance(value, str) else "" for value in values)
+    if not question and not answer:
+        return None
+    if not question or not answer:
+        raise InvalidRequest("question_column 和 answer_column 要一起给")
+    if max(len(question), len(answer)) > MAX_COLUMN_CHARS:
+        raise InvalidRequest(f"question_column 和 answer_column 不能超过 {MAX_COLUMN_CHARS} 个字")
+    return FaqColumns(question, answer)
 
 
 def _raise_if_nothing_was_taken(reports: list[FileReport]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from knowledge.parsing.registry import PARSERS
@@ -24,12 +25,19 @@ class FoundFile:
             return file.read(max_bytes + 1)
 
 
-def find_files(paths: Iterable[Path], skipped: Callable[[Path], None] | None = None) -> list[FoundFile]:
+class Skipped(StrEnum):
+    """Why a file in a folder is not taken in."""
+
+    LINK = "link"
+    UNSUPPORTED = "unsupported"
+
+
+def find_files(paths: Iterable[Path], skipped: Callable[[Path, Skipped], None] | None = None) -> list[FoundFile]:
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them. A document is known by its file name. Where two files of one call share it, the later
-    one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
+    `skipped` is told of them, and of files without a parser. A document is known by its file name. Where two files of
+    one call share it, the later one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
@@ -38,7 +46,7 @@ def find_files(paths: Iterable[Path], skipped: Callable[[Path], None] | None = N
         if path.is_file():
             files: Iterable[tuple[Path, str, tuple[str, ...]]] = [(path.resolve(), path.name, ())]
         else:
-            files = _walk(path.resolve(), skipped or (lambda _: None))
+            files = _walk(path.resolve(), skipped or (lambda _path, _why: None))
         for file, name, below in files:
             if name in found:
                 name = "-".join((*below, name))
@@ -48,15 +56,17 @@ def find_files(paths: Iterable[Path], skipped: Callable[[Path], None] | None = N
     return list(found.values())
 
 
-def _walk(root: Path, skipped: Callable[[Path], None]) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     """Files with their names and the folders between `root` and them."""
     for file in sorted(_below(root)):
         below = file.relative_to(root).parts
         if any(part.startswith(".") for part in below):
             continue
         if file.is_symlink():
-            skipped(file)
-        elif file.is_file() and file.suffix.lower() in PARSERS:
+            skipped(file, Skipped.LINK)
+        elif file.suffix.lower() not in PARSERS:
+            skipped(file, Skipped.UNSUPPORTED)
+        elif file.is_file():
             yield file, file.name, below[:-1]
 
 

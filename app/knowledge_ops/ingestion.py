@@ -15,6 +15,7 @@ from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeErr
 from knowledge.ingest import Identity, Ingestor, Progress, content_hash
 from knowledge.parsing.registry import check_name
 from knowledge.sandbox.slots import FairSlots
+from knowledge.types import FaqColumns, Notice
 
 MAX_CONCURRENT_FILES = 8
 MAX_FILES_OF_A_TENANT = 2
@@ -32,7 +33,10 @@ class FileOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """`ready`: searches find it. `same_as`: the document, of another name, that already has this content."""
+    """`ready`: searches find it. `same_as`: the document, of another name, that already has this content.
+
+    `notices`: what the parser has to say; empty where a file did not have to be read again.
+    """
 
     name: str
     outcome: FileOutcome
@@ -42,6 +46,7 @@ class FileReport:
     revision: int = 0
     ready: bool = False
     same_as: str | None = None
+    notices: tuple[Notice, ...] = ()
     error: KnowledgeError | None = None
 
 
@@ -52,10 +57,12 @@ class _Upload:
     category: str | None
     tags: tuple[str, ...] | None
     progress: Progress | None
+    columns: FaqColumns | None = None
 
     def changes(self, known: DocumentRow) -> bool:
         return (
-            known.content_hash != content_hash(self.content)
+            self.columns is not None
+            or known.content_hash != content_hash(self.content)
             or self.category not in (None, known.category)
             or self.tags not in (None, known.tags)
         )
@@ -97,13 +104,16 @@ class IngestionService:
         category: str | None = None,
         tags: tuple[str, ...] | None = None,
         progress: Progress | None = None,
+        columns: FaqColumns | None = None,
     ) -> list[FileReport]:
         """Takes files in, in order, and returns once they answer or `wait_seconds` passed (see `ready`).
 
         files: names and contents; read one by one, so a generator keeps one in memory. category, tags: None keeps
-        those of an existing document.
+        those of an existing document. columns: where tables hold questions and answers; given, a file that is known
+        is read again.
         """
-        reports = [await self._add(tenant, _Upload(name, content, category, tags, progress)) for name, content in files]
+        uploads = (_Upload(name, content, category, tags, progress, columns) for name, content in files)
+        reports = [await self._add(tenant, upload) for upload in uploads]
         revision = max((report.revision for report in reports), default=0)
         ready = await self._answers(tenant, revision)
         return [replace(report, ready=ready and report.error is None) for report in reports]
@@ -141,11 +151,15 @@ class IngestionService:
             return _unchanged(name, known)
         identity = upload.identity(known)
         try:
-            prepared = await self._ingestor.prepare(tenant, name, upload.content, identity, upload.progress)
+            prepared = await self._ingestor.prepare(
+                tenant, name, upload.content, identity, upload.progress, columns=upload.columns
+            )
         except EmbeddingUnavailable:
             if not await self._follower.by_keywords(tenant):
                 raise
-            prepared = await self._ingestor.prepare(tenant, name, upload.content, identity, embed=False)
+            prepared = await self._ingestor.prepare(
+                tenant, name, upload.content, identity, columns=upload.columns, embed=False
+            )
         revision = await self._knowledge.commit(tenant, prepared, replaces=known.version_id if known else None)
         return FileReport(
             name=name,
@@ -154,6 +168,7 @@ class IngestionService:
             title=prepared.document.title,
             chunks=len(prepared.chunks),
             revision=revision,
+            notices=prepared.notices,
         )
 
 
