@@ -112,13 +112,12 @@ class CareAgent:
         """See `Agent.run`."""
         feeling = felt(question, self._policy.head)
         english = in_english(question, self._profile)
-        parts, degraded = [say("care_crisis", english)], question.degraded
+        parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
         if not feeling.crisis:
             cause = cause_of(question.resolved, endangered(question, self._policy))
-            offer, unavailable = await self._offer(question, cause)
+            offer, degraded = await self._offer(question, cause)
             heard = say(_matter(cause, question.standalone), english, seed=question.text)
             parts = [heard, *([offer] if offer else []), say("care_person", english)]
-            degraded += unavailable
         answer = Answer(
             reply="\n".join(parts),
             outcome=Outcome.HIGH_STAKES,
@@ -127,7 +126,6 @@ class CareAgent:
             handoff=requested(feeling, self._policy.threshold, HandoffReason.HIGH_STAKES),
             escalate_to_human=True,
             degraded=degraded,
-            usage=question.usage,
         )
         async for event in said(answer):
             yield event

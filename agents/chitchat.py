@@ -76,8 +76,6 @@ class ChitchatAgent:
                 intent=intent,
                 agent=self.name,
                 suggestions=profile.suggested_questions if intent in _OPEN else (),
-                degraded=question.degraded,
-                usage=question.usage,
             )
         )
 

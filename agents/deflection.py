@@ -52,7 +52,5 @@ class DeflectionAgent:
                 agent=self.name,
                 suggestions=topics,
                 escalate_to_human=self._intent is Intent.OUT_OF_SCOPE,
-                degraded=question.degraded,
-                usage=question.usage,
             )
         )

@@ -54,7 +54,5 @@ class EscalationAgent:
                 agent=self.name,
                 handoff=requested(felt(question, self._policy.head), self._policy.threshold, HandoffReason.ASKED),
                 escalate_to_human=True,
-                degraded=question.degraded,
-                usage=question.usage,
             )
         )

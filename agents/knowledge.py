@@ -9,7 +9,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
-from typing import Protocol
 
 from agents.answering.deadlines import computed
 from agents.asking import bare_name
@@ -20,8 +19,9 @@ from agents.language import in_english
 from agents.llm.base import Checked, Generator, Request
 from agents.llm.quotable import safe_text
 from agents.llm.units import quotable_sentences
-from agents.pages import ordered_up, page_text
+from agents.pages import ordered_up
 from agents.profile import TenantProfile
+from agents.recall import Searcher, recall
 from agents.routing.types import Intent
 from agents.suggestions import neighbours
 from agents.types import (
@@ -37,35 +37,18 @@ from agents.types import (
     Settled,
     Source,
     Token,
+    Usage,
 )
-from agents.understanding.context import search_context
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
-from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector, Verdict
+from knowledge.types import Candidate, Retrieval, Verdict
 
 MAX_TOPICS = 3
 RULING = 3
 """Fragments in which the rule for a date is looked for: what ranks lower is about something else."""
-
-
-class Searcher(Protocol):
-    """The retriever: its result has passed the gate."""
-
-    async def search(
-        self,
-        question: str,
-        *,
-        rewrite: str | None = None,
-        vector: Vector | None = None,
-        where: Filter = ...,
-        explain: bool = False,
-        context: Context = ...,
-        page: PageText | None = None,
-    ) -> Retrieval:
-        """Raises KnowledgeError on an outage that leaves nothing to search with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +100,13 @@ class KnowledgeAgent:
         if self._avoids(question):
             answer = self._refusal("avoided", Outcome.OUT_OF_SCOPE, self._english(question))
             yield Token(answer.reply)
-            yield _done(answer, question)
+            yield _done(answer)
             return
         if self._thorough is not None:
             async for event in self._tried(question, self._thorough):
                 yield event
             return
-        retrieval = question.found or await self._searcher.search(
-            question.searched,
-            rewrite=question.rewrite,
-            vector=question.vector,
-            context=search_context(question),
-            page=page_text(question.page),
-        )
+        retrieval = question.found or await recall(self._searcher, question)
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):
             yield event
@@ -137,20 +114,20 @@ class KnowledgeAgent:
     async def _tried(self, question: Question, thorough: ThoroughSearch) -> AsyncGenerator[AnswerEvent]:
         """The first attempt that is verified, else the last one. Nothing is said before: it might not stand."""
         told: list[AnswerEvent] = []
+        spent, degraded = Usage(), tuple[str, ...]()
         async for attempt in thorough.attempts(question):
-            degraded = (*question.degraded, *attempt.degraded)
-            question = replace(question, usage=question.usage + attempt.usage, degraded=degraded)
+            spent, degraded = spent + attempt.usage, (*degraded, *attempt.degraded)
             if attempt.retrieval is None:
                 continue
             yield Evidence(question, attempt.retrieval)
             told = [event async for event in self._reply(question, attempt.retrieval)]
             answer = answer_of(told)
-            question = replace(question, usage=answer.usage, degraded=answer.degraded)
+            spent, degraded = spent + answer.usage, (*degraded, *answer.degraded)
             if answer.outcome in GIVEN:
                 break
         for event in told[:-1]:
             yield event
-        yield Done(replace(answer_of(told), usage=question.usage, degraded=tuple(dict.fromkeys(question.degraded))))
+        yield Done(replace(answer_of(told), usage=spent, degraded=tuple(dict.fromkeys(degraded))))
 
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
@@ -160,7 +137,7 @@ class KnowledgeAgent:
             return
         answer = self._without_evidence(question, retrieval)
         yield Token(answer.reply)
-        yield _done(answer, question, retrieval)
+        yield _done(answer, retrieval)
 
     async def _answer(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
@@ -187,14 +164,14 @@ class KnowledgeAgent:
             yield Replace(answer.reply)
         elif not draft.used:
             yield Token(answer.reply)
-        yield _done(answer, question, retrieval, draft, _milliseconds(started))
+        yield _done(answer, retrieval, draft, _milliseconds(started))
 
     async def _verified(self, verifier: Verifier, question: Question, draft: Draft, answer: Answer) -> Answer:
         """The answer after a second reading, by a model as long as the turn may ask one."""
         started = time.perf_counter()
         english = self._english(question)
         review = Review(question.standalone, answer.reply, draft.fragments, english, answer.computed)
-        may_ask = self._thorough is not None or question.usage.calls + draft.usage.calls < question.max_calls
+        may_ask = self._thorough is not None or draft.usage.calls < question.max_calls
         checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
@@ -281,17 +258,16 @@ def _sentences(fragments: Iterable[Candidate]) -> list[str]:
 
 def _done(
     answer: Answer,
-    question: Question,
     retrieval: Retrieval | None = None,
     draft: Draft | None = None,
     generate_ms: float | None = None,
 ) -> Done:
     """The answer with what its steps cost and what was out of order in them."""
-    degraded = [*question.degraded, *(retrieval.degraded if retrieval else ()), *(draft.degraded if draft else ())]
+    degraded = [*(retrieval.degraded if retrieval else ()), *(draft.degraded if draft else ())]
     timings = dict(retrieval.timings_ms) if retrieval else {}
     if draft is not None and generate_ms is not None:
         timings |= {"generate": generate_ms, "verify": round(draft.verify_ms, 3)}
-    usage = question.usage + draft.usage if draft else question.usage
+    usage = draft.usage if draft else Usage()
     return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage))
 
 

@@ -21,15 +21,18 @@ _WORD = re.compile(r"(?<![A-Za-z0-9-])[A-Za-z]{2,}(?![A-Za-z0-9-])")
 
 
 def in_english(question: Question, profile: TenantProfile) -> bool:
-    """Whether the reply is English: as the profile says, or as the customer writes, a short message going by what was
-    proposed and by the messages before it, the last first.
+    """Whether the reply is English: as the profile says, or as the customer writes, a message that does not tell going
+    by a model's reading, by what was proposed and by the messages before it, the last first.
     """
     if profile.reply_language != "auto":
         return profile.reply_language == "en"
     proposed = question.proposal.fields.values() if question.proposal else ()
     before = (turn.question for turn in reversed(question.history))
-    told = (language for text in chain([question.text], proposed, before) if (language := _english(text)) is not None)
-    return next(told, _lone_word(question.text))
+    own = _english(question.text)
+    if own is None and question.language:
+        return question.language == "en"
+    told = (language for text in chain(proposed, before) if (language := _english(text)) is not None)
+    return next(told, _lone_word(question.text)) if own is None else own
 
 
 def _english(text: str) -> bool | None:

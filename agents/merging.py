@@ -27,7 +27,6 @@ from agents.types import (
     Question,
     Replace,
     Token,
-    Usage,
 )
 from agents.wording.catalogue import say
 
@@ -99,9 +98,11 @@ class InTurn:
             for event in events:
                 yield event
             return
-        question = replace(question, usage=answer.usage, degraded=answer.degraded)
+        question = replace(question, max_calls=max(question.max_calls - answer.usage.calls, 0))
         async with aclosing(self._second.run(question)) as others:
             async for event in others:
+                if isinstance(event, Done):
+                    event = Done(event.answer.charged(answer.usage, answer.degraded))
                 yield event
 
 
@@ -115,25 +116,22 @@ async def _run(agent: Speaker, question: Question, english: bool) -> AsyncGenera
                 yield event
     except BusinessUnavailable as error:
         logger.opt(exception=error).warning("the business part of an answer is missing")
-        degraded = tuple(dict.fromkeys((*question.degraded, PART)))
         reply = say("rows_out_of_reach", english)
-        answer = Answer(reply, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=degraded)
+        answer = Answer(reply, Outcome.CANNOT_ANSWER, "business_query", agent.name, degraded=(PART,))
         if silent:
             yield Meta(answer.agent, answer.intent)
         yield Token(answer.reply)
-        yield Done(replace(answer, usage=question.usage))
+        yield Done(answer)
 
 
 def _dealt(agents: Sequence[Speaker], question: Question) -> list[Question]:
     """The question of each agent with its share of the requests that are left, what is over going to the last agent
-    that asks. What was spent before is the first one's.
+    that asks.
     """
     asking = [agent for agent in agents if agent.name in ASKING]
-    spent = question.usage.calls
-    each, over = divmod(max(question.max_calls - spent, 0), max(len(asking), 1))
+    each, over = divmod(question.max_calls, max(len(asking), 1))
     shares = [each + over * (agent is asking[-1]) if agent in asking else 0 for agent in agents]
-    others = [replace(question, usage=Usage(), max_calls=share) for share in shares[1:]]
-    return [replace(question, max_calls=spent + shares[0]), *others]
+    return [replace(question, max_calls=share) for share in shares]
 
 
 async def _collected(agent: Speaker, question: Question, english: bool) -> list[AnswerEvent]:

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 from agents.asking import IDENTIFIER
 from agents.llm.quotable import safe_text
 from agents.llm.sentences import split_sentences
-from agents.rewriter import with_subject
 from agents.types import Page, Question
+from agents.understanding.followups import with_subject
 from knowledge.text import clean, fold
 from knowledge.types import Candidate, Chunk, PageText
 

@@ -15,11 +15,12 @@ from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
 from agents.deflection import DeflectionAgent
 from agents.escalation import EscalationAgent
-from agents.knowledge import KnowledgeAgent, KnowledgePolicy, Searcher
+from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.language import in_english
 from agents.llm.base import Generator
 from agents.merging import InTurn, run_together
 from agents.profile import TenantProfile
+from agents.recall import Searcher
 from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets

@@ -1,4 +1,4 @@
-"""Where a message goes: rules, entities, a linear head, and a language model where these are undecided."""
+"""Where a message goes: rules, entities, a linear head; where these are undecided, what a language model names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from math import inf
 from typing import Protocol
 
 from agents.errors import BusinessUnavailable
-from agents.routing.classifier import Classifier
 from agents.routing.decision import Decision, Thresholds, decide, weigh
 from agents.routing.entities import EntityExtractor, Mentions, shipped_extractor
 from agents.routing.evidence import KnowledgeEvidence
@@ -58,7 +57,6 @@ class RouterParts:
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
     sure: Sure | None = None
-    classifier: Classifier | None = None
     extractor: EntityExtractor = field(default_factory=shipped_extractor)
     thresholds: Thresholds = field(default_factory=Thresholds)
 
@@ -74,7 +72,7 @@ class Router:
         if decides(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
         text = question.resolved
-        mentions = self._parts.extractor.extract(text)
+        mentions = self._parts.extractor.extract(text, question.slots)
         if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolved(mentions, question.caller)
@@ -90,7 +88,8 @@ class Router:
                 return Route(intents, Trace(Tier.RULES, Band.HIGH, _verdict(intents), entities), degraded)
             asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
             intents = _ordered({*suggested, *asked})
-            return Route(intents, Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities), degraded)
+            trace = Trace(Tier.ENTITIES, Band.LOW, _verdict(intents), entities, forced=_ordered(sure))
+            return Route(intents, trace, degraded)
         route = await self._by_head(self._parts.head, question, entities, suggested, sure)
         if understood and Intent.KNOWLEDGE_QA not in understood:
             route = _without_knowledge(route)
@@ -131,22 +130,7 @@ class Router:
             gates,
             _ordered(forced),
         )
-        route = Route(decision.intents, trace, () if vector is not None else ("embedding",))
-        # A turn asks one model before it answers: whoever rewrote the question already did.
-        asks = decision.band is Band.LOW and not question.usage.calls
-        return await self._asked(text, route) if asks else route
-
-    async def _asked(self, text: str, route: Route) -> Route:
-        """The model's intents and the forced ones; the evidence's where there is no model or no reply to use."""
-        if self._parts.classifier is None:
-            return route
-        reply = await self._parts.classifier.classify(text)
-        if reply.intents is None:
-            return replace(route, degraded=(*route.degraded, "router_llm"), usage=reply.usage)
-        forced = route.trace.forced
-        intents = _ordered({*forced, *reply.intents.difference(OFF_TOPIC)} if forced else reply.intents)
-        trace = replace(route.trace, tier=Tier.LLM, verdict=_verdict(intents))
-        return replace(route, intents=intents, trace=trace, usage=reply.usage)
+        return Route(decision.intents, trace, () if vector is not None else ("embedding",))
 
     async def _resolved(self, mentions: Mentions, caller: str) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
         """All entities that count, whether the business database knows one, and what was out of order."""
@@ -164,6 +148,17 @@ class Router:
     def _suggested(self, entities: Sequence[Entity]) -> frozenset[Intent]:
         kinds = self._parts.extractor.kinds
         return frozenset(intent for entity in entities if (intent := kinds[entity.kind].suggests))
+
+
+def named(route: Route, intents: Collection[Intent]) -> Route:
+    """A route with the intents that a model named, none where it told none: they stand in for evidence that is
+    undecided, beside what is known for sure.
+    """
+    if not intents or route.trace.band is not Band.LOW:
+        return route
+    forced = route.trace.forced
+    chosen = _ordered({*forced, *set(intents).difference(OFF_TOPIC)} if forced else intents)
+    return replace(route, intents=chosen, trace=replace(route.trace, tier=Tier.LLM, verdict=_verdict(chosen)))
 
 
 def _without_knowledge(route: Route) -> Route:

@@ -158,8 +158,6 @@ class TicketAgent:
             agent=self.name,
             suggestions=(words.yes, words.no) if action in (CREATE, WITHDRAW) else (),
             proposal=proposal,
-            degraded=question.degraded,
-            usage=question.usage,
         )
 
 

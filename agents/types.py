@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:  # the router's own vocabulary builds on this one
     from agents.routing.types import Route
 
 MAX_CALLS = 3
-"""Requests to models of one turn, its rewrite and routing included; repeated after a failure, one may cost more."""
+"""Requests to models of one turn, to understand it, to answer and to read the answer again; repeated after a failure,
+one may cost more.
+"""
 
 
 class Outcome(StrEnum):
@@ -99,7 +101,8 @@ class Proposal:
 class Question:
     """What the customer asks now.
 
-    `rewrite` is what a model makes of a follow-up, or of a typo, `follow_up` what rules do; `history` is oldest first,
+    `rewrite` is the message as it is understood by itself, by what it picks, without a typo, or by a model; `parts` are
+    the questions of it, where a model reads several; `follow_up` is what rules make of it; `history` is oldest first,
     and `summary` says what was talked about before it;
     `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
     once a turn for all that need it, None while the embedder is out of reach.
@@ -107,8 +110,9 @@ class Question:
     `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
     proposed.
-    `degraded` and `usage` tell of the rewrite what `Answer` tells of the turn.
-    `max_calls` are the requests to models that may be made by the end of the answer, those of `usage` included.
+    `slots` are kinds and words of what a model finds named in it, `language` the one that a model says it is in, zh or
+    en; both empty without.
+    `max_calls` are the requests to models that the answer may still cost.
     """
 
     text: str
@@ -123,8 +127,9 @@ class Question:
     caller: str = ""
     session: str = ""
     proposal: Proposal | None = None
-    degraded: tuple[str, ...] = ()
-    usage: Usage = Usage()
+    parts: tuple[str, ...] = ()
+    slots: tuple[tuple[str, str], ...] = ()
+    language: str = ""
     max_calls: int = MAX_CALLS
     normal: str = ""
 
@@ -236,6 +241,10 @@ class Answer:
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
 
+    def charged(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
+        """The answer with what was spent and what was out of order before it."""
+        return replace(self, usage=usage + self.usage, degraded=tuple(dict.fromkeys((*degraded, *self.degraded))))
+
     @property
     def fragments(self) -> tuple[Source, ...]:
         """The sources that are fragments of documents or of the page."""
@@ -260,11 +269,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Where the question went and why, for whoever traces a turn. `text` is the question as it was understood."""
+    """Where the question went and why. `text` is the question as it was understood, `rewrite` that of a model."""
 
     text: str
     route: Route
     decision: Decision
+    rewrite: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

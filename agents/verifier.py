@@ -13,11 +13,11 @@ from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.quotable import safe_text
+from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict, Usage, Verified
 from agents.verification.claims import MAX_CLAIMS
 from agents.verification.critique import Coverage, Critic, Critique, read_critique
 from agents.verification.offline import Checked, check_reply, cited
-from agents.verification.replies import UnreadableReply
 from agents.wording.catalogue import say
 from knowledge.types import Chunk
 

@@ -25,8 +25,9 @@ from app.auth.user_token import UserTokens
 from app.business import Business, open_business
 from app.care import Care
 from app.chat.after import KIND, after_turns
-from app.chat.answering import Answering, Team
+from app.chat.answering import Answering
 from app.chat.computing import Computing
+from app.chat.evidence import Team
 from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
@@ -161,7 +162,7 @@ class Container:
             guard,
             Sessions(conversations),
             self.hot_cache,
-            History(conversations, models.rewriter(), settings.history_turns, rows_to_model=self.rows_to_model),
+            History(conversations, settings.history_turns, rows_to_model=self.rows_to_model),
             Computing(self._answering, self.limits.slots, self.limits.urgent, self.metrics),
             self.turn_log,
             self.metrics,
@@ -261,9 +262,8 @@ class Container:
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver = self.business.resolver(tenant) if self.business else None
         sure = self.business.sure_intents(tenant) if self.business else None
-        classifier = self._models.classifier()
-        router = Router(RouterParts(head, evidence, resolver, sure, classifier))
-        team = Team(retriever.speller, router, roster, retriever)
+        router = Router(RouterParts(head, evidence, resolver, sure))
+        team = Team(retriever.speller, router, roster, retriever, self._models.understanding())
         version = configuration(self.settings, self.base.embedder.title)
         version += f" {profile.version} {self.heads.fitted} {head is not None}"
         return TenantParts(retriever, team, profile, head, version)

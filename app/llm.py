@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Self
 
-from agents.knowledge import Searcher
 from agents.llm.base import Generator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.model import ChatModel, ModelOptions
 from agents.llm.registry import get_generator
-from agents.llm.rewriter import ModelRewriter
 from agents.llm.tiered import TieredGenerator
 from agents.profile import TenantProfile
-from agents.rewriter import Rewriter
-from agents.routing.classifier import Classifier, ModelClassifier
+from agents.recall import Searcher
+from agents.understanding.model import ModelUnderstanding
 from agents.verification.critique import Critic
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Verifier, VerifierPolicy
@@ -23,10 +21,10 @@ from knowledge.text import Analyzer
 
 
 class LanguageModels:
-    """`main` writes answers that have to be put together, `small` plain ones; it rewrites follow-ups and names intents.
+    """`main` writes answers that have to be put together, `small` plain ones; it reads messages and replies.
 
     At another endpoint each also stands in for the other. A turn costs three requests at most: one to understand the
-    question, then two attempts at the answer.
+    question, then one for the answer and one to read it again, or two attempts at the answer.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -63,15 +61,11 @@ class LanguageModels:
             return TieredGenerator(FallbackGenerator([small, main, quotes]), FallbackGenerator([main, small, quotes]))
         return TieredGenerator(FallbackGenerator([small, quotes]), FallbackGenerator([main, quotes]))
 
-    def classifier(self) -> Classifier | None:
-        """Names the intents of messages that leave the evidence undecided; None without a model."""
-        return None if self.small is None else ModelClassifier(self.small, self._settings.rewrite_timeout)
-
-    def rewriter(self) -> Rewriter | None:
-        """None where no model rewrites follow-ups."""
+    def understanding(self) -> ModelUnderstanding | None:
+        """Reads messages in their conversation; None where no model does."""
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelRewriter(self.small, self._settings.rewrite_timeout)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout)
 
     def verifier(self) -> Verifier | None:
         """Reads once more what a model wrote; None where no model writes."""

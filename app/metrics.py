@@ -14,8 +14,8 @@ from agents.routing.types import Route
 from agents.types import Answer, Outcome, Usage
 
 STAGES = (
-    "guard", "cache", "embed", "screen", "faq", "route", "rewrite", "vector", "bm25", "fuse", "rerank", "gate",
-    "generate", "verify", "persist",
+    "guard", "history", "cache", "embed", "screen", "faq", "route", "understand", "vector", "bm25", "fuse", "rerank",
+    "gate", "generate", "verify", "persist",
 )  # fmt: skip
 """In the order of a turn. A stage that a turn had no need of is not counted for it."""
 WINDOW_SECONDS = 300.0

@@ -159,7 +159,7 @@ class Settings(BaseSettings):
     max_message_chars: int = Field(2000, ge=10, le=20000, description="单条消息的字数上限")
     max_chunk_chars: int = Field(800, ge=100, le=8000, description="提示词中每个片段的字数上限")
     fallback_script: str = Field("抱歉，知识库中未找到相关内容。", min_length=1, description="兜底话术")
-    history_turns: int = Field(6, ge=0, le=50, description="改写与大模型回看的轮数；0 则每句话单独理解")
+    history_turns: int = Field(6, ge=0, le=50, description="大模型回看的轮数；0 则每句话单独理解")
 
     # Language models; without LLM_API_KEY answers are quoted from the knowledge base
     llm_base_url: str = Field("https://api.deepseek.com", description="OpenAI 兼容的大模型接口地址")
@@ -171,11 +171,11 @@ class Settings(BaseSettings):
     llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限，含重试")
     llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
-    small_llm_base_url: str = Field("", description="改写所用小模型的接口地址；留空则同 LLM_BASE_URL")
+    small_llm_base_url: str = Field("", description="读懂消息、复读回答所用小模型的接口地址；留空则同 LLM_BASE_URL")
     small_llm_api_key: SecretStr = Field(SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY")
     small_llm_model: str = Field("", description="小模型的名称；留空则同 LLM_MODEL")
-    rewrite_enabled: bool = Field(True, description="配置了大模型时，是否改写对话中间的话")
-    rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型改写的秒数上限，超时则不用改写")
+    rewrite_enabled: bool = Field(True, description="配置了大模型时，是否请它读懂消息：补全、拆问、判断意图")
+    rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型读懂一条消息的秒数上限，超时则不用它")
 
     # Human desk
     answer_while_queued: bool = Field(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from knowledge.errors import InvalidConfiguration
+from knowledge.numbering import article
 from knowledge.types import Block, Chunk, DocumentMeta, FaqPair, ParsedDocument
 
 MAX_ANSWER_CHARS = 2000
@@ -44,7 +45,7 @@ def _most_symbols(tokens: int) -> int:
 class ChunkOptions:
     """Bounds of a chunk's text, in tokens of `count_tokens`; title and heading path are not counted.
 
-    A section under `min_tokens` is merged with its next sibling when both fit.
+    A section under `min_tokens` is merged with its next sibling when both fit; a numbered article stays alone.
     """
 
     min_tokens: int = 50
@@ -103,6 +104,11 @@ class _Section:
     def symbols(self) -> int:
         return sum(_symbols(block.text) for block in self.blocks)
 
+    @property
+    def article(self) -> bool:
+        """Whether it is asked for by its number: others beside it would be found as well."""
+        return bool(self.path and article(self.path[-1]))
+
     def with_heading(self) -> tuple[Block, ...]:
         """The blocks after the section's own heading as text."""
         return (Block(self.path[-1], page=self.blocks[0].page), *self.blocks)
@@ -123,13 +129,13 @@ def _merge(sections: Iterator[_Section], options: ChunkOptions) -> Iterator[_Sec
         if not section.blocks:
             continue
         if open_section is not None:
-            joined = _join(open_section, section, merged) if siblings is not None else None
+            joined = _join(open_section, section, merged) if siblings is not None and not section.article else None
             if joined and section.path and section.path[:-1] == siblings and joined.symbols <= longest:
                 open_section, merged = joined, True
                 siblings = siblings if joined.symbols <= too_short else None
                 continue
             yield open_section
-        short = bool(section.path) and section.symbols <= too_short
+        short = bool(section.path) and not section.article and section.symbols <= too_short
         open_section, siblings, merged = section, section.path[:-1] if short else None, False
     if open_section is not None:
         yield open_section

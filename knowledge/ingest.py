@@ -14,7 +14,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.parsing.limits import Limits
 from knowledge.reading import ReadDocument, read
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, DocumentMeta
+from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
 
 MAX_TERM_CHARS = 128
 """Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys."""
@@ -52,13 +52,16 @@ class PreparedDocument:
     content_hash: str
     chunks: tuple[Chunk, ...]
     tokens: tuple[tuple[str, ...], ...]
+    notices: tuple[Notice, ...] = ()
 
 
 class Reader(Protocol):
     """Makes a title and chunks of a file's bytes."""
 
-    async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
-        """Raises InvalidDocument by its subclasses."""
+    async def read(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
+        """`columns`: where a table holds questions and answers; None finds out. Raises InvalidDocument by subclass."""
         ...
 
 
@@ -68,9 +71,11 @@ class TrustingReader:
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
 
-    async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
+    async def read(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
         """See `Reader`."""
-        return await asyncio.to_thread(read, name, content, self._limits, options)
+        return await asyncio.to_thread(read, name, content, self._limits, options, columns)
 
 
 class Ingestor:
@@ -92,13 +97,14 @@ class Ingestor:
         identity: Identity,
         progress: Progress | None = None,
         *,
+        columns: FaqColumns | None = None,
         embed: bool = True,
     ) -> PreparedDocument:
         """Raises InvalidDocument (by its subclasses) and EmbeddingUnavailable; stores nothing but embeddings.
 
-        embed: False leaves the embeddings to whoever updates the index.
+        columns: see `Reader`. embed: False leaves the embeddings to whoever updates the index.
         """
-        found = await self._reader.read(tenant, name, content, self._options)
+        found = await self._reader.read(tenant, name, content, self._options, columns)
         document = DocumentMeta(identity.document_id, name, found.title, identity.category, identity.tags)
         chunks = found.labelled(document, identity.version_id)
         tokens = await self.tokenise(chunks)
@@ -112,6 +118,7 @@ class Ingestor:
             content_hash=await asyncio.to_thread(content_hash, content),
             chunks=tuple(chunks),
             tokens=tuple(tokens),
+            notices=found.notices,
         )
 
     async def tokenise(self, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:

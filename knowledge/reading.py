@@ -9,7 +9,7 @@ from knowledge.chunking import ChunkOptions, split
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import parse
-from knowledge.types import Chunk, DocumentMeta
+from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class ReadDocument:
 
     title: str
     chunks: tuple[Chunk, ...]
+    notices: tuple[Notice, ...] = ()
 
     def labelled(self, document: DocumentMeta, version_id: str) -> list[Chunk]:
         """The chunks of a version of a document, with the ids of `chunking.split`."""
@@ -27,9 +28,11 @@ class ReadDocument:
         ]
 
 
-def read(name: str, content: bytes, limits: Limits, options: ChunkOptions) -> ReadDocument:
-    """Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
-    parsed = parse(name, content, limits)
+def read(
+    name: str, content: bytes, limits: Limits, options: ChunkOptions, columns: FaqColumns | None = None
+) -> ReadDocument:
+    """Blocking and CPU bound. `columns`: see `parse`. Raises InvalidDocument by its subclasses, and MemoryError."""
+    parsed = parse(name, content, limits, columns)
     title = parsed.title or PurePath(name).stem
     chunks = tuple(split(parsed, DocumentMeta("", name, title), "", options))
     if not chunks:
@@ -39,4 +42,4 @@ def read(name: str, content: bytes, limits: Limits, options: ChunkOptions) -> Re
         indexed += len(chunk.indexed_text)
         if number > limits.max_chunks or indexed > limits.max_indexed_characters:
             raise DocumentTooLarge(name, "切分后的文字过多（标题、问法或答案大量重复），请拆分后再上传")
-    return ReadDocument(title, chunks)
+    return ReadDocument(title, chunks, parsed.notices)

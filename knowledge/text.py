@@ -10,9 +10,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from knowledge.numbering import CANONICAL, in_one_form
 from knowledge.segmentation import likeliest
 
-VERSION = "4"
+VERSION = "5"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
@@ -92,8 +93,8 @@ def glossary() -> dict[str, str]:
 
 
 def _matching(text: str) -> str:
-    """Folded text with variants of models apart."""
-    return variants_apart(fold(clean(text)))
+    """Folded text with variants of models apart and numbers of articles in one form."""
+    return in_one_form(variants_apart(fold(clean(text))))
 
 
 def _in_chinese(folded: str) -> str:
@@ -126,7 +127,7 @@ class Analyzer:
         folded = sorted({_matching(word).strip() for word in words} - {""}, key=lambda word: (-len(word), word))
         self._tokenizer = _tokenizer([word for word in folded if _DICTIONARY_WORD.fullmatch(word)])
         signed = [_occurrence(word) for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
-        self._whole = re.compile("|".join([*signed, _IDENTIFIER.pattern]))
+        self._whole = re.compile("|".join([*signed, CANONICAL, _IDENTIFIER.pattern]))
         self._synonyms = [
             (re.compile(_occurrence(term)), [token for other in others for token in self._terms(_matching(other))])
             for term, others in ((_matching(term).strip(), others) for term, others in (synonyms or {}).items())

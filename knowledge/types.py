@@ -43,6 +43,34 @@ class FaqPair:
     category: str = ""
 
 
+class NoticeCode(StrEnum):
+    """What a parser has to say of a file that it read."""
+
+    FAQ_COLUMNS = "faq_columns"
+    """A table was taken as questions and answers; the message names the columns."""
+    FAQ_COLUMNS_MISSING = "faq_columns_missing"
+    """No table has the columns that were asked for."""
+    PAGES_WITHOUT_TEXT = "pages_without_text"
+    """Pages that show a picture and hold no text: nothing of them was taken in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """For whoever takes a file in: a code for programs, a Chinese sentence for people, the pages it is about."""
+
+    code: NoticeCode
+    message: str
+    pages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FaqColumns:
+    """Which columns of the tables of a file hold questions and answers: their names in the header, or letters (B)."""
+
+    question: str
+    answer: str
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """What a parser makes of one file; at least one block or one pair."""
@@ -50,6 +78,7 @@ class ParsedDocument:
     title: str
     blocks: tuple[Block, ...] = ()
     faqs: tuple[FaqPair, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

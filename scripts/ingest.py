@@ -20,11 +20,13 @@ from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
 from app.documents.types import FileOutcome, FileReport
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
-from app.knowledge_ops.files import FoundFile, SamePath, find_files
+from app.knowledge_ops.files import FoundFile, SamePath, Skipped, find_files
 from app.knowledge_ops.progress import IngestionBar
 from app.private import keep_private
 from app.settings import Settings, load_settings
 from knowledge.errors import KnowledgeError
+from knowledge.parsing.registry import PARSERS
+from knowledge.types import FaqColumns
 from scripts.arguments import tenant
 
 _LABELS = {
@@ -34,18 +36,25 @@ _LABELS = {
     FileOutcome.FAILED: "失败",
 }
 
+_REASONS = {
+    Skipped.LINK: "是符号链接，目录里的链接不会被导入",
+    Skipped.UNSUPPORTED: f"类型不支持，可导入的类型是 {'、'.join(PARSERS)}",
+}
+_SKIPPED = {Skipped.LINK: "符号链接", Skipped.UNSUPPORTED: "类型不支持"}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when every file answers, 1 when one failed or the index did not follow in time."""
     options = _parse(arguments)
     try:
-        files = find_files(options.paths, _skipped, options.folder)
+        skipped: Counter[Skipped] = Counter()
+        files = find_files(options.paths, lambda path, why: _skip(skipped, path, why), options.folder)
         settings = load_settings()
         keep_private(settings.data_dir)
         lock = DataDirLock(settings.data_dir)
         owns_index = lock.try_acquire()
         try:
-            return asyncio.run(_run(settings, options, files, owns_index))
+            return asyncio.run(_run(settings, options, files, skipped, owns_index))
         finally:
             lock.release()
     except FileNotFoundError as error:
@@ -53,10 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KnowledgeError, SamePath) as error:
         print(str(error), file=sys.stderr)
     return 1
-
-
-def _skipped(link: Path) -> None:
-    print(f"跳过  {link}：是符号链接，目录里的链接不会被导入")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -71,15 +76,27 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
     parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="租户，默认 default")
     parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
-    return parser.parse_args(arguments)
+    parser.add_argument("--question-column", metavar="列", help="问答表里的问题列：表头里的名字，或列号（B）")
+    parser.add_argument("--answer-column", metavar="列", help="问答表里的答案列；和 --question-column 一起给")
+    options = parser.parse_args(arguments)
+    if bool(options.question_column) != bool(options.answer_column):
+        parser.error("--question-column 和 --answer-column 要一起给")
+    return options
 
 
-async def _run(settings: Settings, options: argparse.Namespace, files: list[FoundFile], owns_index: bool) -> int:
+def _skip(skipped: Counter[Skipped], path: Path, why: Skipped) -> None:
+    skipped[why] += 1
+    print(f"跳过  {path}：{_REASONS[why]}")
+
+
+async def _run(
+    settings: Settings, options: argparse.Namespace, files: list[FoundFile], skipped: Counter[Skipped], owns_index: bool
+) -> int:
     if not owns_index:
         print("服务正在运行：文件写入数据库后由服务更新索引")
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:
         reports = await _ingest(base, settings, options, files)
-    return _report(reports, options.wait)
+    return _report(reports, skipped, options.wait)
 
 
 async def _ingest(
@@ -87,15 +104,16 @@ async def _ingest(
 ) -> list[FileReport]:
     reports: list[FileReport] = []
     tags = tuple(options.tags) if options.tags else None
+    columns = FaqColumns(options.question_column, options.answer_column) if options.question_column else None
     with IngestionBar(len(files), "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None
             contents = bar.each(group, settings.max_upload_bytes)
-            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step)
+            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step, columns)
     return reports
 
 
-def _report(reports: list[FileReport], waited: float) -> int:
+def _report(reports: list[FileReport], skipped: Counter[Skipped], waited: float) -> int:
     for report in reports:
         detail = f"：{report.error}" if report.error else f"（{report.chunks} 个片段）"
         if report.same_as:
@@ -103,8 +121,13 @@ def _report(reports: list[FileReport], waited: float) -> int:
         if report.previous:
             detail += f"，替换了《{report.previous.path}》第 {report.previous.version} 版"
         print(f"{_LABELS[report.outcome]}  {report.path}{detail}")
+        for notice in report.notices:
+            print(f"      {notice.message}")
     count = Counter(report.outcome for report in reports)
     print(f"共 {len(reports)} 个文件：" + "，".join(f"{label} {count[outcome]}" for outcome, label in _LABELS.items()))
+    if skipped:
+        counts = "，".join(f"{_SKIPPED[why]} {skipped[why]}" for why in Skipped if skipped[why])
+        print(f"跳过 {skipped.total()} 个文件：{counts}")
     if any(not report.ready for report in reports if report.error is None):
         print(f"已写入数据库，但索引在 {waited:g} 秒内没有跟上；服务会继续更新，请查看服务日志", file=sys.stderr)
         return 1

@@ -55,6 +55,7 @@ _QUESTION = re.compile(r"顾客的问题：(.+)")
 _SENTENCE = re.compile(r"[^。！？\n]+[。！？]?")
 _ORDERED = re.compile(r"[“\"]([^”\"]*[A-Z]{2,}\d[A-Z0-9]{4,}[^”\"]*)[”\"]|(?<![A-Za-z0-9])([A-Z]{2,}\d[A-Z0-9]{4,})")
 _CANNOT = "[无依据]"
+_MESSAGE = re.compile(r"<消息 \w+>\n(.*?)\n</", re.DOTALL)
 _CLAIMS = re.compile(r"<待核对的说法 \w+>\n(.*?)\n</", re.DOTALL)
 _CLAIM = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 
@@ -183,14 +184,15 @@ class ScriptedLLM:
         prompt = str(body["messages"][-1]["content"])
         question = found.group(1).strip() if (found := _QUESTION.search(prompt)) else ""
         quotes = _quotes(prompt, question)
-        last = prompt.strip().splitlines()[-1].removeprefix("追问：")  # a follow-up is given back as it stands
-        honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or last
-        claims = _CLAIMS.search(prompt)
+        honest = "".join(f"{sentence}[{number}]" for number, sentence in quotes) or prompt.strip().splitlines()[-1]
+        claims, message = _CLAIMS.search(prompt), _MESSAGE.search(prompt)
         match step:
             case Behaviour.EMPTY:
                 return ""
             case _ if claims:
                 return _critique(prompt, claims.group(1))
+            case _ if message:
+                return _understanding(step, message.group(1))
             case Behaviour.CANNOT:
                 return _CANNOT
             case Behaviour.UNKNOWN_CITATION:
@@ -268,6 +270,12 @@ def _quotes(prompt: str, question: str) -> list[tuple[int, str]]:
         if sentences:
             found.append((int(number), max(sentences, key=lambda s: sum(pair in s for pair in pairs) / len(s) ** 0.5)))
     return found
+
+
+def _understanding(step: Behaviour, message: str) -> str:
+    """A message as it stands, about which nothing is known; INVENT adds what nobody said."""
+    question = f"{message} 9876.5 元和 QX-77421" if step is Behaviour.INVENT else message
+    return json.dumps({"questions": [question], "intents": [], "slots": {}, "language": "zh"}, ensure_ascii=False)
 
 
 def _critique(prompt: str, claims: str) -> str:

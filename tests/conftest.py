@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from app.db.embedding_cache import SqliteEmbeddingCache
+from tests.acceptance import WHOLE
+from tests.vectors import fill
 
 # Read when a library is imported, and inherited by the processes that tests start.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -21,6 +23,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache"
+# Every HTTP client reads all certificates there are, which takes 20 ms of each; no test speaks TLS to another machine.
+os.environ.setdefault("SSL_CERT_DIR", str(CACHE / "no-certificates"))
 
 
 class NetworkBlocked(RuntimeError):
@@ -37,9 +41,15 @@ def no_network() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def vectors() -> None:
+    """What the tests embed is embedded already."""
+    fill()
+
+
 @pytest.fixture(scope="session")
 def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
-    """Vectors of earlier runs and of the other test processes."""
+    """Vectors that come with the tests, of earlier runs and of the other test processes."""
     cache = SqliteEmbeddingCache(CACHE / "embeddings.sqlite3")
     yield cache
     cache.close()
@@ -55,6 +65,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group(item.cls.__name__))
     elif item.path.parent.name == "security":
         item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is marked with `acceptance(only=True)` is left to `make acceptance`."""
+    if WHOLE:
+        return
+    left = [item for item in items if (mark := item.get_closest_marker("acceptance")) and mark.kwargs.get("only")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
 
 
 @pytest.fixture(scope="session")

@@ -79,8 +79,7 @@ class BusinessAgent:
         question = replace(question, text=excerpt(question.text), rewrite=rewrite)
         answer = await self._answer(question, whole)
         timings = {self.name: round((perf_counter() - started) * 1000, 3)}
-        degraded = tuple(dict.fromkeys(question.degraded + answer.degraded))
-        answer = replace(answer, degraded=degraded, usage=question.usage + answer.usage, timings_ms=timings)
+        answer = replace(answer, timings_ms=timings)
         yield Token(answer.reply)
         yield Done(answer)
 
@@ -110,7 +109,7 @@ class BusinessAgent:
     async def _written(self, question: Question, plan: Plan | None, writer: SqlWriter) -> Answer:
         """By a statement of the model; by the plan where there is none that can be executed."""
         usage, refused, failed, slow = Usage(), None, False, False
-        for _ in range(min(ATTEMPTS, question.max_calls - question.usage.calls)):
+        for _ in range(min(ATTEMPTS, question.max_calls)):
             written = await writer.write(question, self._parts.today(), refused)
             usage, failed = usage + written.usage, written.failed
             if written.sql is None:

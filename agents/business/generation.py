@@ -6,11 +6,15 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import date
+from types import NoneType
+
+from loguru import logger
 
 from agents.business.dialects import DIALECTS
 from agents.business.schema import Schema
 from agents.errors import GenerationError
 from agents.llm.model import ChatMessage, ChatModel
+from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import fill
 from agents.types import Question, Usage
 
@@ -60,10 +64,10 @@ class SqlWriter:
 
 
 def parse_sql(reply: str) -> str | None:
-    """`{"sql": "…"}`, a code fence around it allowed."""
-    start, end = reply.find("{"), reply.rfind("}")
+    """`{"sql": "…"}`; None as well for a reply of another shape."""
     try:
-        sql = json.loads(reply[start : end + 1])["sql"]
-    except (ValueError, KeyError, TypeError):
+        sql = read_object(reply, sql=(str, NoneType))["sql"]
+    except UnreadableReply as error:
+        logger.opt(exception=error).info("a model wrote no statement as told")
         return None
-    return sql if isinstance(sql, str) and sql.strip() else None
+    return sql if sql and sql.strip() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -59,8 +59,11 @@ class EntityExtractor:
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self.kinds: Mapping[str, Kind] = {kind.name: kind for kind in kinds}
 
-    def extract(self, text: str) -> Mentions:
-        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first."""
+    def extract(self, text: str, named: Iterable[tuple[str, str]] = ()) -> Mentions:
+        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first.
+
+        named: kinds and words of it that a model found besides; they are candidates, where the kind has to be known.
+        """
         folded = fold(text)
         covered = bytearray(len(folded))
         taken = {
@@ -77,7 +80,15 @@ class EntityExtractor:
             if _take(span, covered)
         }
         alone = bool(taken) and not _WORD.search(_FILLER.sub("", rest))
-        return Mentions(_in_order(taken), _in_order(weak), alone)
+        certain, candidates = _in_order(taken), dict.fromkeys((*_in_order(weak), *self._named(named)))
+        return Mentions(certain, tuple(entity for entity in candidates if entity not in certain), alone)
+
+    def _named(self, named: Iterable[tuple[str, str]]) -> Iterator[Entity]:
+        for name, words in named:
+            kind = self.kinds.get(name)
+            if kind is not None and kind.resolve:
+                text = fold(words).strip()
+                yield Entity(name, text, _VALUES[kind.value](text))
 
 
 @cache

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agents.types import Usage
-
 
 class Intent(StrEnum):
     """What a customer wants; several may hold at once."""
@@ -47,7 +45,7 @@ class Tier(StrEnum):
 
 
 class Band(StrEnum):
-    """How sure the evidence is; LOW is what a language model is asked about, where there is one."""
+    """How sure the evidence is; LOW is where a language model is asked and believed, where there is one."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -89,13 +87,12 @@ class Trace:
 class Route:
     """Where a message goes: at least one intent, the one to be heard first at the front.
 
-    `degraded` names what was out of order, `usage` what it cost at a language model.
+    `degraded` names what was out of order.
     """
 
     intents: tuple[Intent, ...]
     trace: Trace
     degraded: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
 
     @property
     def primary(self) -> Intent:

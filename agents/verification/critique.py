@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
+from agents.llm.openai import prompt_text
+from agents.llm.quotable import safe_text
+from agents.llm.replies import Completer, UnreadableReply, numbers_within, read_fields, read_object
 from agents.prompting import fill, one_line, template
 from agents.types import Usage
-from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_fields, read_object
 from knowledge.types import Chunk
 
 Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
@@ -71,3 +73,10 @@ def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique
         raise UnreadableReply(f"judged {sorted(judged)} of {claims} claims")
     supported = tuple(judged[number] for number in range(1, claims + 1))
     return Critique(cast(Coverage, coverage), fields["quality"], relevance, supported)
+
+
+def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
+    """A fragment under its number, without the sentences that address a model."""
+    named = [chunk.context, chunk.question or ""]
+    heading = " > ".join(one_line(part) for part in named if part and safe_text(part))
+    return f"[{number}] {heading}\n{prompt_text(chunk.text, max_chars)}"

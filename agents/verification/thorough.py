@@ -9,23 +9,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.quotable import safe_text
-from agents.pages import page_text
+from agents.llm.replies import Completer, UnreadableReply, numbers_within, read_object
 from agents.prompting import fill, one_line, template
-from agents.rewriter import keeps_facts
+from agents.recall import Searcher, recall
 from agents.types import Question, Usage
-from agents.understanding.context import search_context
-from agents.verification.replies import Completer, UnreadableReply, labelled, numbers_within, read_object
+from agents.understanding.facts import keeps_facts
+from agents.verification.critique import labelled
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
-
-if TYPE_CHECKING:
-    from agents.knowledge import Searcher  # which may make use of this module
 
 MAX_REWRITE_CHARS = 120
 MAX_PASSAGE_CHARS = 240
@@ -70,7 +66,7 @@ class ThoroughSearch:
         Stop taking them once the answer is verified; when they end without one, a person is offered.
         Raises KnowledgeError.
         """
-        retrieval = await self._search(question, question.rewrite)
+        retrieval = await recall(self._searcher, question)
         yield await self._graded(question, Attempt(retrieval, "question"), retrieval)
         seen = {candidate.chunk.id for candidate in retrieval.passing}
         tried = [question.standalone]
@@ -84,16 +80,6 @@ class ThoroughSearch:
                 attempt = await self._graded(question, attempt, found)
             yield attempt
 
-    async def _search(self, question: Question, rewrite: str | None, where: Filter = Filter()) -> Retrieval:  # noqa: B008 - immutable
-        return await self._searcher.search(
-            question.searched,
-            rewrite=rewrite,
-            vector=question.vector,
-            where=where,
-            context=search_context(question),
-            page=page_text(question.page),
-        )
-
     async def _by_passage(self, question: Question) -> Attempt:
         """Documents that a hypothetical answer finds, judged by the question itself."""
         passage, usage, degraded = await self._ask("hyde", question.standalone, "hyde")
@@ -103,7 +89,7 @@ class ThoroughSearch:
         documents = frozenset(candidate.chunk.document.id for candidate in found.candidates)
         if not documents:
             return Attempt(None, "hyde", usage, degraded)
-        return Attempt(await self._search(question, question.rewrite, Filter(documents)), "hyde", usage, degraded)
+        return Attempt(await recall(self._searcher, question, Filter(documents)), "hyde", usage, degraded)
 
     async def _by_rewrite(self, question: Question, tried: list[str]) -> Attempt:
         """Another wording with the same facts; one that was tried, or drops a fact, is not searched."""
@@ -115,7 +101,9 @@ class ThoroughSearch:
         if not usable or written in tried or not keeps_facts(question.standalone, written):
             return Attempt(None, "rewrite", usage, degraded)
         tried.append(written)
-        return Attempt(await self._search(question, written), "rewrite", usage, degraded)
+        return Attempt(
+            await recall(self._searcher, replace(question, rewrite=written, parts=())), "rewrite", usage, degraded
+        )
 
     async def _graded(self, question: Question, attempt: Attempt, retrieval: Retrieval) -> Attempt:
         """Without the passing fragments that do not help; the best one stays whatever the model says."""

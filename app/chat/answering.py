@@ -5,39 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loguru import logger
 
 from agents.base import said
-from agents.knowledge import Searcher
 from agents.neutral import neutral_events
-from agents.pages import about_page, page_text
-from agents.registry import Roster
-from agents.rewriter import keeps_facts
-from agents.router import Router
+from agents.pages import about_page
 from agents.screening.classifier import Screening
-from agents.types import Answer, Done, Meta, Outcome, Question, Routed
-from agents.understanding.context import search_context
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Usage
+from agents.understanding.facts import keeps_facts
 from agents.understanding.normalise import normalised
+from app.chat.account import Account
+from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
-from app.chat.timing import Laps
 from app.metrics import Metrics
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable, KnowledgeError
+from knowledge.errors import EmbeddingUnavailable
 from knowledge.spelling import BaseSpeller
-from knowledge.types import Retrieval, Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Team:
-    """What answers the questions of one tenant."""
-
-    speller: BaseSpeller
-    router: Router
-    roster: Roster
-    searcher: Searcher
+from knowledge.types import Vector
 
 
 class Answering:
@@ -61,8 +48,9 @@ class Answering:
 
     async def run(self, tenant: str, question: Question) -> Events:
         """See `Agent.run`. One embedding serves all that follows it; what can do without is done meanwhile."""
-        laps = Laps()
+        account = Account()
         team = await self._teams(tenant)
+        picked = question.rewrite is not None
         question = replace(question, normal=normalised(question.text))
         embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
         try:
@@ -72,54 +60,34 @@ class Answering:
             question = replace(question, vector=await embedding)
         finally:
             embedding.cancel()
-        laps.lap("embed")
+        account.lap("embed")
         reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
-        laps.lap("screen")
+        account.lap("screen")
         if reason is not None:
             reply = await self._guard.reply(tenant, question, Rejected(reason))
             self._metrics.rejected(tenant, reason)
-            answer = Answer(reply, Outcome.REJECTED, "rejected", "screening", timings_ms=laps.ms)
+            answer = account.closed(Answer(reply, Outcome.REJECTED, "rejected", "screening"))
             async for event in said(answer):
                 yield event
             self._metrics.computed(tenant, answer)
             return
-        question = about_page(replace(question, rewrite=corrected))
-        route, found = await asyncio.gather(team.router.route(question), self._found(team, question))
-        self._metrics.routed(tenant, route)
-        laps.lap("route")
-        degraded = tuple(dict.fromkeys(question.degraded + route.degraded))
-        question = replace(question, found=found, degraded=degraded, usage=question.usage + route.usage)
-        decision = team.roster.decide(team.roster.evidence(question, route))
+        asked = about_page(replace(question, rewrite=corrected))
+        turn = await evidence_of(team, asked, account, picked=picked)
+        self._metrics.routed(tenant, turn.route)
+        account.spent(Usage(), turn.route.degraded)
+        question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
+        decision = team.roster.decide(turn)
         intent = "+".join(decision.intents)
-        yield Routed(question.standalone, route, decision)
+        read = question.rewrite if question.rewrite != asked.rewrite else None
+        yield Routed(question.standalone, turn.route, decision, read)
         async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
             async for event in events:
                 if isinstance(event, Meta):
                     event = Meta(event.agent, intent)
                 elif isinstance(event, Done):
-                    timings = event.answer.timings_ms
-                    embed = laps.ms["embed"] + timings.get("embed", 0.0)  # a rewrite is embedded later
-                    timings |= laps.ms | {"embed": round(embed, 3)}
-                    event = Done(replace(event.answer, intent=intent, decision=decision, timings_ms=timings))
+                    event = Done(account.closed(replace(event.answer, intent=intent, decision=decision)))
                     self._metrics.computed(tenant, event.answer)
                 yield event
-
-    async def _found(self, team: Team, question: Question) -> Retrieval | None:
-        """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
-        from it then finds out.
-        """
-        context = search_context(question)
-        try:
-            return await team.searcher.search(
-                question.searched,
-                rewrite=question.rewrite,
-                vector=question.vector,
-                context=context,
-                page=page_text(question.page),
-            )
-        except KnowledgeError as error:
-            logger.opt(exception=error).warning("turn without a search")
-            return None
 
     async def _embedded(self, text: str) -> Vector | None:
         """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""

@@ -1,12 +1,12 @@
-"""What was said before, and what the customer means in its light."""
+"""What was said before, and what rules make of a message in its light."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agents.rewriter import Rewriter, picked, rewritten_by_rules
 from agents.types import Question, Turn
+from agents.understanding.followups import picked, rewritten_by_rules
 from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
 from app.conversations.rows import proposal_of, readable
@@ -17,26 +17,23 @@ SUMMARISED, SUMMARISED_CHARS = 12, 40
 
 
 class History:
-    """rewriter: None leaves follow-ups as they are; turns: how many earlier ones are looked at, 0 for none;
-    rows_to_model: see `readable`.
-    """
+    """turns: how many earlier ones are looked at, 0 for none; rows_to_model: see `readable`."""
 
-    def __init__(
-        self, conversations: ConversationRepository, rewriter: Rewriter | None, turns: int, *, rows_to_model: bool
-    ) -> None:
+    def __init__(self, conversations: ConversationRepository, turns: int, *, rows_to_model: bool) -> None:
         self._conversations = conversations
-        self._rewriter = rewriter
         self._turns = turns
         self._rows_to_model = rows_to_model
 
     async def question(self, message: Message, text: str) -> Question:
-        """The question with its history, its rewrite when it is a follow-up, and what was proposed before it."""
+        """The question with its history, with what it picks or leaves out, and what was proposed before it."""
         rows = await self._rows(message)
         turns: tuple[Turn, ...] = ()
         if self._turns:
             turns = _understood(message.history[-self._turns :]) if message.history else self._readable(message, rows)
-        question = Question(
+        return Question(
             text,
+            rewrite=picked(text, turns),
+            follow_up=rewritten_by_rules(text, turns),
             history=turns,
             summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,
@@ -45,11 +42,6 @@ class History:
             session=message.session_id,
             proposal=proposal_of(rows[-1]) if rows and rows[-1].rows_of in ("", message.caller) else None,
         )
-        question = replace(question, rewrite=picked(text, turns), follow_up=rewritten_by_rules(text, turns))
-        if self._rewriter is None or not self._turns or question.rewrite:
-            return question
-        rewrite = await self._rewriter.rewrite(text, turns, message.page)
-        return replace(question, rewrite=rewrite.text, degraded=rewrite.degraded, usage=rewrite.usage)
 
     async def state(self, message: Message) -> DialogueState:
         """What the conversation is about before this message."""

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 
 from agents.screening.types import Reason
 from agents.ticketing.wording import own_tickets
-from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Token, Usage
+from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
+from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Served
 from app.chat.session import Message, Sessions
-from app.chat.timing import Laps
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.access import Access
 from app.conversations.rows import rows_of
@@ -142,6 +142,9 @@ class ChatService:
                 if isinstance(event, Meta):
                     if not turn.begun:
                         yield turn.started(event)
+                elif isinstance(event, Routed):
+                    question = replace(question, rewrite=event.rewrite or question.rewrite)
+                    yield event
                 elif isinstance(event, Done):
                     decided = await self._desk.after(message, question, event.answer)
                     done = turn.done(decided.answer, cached=served.cached, handoff=decided.queue)
@@ -181,7 +184,7 @@ class ChatService:
             turn.laps.lap("cache")
             return question, served
         question = await self._history.question(message, text)
-        turn.laps.lap("rewrite")
+        turn.laps.lap("history")
         return question, Served(Flight(self._computing.run(message, question)).follow(), cached=False)
 
     async def _first(self, message: Message, text: str) -> bool:
@@ -252,7 +255,7 @@ class _Turn:
 
     def __init__(self, message: Message, metrics: Metrics, *, unseen: bool = False) -> None:
         self.unseen = unseen
-        self.laps = Laps()
+        self.laps = Account()
         self._message = message
         self._message_id = new_id()
         self._metrics = metrics

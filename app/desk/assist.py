@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from agents.neutral import neutral_answer
 from agents.registry import Roster
-from agents.rewriter import rewritten_by_rules
 from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Question
+from agents.understanding.followups import rewritten_by_rules
 from agents.understanding.normalise import normalised
 from app.conversations.rows import readable
 from app.db.conversations import TurnRow

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.api.connection import while_connected
 from app.api.deps import AdminTenant, StaffTenant, Wiring
 from app.api.fields import Offset
-from app.documents.forms import multipart_form, upload_form
+from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
 from app.documents.job_repository import FileRow, JobRow
 from app.documents.job_schemas import FileReportOut, JobDetail
@@ -66,6 +66,8 @@ _UPLOAD_BODY: dict[str, Any] = {
                         "urls": _each("与 files 一一对应的原文网址"),
                         "category": {"type": "string", "maxLength": MAX_CATEGORY_CHARS},
                         "tags": _each("标签", maxLength=MAX_TAG_CHARS),
+                        "question_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
+                        "answer_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
                         "valid_from": {"type": "string", "format": "date-time"},
                         "valid_until": {"type": "string", "format": "date-time"},
                     },

@@ -16,11 +16,13 @@ from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, 
 from app.documents.types import Incoming, Labels
 from app.errors import InvalidRequest
 from knowledge.text import clean
+from knowledge.types import FaqColumns
 
 MAX_FILES = 100
 """Files in one upload."""
 MAX_FIELDS = 3 * MAX_FILES + 50
 """Other form fields in one upload: a path, an external id and a URL for each file, and what is said of all."""
+MAX_COLUMN_CHARS = 100
 
 _MOMENT: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
@@ -34,13 +36,14 @@ class UploadForm:
     external_ids: tuple[str, ...]
     urls: tuple[str, ...]
     labels: Labels
+    columns: FaqColumns | None
 
     def incoming(self, max_bytes: int) -> Iterator[Incoming]:
         """The files, read one at a time; one byte over the limit is enough to refuse it."""
         for file, path, external_id, url in zip(self.files, self.paths, self.external_ids, self.urls, strict=True):
             name = file.filename or ""
             place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
-            own = Incoming(place, file.file.read(max_bytes + 1), external_id, Labels(url=url or None))
+            own = Incoming(place, file.file.read(max_bytes + 1), external_id, Labels(url=url or None), self.columns)
             yield own.labelled(self.labels)
 
 
@@ -78,9 +81,8 @@ def upload_form(form: FormData) -> UploadForm:
         valid_until=_moment(form, "valid_until"),
     )
     checked_validity(labels.valid_from, labels.valid_until)
-    return UploadForm(
-        files, _parallel(form, "paths", len(files)), _parallel(form, "external_ids", len(files)), urls, labels
-    )
+    paths, ids = (_parallel(form, name, len(files)) for name in ("paths", "external_ids"))
+    return UploadForm(files, paths, ids, urls, labels, _columns(form))
 
 
 def _parallel(form: FormData, name: str, files: int) -> tuple[str, ...]:
@@ -105,6 +107,19 @@ def _tags(form: FormData) -> tuple[str, ...] | None:
     """A field may hold several, separated by commas."""
     values = [value for value in form.getlist("tags") if isinstance(value, str)]
     return checked_tags(part for value in values for part in value.replace("，", ",").split(",")) if values else None
+
+
+def _columns(form: FormData) -> FaqColumns | None:
+    """Where tables hold questions and answers; both fields or none."""
+    values = [form.get(field) for field in ("question_column", "answer_column")]
+    question, answer = (clean(value).strip() if isinstance(value, str) else "" for value in values)
+    if not question and not answer:
+        return None
+    if not question or not answer:
+        raise InvalidRequest("question_column 和 answer_column 要一起给")
+    if max(len(question), len(answer)) > MAX_COLUMN_CHARS:
+        raise InvalidRequest(f"question_column 和 answer_column 不能超过 {MAX_COLUMN_CHARS} 个字")
+    return FaqColumns(question, answer)
 
 
 def _moment(form: FormData, name: str) -> datetime | None:

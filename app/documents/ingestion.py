@@ -18,6 +18,7 @@ from app.knowledge_ops.following import Follower
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
 from knowledge.sandbox.slots import FairSlots
+from knowledge.types import FaqColumns
 
 MAX_CONCURRENT_FILES = 8
 MAX_FILES_OF_A_TENANT = 2
@@ -91,14 +92,16 @@ class IngestionService:
         category: str | None = None,
         tags: tuple[str, ...] | None = None,
         progress: Progress | None = None,
+        columns: FaqColumns | None = None,
     ) -> list[FileReport]:
         """Takes files in, in order, and returns once they answer or `wait_seconds` passed (see `ready`).
 
         files: paths and contents; read one by one, so a generator keeps one in memory. category, tags: None keeps
-        those of an existing document.
+        those of an existing document. columns: see `Incoming`.
         """
         labels = Labels(category, tags)
-        taken = [await self.take(tenant, Incoming(path, content, "", labels), progress) for path, content in files]
+        sent = (Incoming(path, content, "", labels, columns) for path, content in files)
+        taken = [await self.take(tenant, file, progress) for file in sent]
         revision = max((report.revision for report in taken), default=0)
         ready = await self._answers(tenant, revision)
         return [replace(report, ready=ready and report.error is None) for report in taken]
@@ -152,7 +155,7 @@ class IngestionService:
             if twin is None:
                 return await self._commit(upload, None)
             return await self._relabel(upload, twin) if _moves(twin, upload.filing) else _unchanged(upload, twin)
-        if known.content_hash != upload.digest:
+        if known.content_hash != upload.digest or upload.file.columns is not None:
             return await self._commit(upload, known)
         if upload.changes(known) or known.filing != upload.filing:
             return await self._relabel(upload, known)
@@ -167,6 +170,7 @@ class IngestionService:
             title=prepared.document.title,
             chunks=len(prepared.chunks),
             previous=_previous(known),
+            notices=prepared.notices,
         )
         replaces, together = known.version_id if known else None, upload.together(report)
         labels = upload.file.labels
@@ -175,12 +179,13 @@ class IngestionService:
 
     async def _prepared(self, upload: _Upload, identity: Identity) -> PreparedDocument:
         tenant, name, content = upload.tenant, upload.filing.name, upload.file.content
+        columns = upload.file.columns
         try:
-            return await self._ingestor.prepare(tenant, name, content, identity, upload.progress)
+            return await self._ingestor.prepare(tenant, name, content, identity, upload.progress, columns=columns)
         except EmbeddingUnavailable:
             if not await self._follower.by_keywords(tenant):
                 raise
-            return await self._ingestor.prepare(tenant, name, content, identity, embed=False)
+            return await self._ingestor.prepare(tenant, name, content, identity, columns=columns, embed=False)
 
     async def _relabel(self, upload: _Upload, known: DocumentRow) -> FileReport:
         report = replace(

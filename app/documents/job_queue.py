@@ -15,6 +15,7 @@ from app.db.webhooks import emit
 from app.documents.job_rows import Key, drop, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal
 from app.documents.types import AT_WORK, FileOutcome, FileReport, FileState, Incoming
+from knowledge.types import FaqColumns
 
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
 _LEASE = timedelta(seconds=30)
@@ -127,6 +128,7 @@ def committed(connection: Connection, report: FileReport, *, key: Key, worker: s
         "revision": report.revision,
         "same_as": report.same_as,
         "previous": previous and asdict(previous) | {"updated_at": previous.updated_at.isoformat()},
+        "notices": {"items": [asdict(notice) for notice in report.notices]},
         "error": None,
         "worker": "",
         "leased_until": None,
@@ -150,7 +152,7 @@ def _due() -> ColumnElement[bool]:
 
 def _claim(connection: Connection, tenant: str, worker: str) -> tuple[Key, Incoming] | None:
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
-    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels)
+    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns)
     query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _due()).order_by(_FILE.number, _JOB.created_at)
     row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
     if row is None:
@@ -165,7 +167,8 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[Key, Incom
     }
     connection.execute(update(_FILE).where(key.row).values(values | {"started_at": moment}))
     data = connection.execute(select(_ORIGINAL.data).where(key.original)).scalar_one()  # there while it is open
-    return key, Incoming(row.path, data, row.external_id, from_json(row.labels))
+    columns = FaqColumns(**row.columns) if row.columns else None
+    return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns)
 
 
 def _fail(connection: Connection, key: Key, where: ColumnElement[bool], error: dict[str, Any]) -> None:

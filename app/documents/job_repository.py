@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +36,7 @@ class FileRow:
     revision: int
     same_as: str | None
     previous: dict[str, Any] | None
+    notices: dict[str, Any] | None
     error: dict[str, Any] | None
     due_at: datetime
     started_at: datetime | None
@@ -154,6 +155,7 @@ def _new(
         "path": file.path,
         "external_id": file.external_id if isinstance(file, Incoming) else "",
         "labels": to_json(file.labels) if isinstance(file, Incoming) else {},
+        "columns": asdict(file.columns) if isinstance(file, Incoming) and file.columns else None,
         "size": size,
         "state": FileState.FAILED if refused else FileState.QUEUED,
         "outcome": FileOutcome.FAILED if refused else "",
@@ -164,6 +166,7 @@ def _new(
         "revision": 0,
         "same_as": None,
         "previous": None,
+        "notices": None,
         "error": refused.error if refused else None,
         "worker": "",
         "leased_until": None,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from app.documents.job_repository import FileRow, JobRow
 from app.documents.jobs import eta_seconds
 from app.documents.types import FileOutcome, FileState
+from knowledge.types import NoticeCode
 
 
 class PreviousOut(BaseModel):
@@ -28,6 +29,14 @@ class FileError(BaseModel):
 
     code: str
     message: str = Field(description="中文说明，含文件名")
+
+
+class NoticeOut(BaseModel):
+    """What the parser has to say of a file that was read."""
+
+    code: NoticeCode
+    message: str = Field(description="中文说明")
+    pages: list[int] = Field(description="涉及的页码，从 1 开始；与页无关时为空")
 
 
 class FileReportOut(BaseModel):
@@ -48,6 +57,7 @@ class FileReportOut(BaseModel):
     revision: int | None = Field(description="含有它的知识库版本")
     same_as: str | None = Field(description="内容相同的已有文档的路径")
     previous: PreviousOut | None = Field(description="被它更新的文档原来的样子")
+    notices: list[NoticeOut] = Field(description="解析提示：读了哪些问答列、哪些页没有文字等；内容未变的文件为空")
     error: FileError | None = Field(description="失败的原因；排队时则是上一次没有成功、稍后会重试的原因")
     retry_at: datetime | None = Field(description="暂时性的错误之后，何时再试")
 
@@ -67,6 +77,7 @@ class FileReportOut(BaseModel):
             revision=file.revision or None,
             same_as=file.same_as,
             previous=PreviousOut.model_validate(file.previous) if file.previous else None,
+            notices=[NoticeOut.model_validate(notice) for notice in (file.notices or {"items": []})["items"]],
             error=FileError(code=error["code"], message=error["message"]) if error else None,
             retry_at=file.due_at if error and file.state is FileState.QUEUED else None,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from app.documents.job_repository import JobRepository, JobRow, Refused
@@ -59,7 +59,7 @@ class DocumentJobs:
                 accepted.append(Refused(error.name, len(file.content), asdict(describe(error))))
                 continue
             await self._jobs.keep(Key(tenant, job_id, number), file.content)
-            accepted.append(Incoming(filed.path, b"", filed.external_id, file.labels))
+            accepted.append(replace(file, path=filed.path, external_id=filed.external_id, content=b""))
         return accepted, sizes
 
     async def get(self, tenant: str, job_id: str) -> JobRow:

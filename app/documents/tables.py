@@ -29,7 +29,8 @@ class IngestionFile(Base):
     """A file of a job. `worker` has it until `leased_until`; `due_at`: not to be begun before.
 
     `interruptions`: how often a process ended while it had the file; `retries`: how often a model was out of reach.
-    `labels`, `previous` and `error` are those of the types of the same name, as JSON.
+    `labels`, `columns`, `previous`, `notices` and `error` are those of the types of the same name, as JSON; the notices
+    stand in `items`.
     """
 
     __tablename__ = "ingestion_files"
@@ -40,6 +41,7 @@ class IngestionFile(Base):
     path: Mapped[str]
     external_id: Mapped[str]
     labels: Mapped[dict[str, Any]]
+    columns: Mapped[dict[str, Any] | None]
     size: Mapped[int]
     state: Mapped[str] = mapped_column(String(16))
     outcome: Mapped[str] = mapped_column(String(16))
@@ -50,6 +52,7 @@ class IngestionFile(Base):
     revision: Mapped[int]
     same_as: Mapped[str | None]
     previous: Mapped[dict[str, Any] | None]
+    notices: Mapped[dict[str, Any] | None]
     error: Mapped[dict[str, Any] | None]
     worker: Mapped[str] = mapped_column(String(32))
     leased_until: Mapped[datetime | None]

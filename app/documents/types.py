@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from knowledge.errors import KnowledgeError
+from knowledge.types import FaqColumns, Notice
 
 
 class FileOutcome(StrEnum):
@@ -82,12 +83,15 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A file to be taken in. path: as it was sent, still to be checked."""
+    """A file to be taken in. path: as it was sent, still to be checked; columns: where its tables hold questions and
+    answers; given, a file that is known is read again.
+    """
 
     path: str
     content: bytes
     external_id: str = ""
     labels: Labels = Labels()
+    columns: FaqColumns | None = None
 
     def labelled(self, labels: Labels) -> Incoming:
         """The same file under these labels, besides its own."""
@@ -107,7 +111,10 @@ class Previous:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """`ready`: searches find it. `same_as`: the path of another document, which already has this content."""
+    """`ready`: searches find it. `same_as`: the path of another document, which already has this content.
+
+    `notices`: what the parser has to say; empty where a file did not have to be read again.
+    """
 
     path: str
     outcome: FileOutcome
@@ -118,6 +125,7 @@ class FileReport:
     ready: bool = False
     same_as: str | None = None
     previous: Previous | None = None
+    notices: tuple[Notice, ...] = ()
     error: KnowledgeError | None = None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from knowledge.parsing.registry import PARSERS
@@ -33,13 +34,20 @@ class FoundFile:
             return file.read(max_bytes + 1)
 
 
+class Skipped(StrEnum):
+    """Why a file in a folder is not taken in."""
+
+    LINK = "link"
+    UNSUPPORTED = "unsupported"
+
+
 def find_files(
-    paths: Iterable[Path], skipped: Callable[[Path], None] | None = None, folder: str | None = None
+    paths: Iterable[Path], skipped: Callable[[Path, Skipped], None] | None = None, folder: str | None = None
 ) -> list[FoundFile]:
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them. A document's path begins with the name of the folder that was given, for a file with
+    `skipped` is told of them, and of files without a parser. A document's path begins with the name of the folder that was given, for a file with
     that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which may be empty. Raises
     FileNotFoundError, and SamePath where two files of one call would share theirs.
     """
@@ -51,7 +59,7 @@ def find_files(
             files: Iterable[tuple[Path, tuple[str, ...]]] = [(path.resolve(), (path.name,))]
             root = _plain(path).parent.name
         else:
-            files, root = _walk(path.resolve(), skipped or (lambda _: None)), _plain(path).name
+            files, root = _walk(path.resolve(), skipped or (lambda _path, _why: None)), _plain(path).name
         for file, below in files:
             place = "/".join(part for part in (root if folder is None else folder, *below) if part)
             earlier = found.setdefault(place, FoundFile(file, place, below[0] if len(below) > 1 else ""))
@@ -63,15 +71,17 @@ def find_files(
     return list(found.values())
 
 
-def _walk(root: Path, skipped: Callable[[Path], None]) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Files with the folders between `root` and them, and their names."""
     for file in sorted(_below(root)):
         below = file.relative_to(root).parts
         if any(part.startswith(".") for part in below):
             continue
         if file.is_symlink():
-            skipped(file)
-        elif file.is_file() and file.suffix.lower() in PARSERS:
+            skipped(file, Skipped.LINK)
+        elif file.suffix.lower() not in PARSERS:
+            skipped(file, Skipped.UNSUPPORTED)
+        elif file.is_file():
             yield file, below
 
 

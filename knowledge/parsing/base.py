@@ -10,7 +10,7 @@ from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, En
 from knowledge.parsing.assembly import assemble
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.pieces import Piece
-from knowledge.types import ParsedDocument
+from knowledge.types import FaqColumns, ParsedDocument
 
 _SIGNATURES = {
     b"%PDF-": "PDF",
@@ -32,11 +32,12 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file to be parsed: its checked name, its bytes and the limits in force."""
+    """One file to be parsed: its checked name, its bytes, the limits in force, the columns of questions and answers."""
 
     name: str
     content: bytes
     limits: Limits
+    columns: FaqColumns | None = None
 
 
 class Parser(ABC):
@@ -59,7 +60,7 @@ class Parser(ABC):
             raise EmptyDocument(source.name, "是空文件")
         self._check_signature(source)
         try:
-            return assemble(source.name, self._pieces(source), source.limits)
+            return assemble(source.name, self._pieces(source), source.limits, source.columns)
         except (KnowledgeError, MemoryError):
             raise
         except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction

@@ -10,19 +10,27 @@ _MIN_COMMON = 0.7
 """Share of GB2312 level-1 characters and punctuation among the non-ASCII ones; Chinese prose has over 0.95, Big5 or
 Shift-JIS bytes read as GB18030 have under 0.5."""
 
+_MIN_USUAL = 0.9
+"""Of a text in UTF-16; bytes of other encodings, or in the wrong order, land all over the table of characters."""
+
 _DETECTED = ("big5", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp1252", "cp1251")
 """What customers' files are in; among all encodings some mainframe's code page always fits."""
 
 
 def decode(name: str, content: bytes, declared: str = "") -> str:
-    """Text with "\\n" line ends: UTF-8 or UTF-16 by BOM, then UTF-8, `declared`, GB18030, then detection.
+    """Text with "\\n" line ends: UTF-8 or UTF-16 by BOM, then UTF-8, `declared`, GB18030, UTF-16, then detection.
 
     Raises HostileDocument for NUL, WrongEncoding when nothing fits safely.
     """
     bom = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if not bom and b"\0" in content:
-        raise HostileDocument(name, "含有 NUL 字节，不是正常的文本文件")
-    text = _strict(content, "utf-16") if bom else _guess(content, declared)
+    if bom:
+        text = _strict(content, "utf-16")
+    elif b"\0" in content:  # the other half of an ASCII character, or nothing that a text holds
+        text = _utf_16(content)
+        if text is None:
+            raise HostileDocument(name, "含有 NUL 字节，不是正常的文本文件")
+    else:
+        text = _guess(content, declared)
     if text is None:
         raise WrongEncoding(name, "的文字编码无法识别，请另存为 UTF-8 后再上传")
     if "\0" in text:
@@ -38,7 +46,26 @@ def _guess(content: bytes, declared: str) -> str | None:
         text = _strict(content, "gb18030")
         if text is not None and not _reads_as_chinese(text):
             text = None
+    if text is None:
+        text = _utf_16(content)
     return text if text is not None else _detect(content)
+
+
+def _utf_16(content: bytes) -> str | None:
+    """UTF-16 without a byte order mark: the byte order in which nearly all is in common use, if there is one."""
+    readings = [text for encoding in ("utf-16-le", "utf-16-be") if (text := _strict(content, encoding)) is not None]
+    text = max(readings, key=_usual, default="")
+    return text if _usual(text) >= _MIN_USUAL else None
+
+
+def _usual(text: str) -> float:
+    """Share of printable ASCII, line ends and characters of GB2312 level 1; 0.0 of a text with a NUL."""
+    if not text or "\0" in text:
+        return 0.0
+    sample = text[:100_000]
+    return sum(" " <= character <= "~" or character in "\t\r\n" or _common(character) for character in sample) / len(
+        sample
+    )
 
 
 def _strict(content: bytes, encoding: str) -> str | None:
@@ -50,11 +77,12 @@ def _strict(content: bytes, encoding: str) -> str | None:
 
 def _reads_as_chinese(text: str) -> bool:
     foreign = [character for character in text[:100_000] if not character.isascii()]
-    common = 0
-    for character in foreign:
-        lead = character.encode("gb2312", "ignore")[:1]
-        common += b"\xa1" <= lead <= b"\xa3" or b"\xb0" <= lead <= b"\xd7"
-    return common >= _MIN_COMMON * len(foreign)
+    return sum(map(_common, foreign)) >= _MIN_COMMON * len(foreign)
+
+
+def _common(character: str) -> bool:
+    lead = character.encode("gb2312", "ignore")[:1]
+    return not character.isascii() and (b"\xa1" <= lead <= b"\xa3" or b"\xb0" <= lead <= b"\xd7")
 
 
 def _detect(content: bytes) -> str | None:

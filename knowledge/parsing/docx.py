@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import docx
@@ -54,7 +55,7 @@ class _Reader:
             if element.tag == _P:
                 yield from self._paragraph(element)
             elif element.tag == _TBL:
-                yield Table(self._grid(element))
+                yield Table(self._grid(element), _header_rows(element))
             elif element.tag != qn("w:sectPr"):  # content controls and other wrappers
                 yield from self.pieces(element)
 
@@ -122,6 +123,14 @@ class _Reader:
                 line.extend([text, *[""] * (width - 1)])
             grid.append(line)
         return grid
+
+
+def _header_rows(table: Any) -> int | None:
+    """Rows that are to be repeated on every page; None without such rows."""
+    rows = table.iterfind(f".//{_TR}")
+    return (
+        sum(1 for _ in takewhile(lambda row: row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}") is not None, rows)) or None
+    )
 
 
 def _is_default(style: Any) -> bool:

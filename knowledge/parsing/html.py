@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from knowledge.parsing import markup
+from knowledge.parsing import furniture, markup
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import Heading, Piece, Title
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1,40})", re.IGNORECASE)
-_FURNITURE = frozenset(("nav", "aside", "footer", "dialog"))
 
 
 class HtmlParser(Parser):
@@ -26,7 +25,8 @@ class HtmlParser(Parser):
         article = _article(tree)
         if article is None:
             return
-        skipped = _FURNITURE if article.tag != "body" else _FURNITURE | {"header"}
+        skipped = furniture.TAGS if article.tag != "body" else furniture.TAGS | {"header"}
+        furniture.remove_furniture(article)
         found = list(markup.pieces(article, skipped))
         title = tree.css_first("head > title")
         if title is not None and not any(isinstance(piece, Heading) and piece.level == 1 for piece in found):

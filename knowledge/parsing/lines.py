@@ -6,17 +6,20 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from knowledge.numbering import article
 from knowledge.parsing.pieces import Heading, Paragraph
 
 _ORDINAL = "[一二三四五六七八九十百零〇两0-9]"
 _HEADINGS = (
     (11, re.compile(rf"第{_ORDINAL}{{1,5}}[章篇](?![^\s：:]*[，。])")),
     (12, re.compile(rf"第{_ORDINAL}{{1,5}}节(?![^\s：:]*[，。])")),
-    (13, re.compile(r"[一二三四五六七八九十]{1,3}[、．.]\s*\S")),
-    (14, re.compile(r"[（(][一二三四五六七八九十]{1,3}[）)]\s*\S")),
+    (14, re.compile(r"[一二三四五六七八九十]{1,3}[、．.]\s*\S")),
+    (15, re.compile(r"[（([一二三四五六七八九十]{1,3}[）)]\s*\S")),
 )
 _DECIMAL = re.compile(r"(\d{1,2}(?:[.．]\d{1,2}){1,3})[.．、]?\s+(?=[^\W\d_])")
-_DECIMAL_LEVEL = 15
+ARTICLE_LEVEL = 13
+"""Of 第十二条: below 章 and 节, above 一、."""
+_DECIMAL_LEVEL = 16
 """Numbered headings rank below all headings that a document declares itself (levels 1-10)."""
 _ITEM = re.compile(r"(?:\d{1,2}[.、)）．]\s*(?!\d)|[（(]\d{1,2}[）)]|[①-⑳]|[-*•·●○■□▪◆➢✓]\s*)\S")
 _SENTENCE_END = re.compile(r"[。！？；：…!?;:][”’」』）)】》\"']*$|\.[\"')]*$")
@@ -51,7 +54,7 @@ def reflow(lines: Iterable[Line]) -> Iterator[Heading | Paragraph]:
     text, page = "", None
     for line in lines:
         current = line.text.strip()
-        if text and (not current or _ITEM.match(current)):
+        if text and (not current or (_ITEM.match(current) or article(current))):
             yield Paragraph(text, page)
             text = ""
         if not current:

@@ -34,7 +34,7 @@ class MarkdownParser(Parser):
                 yield Title(next(filter(None, title.groups()), ""))
         body = markup.parse_tree(source.name, _renderer().render(text)).body
         if body is not None:
-            yield from markup.pieces(body)
+            yield from markup.pieces(body, certain=False)
 
 
 def _renderer() -> MarkdownIt:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.errors import HostileDocument
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table
+from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
 from knowledge.parsing.rows import read_rows
+from knowledge.types import FaqPair
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 # fmt: off
@@ -64,14 +66,18 @@ def parse_tree(name: str, html: str) -> LexborHTMLParser:
     return tree
 
 
-def pieces(root: LexborNode, skipped: frozenset[str] = frozenset()) -> Iterator[Piece]:
-    """Headings, paragraphs, list items with markers, tables and code below `root`, without the `skipped` tags."""
-    return _Walker(skipped).walk(root)
+def pieces(root: LexborNode, skipped: frozenset[str] = frozenset(), *, certain: bool = True) -> Iterator[Piece]:
+    """Headings, paragraphs, list items with markers, tables and code below `root`, without the `skipped` tags.
+
+    certain: what is marked as the header of a table is one.
+    """
+    return _Walker(skipped, certain).walk(root)
 
 
 class _Walker:
-    def __init__(self, skipped: frozenset[str]) -> None:
+    def __init__(self, skipped: frozenset[str], certain: bool) -> None:
         self._hidden = _INVISIBLE | skipped
+        self._certain = certain
 
     def walk(self, parent: LexborNode) -> Iterator[Piece]:
         run: list[str] = []
@@ -133,12 +139,14 @@ class _Walker:
         grid = self._grid(rows)
         if not grid:
             return
-        headed = "td" not in kinds[0]
-        if not headed and all(kind[0] == "th" and "td" in kind for kind in kinds):
+        headers = sum(1 for _ in takewhile(lambda kind: "td" not in kind, kinds))
+        if headers == len(kinds) > 1:
+            headers = 1  # a table without any other cells
+        if not headers and all(kind[0] == "th" and "td" in kind for kind in kinds):
             for name, *values in grid:
                 yield Paragraph(f"{name}：{'；'.join(filter(None, values))}")
             return
-        yield Table(grid, headed)
+        yield Table(grid, headers or None, self._certain)
 
     def _grid(self, rows: Sequence[LexborNode]) -> list[list[str]]:
         """Cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
@@ -207,8 +215,11 @@ def _flush(run: list[str]) -> Iterator[Paragraph]:
 def _lines(found: Iterator[Piece]) -> Iterator[str]:
     for piece in found:
         match piece:
-            case Table(rows, headed):
-                for row in read_rows(rows, headed):
-                    yield row if isinstance(row, str) else f"{row.question}\n{row.answer}"
-            case _:
+            case Table():
+                for row in read_rows(piece):
+                    if isinstance(row, FaqPair):
+                        yield f"{row.question}\n{row.answer}"
+                    elif isinstance(row, str):
+                        yield row
+            case Title() | Heading() | Paragraph():
                 yield piece.text

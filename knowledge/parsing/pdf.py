@@ -15,9 +15,11 @@ from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
 from knowledge.parsing.archive import check_streams
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.lines import FULL, Line, reflow
+from knowledge.parsing.pdf_columns import in_reading_order
 from knowledge.parsing.pdf_layout import PageLine, heads_table, page_lines, with_tables
 from knowledge.parsing.pdf_visibility import without_invisible
 from knowledge.parsing.pieces import Heading, Piece, Table, Title
+from knowledge.types import Notice, NoticeCode
 
 _PDFIUM = Lock()
 """PDFium is not thread-safe: one document at a time."""
@@ -32,6 +34,11 @@ _LARGER = 1.12
 _MIN_COLUMN = 20
 """Em; narrower text is not wrapped: a title page, a list of names."""
 
+_PICTURES = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
+"""A page that is empty on purpose has none of these: nothing is missing from it."""
+_PICTURE_DEPTH = 3
+_RUNS_SHOWN = 20
+
 Bookmarks = dict[tuple[int, str], int]
 """Heading level by page (from 1) and text without spaces."""
 
@@ -44,10 +51,13 @@ class PdfParser(Parser):
     def _pieces(self, source: Source) -> Iterator[Piece]:
         check_streams(source)
         with _PDFIUM:
-            pages, bookmarks = _read(source)
-        lines = [line for page in _without_furniture(pages) for line in page]
+            pages, pictured, bookmarks = _read(source)
+        kept = in_reading_order(_without_furniture(pages))
+        lines = [line for page in kept for line in page]
         if not lines:
             raise EmptyDocument(source.name, "里没有文字，可能是扫描件，请先做文字识别（OCR）")
+        if wordless := tuple(number for number in pictured if not kept[number - 1]):
+            yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, _wordless(wordless), wordless)
         ranks = _size_ranks(lines)
         columns = _columns(lines)
         run: list[Line] = []
@@ -58,13 +68,14 @@ class PdfParser(Parser):
                 run.clear()
                 yield heading
             elif isinstance(item, PageLine):
-                left, right = columns[item.page]
-                wide = right - left >= _MIN_COLUMN * item.size
-                run.append(Line(item.text, wide and item.right - left >= FULL * (right - left), item.page))
+                left, right = columns[item.page, item.column]
+                wide = item.column or right - left >= _MIN_COLUMN * item.size
+                run.append(Line(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
         yield from reflow(run)
 
 
-def _read(source: Source) -> tuple[list[list[PageLine]], Bookmarks]:
+def _read(source: Source) -> tuple[list[list[PageLine]], list[int], Bookmarks]:
+    """Lines by page, the pages (from 1) that show anything but text, and the bookmarks."""
     try:
         document = pypdfium2.PdfDocument(source.content)
     except pypdfium2.PdfiumError as error:
@@ -74,7 +85,8 @@ def _read(source: Source) -> tuple[list[list[PageLine]], Bookmarks]:
     with document:
         if len(document) > source.limits.max_pages:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_pages} 页的上限，请拆分后再上传")
-        pages = []
+        pages: list[list[PageLine]] = []
+        pictured: list[int] = []
         characters = 0
         for index in range(len(document)):
             page = document[index]
@@ -84,9 +96,11 @@ def _read(source: Source) -> tuple[list[list[PageLine]], Bookmarks]:
                 raise DocumentTooLarge(source.name, f"超过 {source.limits.max_characters} 字的上限，请拆分后再上传")
             text = without_invisible(page, text_page, text_page.get_text_range())
             pages.append(page_lines(text_page, text, index + 1))
+            if any(item.type in _PICTURES for item in page.get_objects(max_depth=_PICTURE_DEPTH)):
+                pictured.append(index + 1)
             text_page.close()
             page.close()
-        return pages, _bookmarks(document)
+        return pages, pictured, _bookmarks(document)
 
 
 def _bookmarks(document: pypdfium2.PdfDocument) -> Bookmarks:
@@ -137,13 +151,27 @@ def _heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) -> Hea
     return Title(line.text) if level == 1 else Heading(level, line.text, line.page)
 
 
-def _columns(lines: Sequence[PageLine]) -> dict[int, tuple[float, float]]:
-    """Left and right edge of the text of every page."""
-    edges: dict[int, tuple[float, float]] = {}
+def _columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, float]]:
+    """Left and right edge of the text of every page (column 0), and of each of its columns."""
+    edges: dict[tuple[int, int], tuple[float, float]] = {}
     for line in lines:
-        left, right = edges.get(line.page, (line.left, line.right))
-        edges[line.page] = min(left, line.left), max(right, line.right)
+        for place in {(line.page, 0), (line.page, line.column)}:
+            left, right = edges.get(place, (line.left, line.right))
+            edges[place] = min(left, line.left), max(right, line.right)
     return edges
+
+
+def _wordless(pages: Sequence[int]) -> str:
+    """The notice of pages without text: 第 2、4-6 页…"""
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    names = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    shown = "、".join(names[:_RUNS_SHOWN]) + (" 等" if len(names) > _RUNS_SHOWN else "")
+    return f"第 {shown} 页只有图片、没有文字（共 {len(pages)} 页），内容没有入库；请做文字识别（OCR）后再上传"
 
 
 def _mask(line: str) -> str:

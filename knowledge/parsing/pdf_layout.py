@@ -10,9 +10,9 @@ from typing import Any
 
 from pypdfium2 import raw
 
+from knowledge.parsing import headers
 from knowledge.parsing.lines import join_wrapped
 from knowledge.parsing.pieces import Table
-from knowledge.parsing.rows import names_columns
 
 _CELL_GAP = 0.9
 """Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
@@ -32,12 +32,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell."""
+    """One line of a page (from 1). `size`: height of its first character's box in points; at least one cell.
+
+    `base`: its lower edge in points from the bottom. `column`: of a page set in columns, from 1; 0 for all else.
+    """
 
     text: str
     page: int
     size: float
     cells: tuple[Cell, ...]
+    base: float = 0.0
+    column: int = 0
 
     @property
     def left(self) -> float:
@@ -70,7 +75,7 @@ def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> P
             cells.append(Cell(text[begin : gap.start()], left, edge))
             begin, left = gap.end(), following
     cells.append(Cell(text[begin:end], left, _box(text_page, end - 1)[2]))
-    return PageLine(line, page, size, tuple(cells))
+    return PageLine(line, page, size, tuple(cells), bottom)
 
 
 def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
@@ -105,12 +110,12 @@ def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
     if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
         yield from run
         return
-    head, *body = _grid(run)
-    headed = names_columns([cell for cell in head[1] if cell])
-    rows = [(page, cells) for page, cells in body if cells != head[1]] if headed else [head, *body]
-    for page, group in groupby(rows, key=lambda row: row[0]):
-        cells = [cells for _, cells in group]
-        yield Table([head[1], *cells] if headed else cells, headed, page)
+    grid = _grid(run)
+    count = headers.depth([cells for _, cells in grid[: headers.SAMPLE]])
+    header = [cells for _, cells in grid[:count]]
+    rows = [(page, cells) for page, cells in grid[count:] if cells not in header]
+    for page, group in groupby(rows or grid, key=lambda row: row[0]):
+        yield Table([*header, *(cells for _, cells in group)], count, page=page)
 
 
 def _grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:

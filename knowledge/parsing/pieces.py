@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from knowledge.types import Notice
+
 
 @dataclass(frozen=True, slots=True)
 class Title:
@@ -32,11 +34,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells row by row, possibly lazily. `headed`: the first row is surely a header; else its cells decide."""
+    """Cells row by row, possibly lazily. `header_rows`: how many the format names, None where the cells decide;
+    `certain`: it names them because they are a header, and not because it cannot do without one.
+    """
 
     rows: Iterable[Sequence[str]]
-    headed: bool = False
+    header_rows: int | None = None
+    certain: bool = True
     page: int | None = None
 
 
-Piece = Title | Heading | Paragraph | Table
+Piece = Title | Heading | Paragraph | Table | Notice

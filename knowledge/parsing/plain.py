@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.lines import FULL, Line, heading_level, reflow
+from knowledge.parsing.messages import messages
 from knowledge.parsing.pieces import Piece, Title
 
 _TITLE = re.compile(r"[^。！？；，：…!?;:]{2,40}")
@@ -16,10 +17,13 @@ _WRAP_WIDTHS = range(40, 241)
 
 
 class PlainParser(Parser):
-    """A line is a paragraph, unless the file is hard-wrapped at a fixed width."""
+    """A line is a paragraph, unless the file is hard-wrapped at a fixed width or an exported conversation."""
 
     def _pieces(self, source: Source) -> Iterator[Piece]:
         lines = decode(source.name, source.content).split("\n")
+        if (conversation := messages(lines)) is not None:
+            yield from conversation
+            return
         widths = [_width(line.strip()) for line in lines]
         column = max(widths)
         wraps = column in _WRAP_WIDTHS
@@ -36,6 +40,8 @@ def _title(lines: list[str]) -> str:
     first = next(index for index, line in enumerate(lines) if line.strip())
     title = lines[first].strip()
     following = lines[first + 1].strip() if first + 1 < len(lines) else None
+    if not any(line.strip() for line in lines[first + 1 :]):
+        return ""
     apart = following == "" or (following and heading_level(following) is not None)
     return title if apart and heading_level(title) is None and _TITLE.fullmatch(title) else ""
 

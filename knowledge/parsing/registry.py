@@ -11,7 +11,7 @@ from knowledge.errors import HostileDocument, UnsupportedType
 from knowledge.parsing.base import Parser, Source
 from knowledge.parsing.limits import Limits
 from knowledge.text import clean
-from knowledge.types import ParsedDocument
+from knowledge.types import FaqColumns, ParsedDocument
 
 MAX_NAME = 200
 """Characters of a file name."""
@@ -75,8 +75,15 @@ PARSERS: dict[str, Callable[[], Parser]] = {
 }
 
 
-def parse(name: str, content: bytes, limits: Limits = Limits()) -> ParsedDocument:  # noqa: B008 - frozen
+def parse(
+    name: str,
+    content: bytes,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    columns: FaqColumns | None = None,
+) -> ParsedDocument:
     """Parses a file by the suffix of its name. Blocking and CPU bound: call it in a thread.
+
+    columns: where its tables hold questions and answers; None finds out.
 
     Raises HostileDocument, UnsupportedType, EmptyDocument, EncryptedDocument, BrokenDocument, WrongEncoding and
     DocumentTooLarge, and MemoryError; nothing else leaves it, whatever the bytes are. What a hostile file takes is
@@ -86,7 +93,7 @@ def parse(name: str, content: bytes, limits: Limits = Limits()) -> ParsedDocumen
     suffix = PurePath(name).suffix.lower()
     if suffix not in PARSERS:
         raise UnsupportedType(name, f"的类型不支持，请换成 {'、'.join(PARSERS)} 之一")
-    return PARSERS[suffix]().parse(Source(name, content, limits))
+    return PARSERS[suffix]().parse(Source(name, content, limits, columns))
 
 
 def check_name(name: str) -> str:

@@ -2,85 +2,108 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
+from knowledge.parsing import faq_columns, headers
 from knowledge.parsing.characters import shown
-from knowledge.types import FaqPair
+from knowledge.parsing.faq_columns import Places
+from knowledge.parsing.pieces import Table
+from knowledge.types import FaqColumns, FaqPair
 
-_COLUMNS = {
-    "question": {"问题", "question", "q", "标准问", "标准问题", "提问", "问"},
-    "answer": {"答案", "answer", "a", "回答", "回复", "标准答案", "答"},
-    "variants": {"相似问法", "相似问", "相似问题", "variants"},
-    "category": {"分类", "category", "类别"},
-}
-_MAX_QUESTION = 500
-"""Characters of a way to ask, and of a category; what is longer makes the row a plain one, which is cut into chunks."""
-_NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
-_VARIANT_SEPARATOR = re.compile(r"[|｜\n;；]+")
-_DECORATION = re.compile(r"[\s*：:]+|[(（].*[)）]")
+Row = list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _FaqColumns:
-    question: int
-    answer: int
-    variants: int | None
-    category: int | None
+class Taken:
+    """Columns that were taken for questions and answers, and those that were not read. `asked`: as asked for."""
 
-    def pair(self, cells: Sequence[str]) -> FaqPair | None:
-        """None when the row has no question or no answer, or one that is too long to be asked."""
-        question, answer = " ".join(_cell(cells, self.question).split()), _cell(cells, self.answer)
-        if not question or not answer:
-            return None
-        category = " ".join(_cell(cells, self.category).split())
-        variants = [" ".join(part.split()) for part in _VARIANT_SEPARATOR.split(_cell(cells, self.variants))]
-        if max(map(len, (question, category, *variants))) > _MAX_QUESTION:
-            return None
-        return FaqPair(
-            question=question,
-            answer=answer,
-            variants=tuple(dict.fromkeys(part for part in variants if part and part != question)),
-            category=category,
-        )
+    question: str
+    answer: str
+    left_out: tuple[str, ...]
+    asked: bool
 
 
-def read_rows(rows: Iterable[Sequence[str]], headed: bool) -> Iterator[str | FaqPair]:
+def read_rows(table: Table, wanted: FaqColumns | None = None) -> Iterator[str | FaqPair | Taken]:
     """FAQ pairs, or lines "列名：值；列名：值", in order; empty cells and rows are left out.
 
-    The header is the first row with two filled cells (rows before it are captions), unless a cell of it is a number
-    and `headed` is false. Columns of a FAQ table beyond question, answer, variants and category are not taken over.
+    Captions before the header are lines of their own. Columns of a FAQ table beyond question, answer, variants and
+    category are not taken over; what was is told first. `wanted`: the columns to take.
     """
-    names: list[str] | None = None
-    faq: _FaqColumns | None = None
-    body = False
-    for row in rows:
-        cells = [shown(cell).strip() for cell in row]
-        filled = [cell for cell in cells if cell]
-        if not filled:
-            continue
-        if names is None:
-            if len(filled) == 1 and not headed:
-                yield filled[0]
-                continue
-            header = headed or names_columns(filled)
-            names = [" ".join(cell.split()) for cell in cells] if header else []
-            faq = _faq_columns(names)
-            if header:
-                continue
-        body = True
-        yield (faq and faq.pair(cells)) or _line(names, cells)
-    if names and not body:
+    rows, declared = _rows(table)
+    first, held = next(rows, None), []
+    while first is not None and declared is None and _caption(first):
+        following = next(rows, None)
+        if following is not None and not first[0] and headers.groups(first, following):
+            held = [following]
+            break
+        yield next(filter(None, first))
+        first = following
+    if first is None:
+        return
+    sample = [first, *held, *islice(rows, headers.SAMPLE)]
+    count, names = _header(sample, declared, table.certain, wanted)
+    yield from _body(sample[:count], names, sample[count:], rows, wanted)
+
+
+def _body(
+    header: Sequence[Row], names: Row, sample: Sequence[Row], rest: Iterator[Row], wanted: FaqColumns | None
+) -> Iterator[str | FaqPair | Taken]:
+    places, asked = _places(names, sample, wanted)
+    if places and sample:
+        yield _taken(places, names, asked)
+    empty = True
+    for cells in chain(sample, rest):
+        if cells not in header:  # else it is printed again
+            empty = False
+            yield (places and places.pair(cells)) or _line(names, cells)
+    if empty and names:
         yield "；".join(filter(None, names))
 
 
-def names_columns(cells: Sequence[str]) -> bool:
-    """Whether a row can be a header: no cell of it is a number."""
-    return not any(_NUMBER.fullmatch(cell) for cell in cells)
+def _rows(table: Table) -> tuple[Iterator[Row], int | None]:
+    """Rows that are not empty, and how many of them the format calls a header."""
+    rows = iter([shown(cell).strip() for cell in row] for row in table.rows)
+    if not table.header_rows:
+        return filter(any, rows), table.header_rows
+    header = [cells for cells in islice(rows, table.header_rows) if any(cells)]
+    return filter(any, chain(header, rows)), len(header)
 
 
-def _line(names: Sequence[str], cells: Sequence[str]) -> str:
+def _caption(cells: Row) -> bool:
+    return sum(map(bool, cells)) == 1
+
+
+def _header(
+    rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None
+) -> tuple[int, list[str]]:
+    """How many rows are the header, and the names in it."""
+    if declared is None:
+        first = headers.names(rows[:1])
+        if faq_columns.by_name(first) or (wanted and faq_columns.asked_for(wanted, first, 0)):
+            return 1, first
+    count = headers.depth(rows, declared, certain or declared == 0)
+    return count, headers.names(rows[:count])
+
+
+def _places(names: Row, body: Sequence[Row], wanted: FaqColumns | None) -> tuple[Places | None, bool]:
+    width = max([len(names), *map(len, body)])
+    if wanted and (places := faq_columns.asked_for(wanted, names, width)):
+        return places, True
+    return faq_columns.by_name(names) or faq_columns.by_content(names, body), False
+
+
+def _taken(places: Places, names: Row, asked: bool) -> Taken:
+    def name(column: int) -> str:
+        return (names[column] if column < len(names) else "") or f"第 {column + 1} 列"
+
+    read = {places.question, places.answer, places.variants, places.category}
+    left_out = tuple(cell for column, cell in enumerate(names) if cell and column not in read)
+    return Taken(name(places.question), name(places.answer), left_out, asked)
+
+
+def _line(names: Row, cells: Row) -> str:
     fields = []
     for index, cell in enumerate(cells):
         if cell:
@@ -88,19 +111,3 @@ def _line(names: Sequence[str], cells: Sequence[str]) -> str:
             value = " ".join(cell.split())
             fields.append(f"{name}：{value}" if name else value)
     return "；".join(fields)
-
-
-def _faq_columns(names: Sequence[str]) -> _FaqColumns | None:
-    found: dict[str, int] = {}
-    for index, name in enumerate(names):
-        plain = _DECORATION.sub("", name).lower()
-        for role, aliases in _COLUMNS.items():
-            if plain in aliases:
-                found.setdefault(role, index)
-    if "question" not in found or "answer" not in found:
-        return None
-    return _FaqColumns(found["question"], found["answer"], found.get("variants"), found.get("category"))
-
-
-def _cell(cells: Sequence[str], index: int | None) -> str:
-    return cells[index] if index is not None and index < len(cells) else ""

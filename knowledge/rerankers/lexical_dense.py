@@ -12,8 +12,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from knowledge.index import Snapshot
+from knowledge.numbering import CANONICAL, in_one_form
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.rerankers.evidence import FULL_MATCH, HUBNESS, coverage, similarity
+from knowledge.text import fold
+from knowledge.types import Chunk
 
 LEXICAL_WEIGHT = 0.22
 FUSION_WEIGHT = 2.0
@@ -26,14 +29,26 @@ OTHER_MODEL_HANDICAP = 0.05
 """For every model number or error code of the question that the chunk does not hold: what another model's manual says
 is no answer, however near its words are.
 """
+OTHER_ARTICLE_HANDICAP = 0.2
+"""For a chunk that is not what the question names by its number (第十二条): many others refer to it by that number."""
 _MODEL = re.compile(r"(?=.*[a-z])(?=.*\d.*\d|.*-.*\d|.*\d.*-)[a-z0-9]+(?:-[a-z0-9]+)*")
+
+_NUMBERED = re.compile(CANONICAL)
 
 
 class LexicalDenseReranker(Reranker):
     """similarity + LEXICAL_WEIGHT x coverage + FUSION_WEIGHT x fusion score, less the handicaps."""
 
     kind = "lexical_dense"
-    constants = (FULL_MATCH, HUBNESS, LEXICAL_WEIGHT, FUSION_WEIGHT, CURATED_HANDICAP, OTHER_MODEL_HANDICAP)
+    constants = (
+        FULL_MATCH,
+        HUBNESS,
+        LEXICAL_WEIGHT,
+        FUSION_WEIGHT,
+        CURATED_HANDICAP,
+        OTHER_MODEL_HANDICAP,
+        OTHER_ARTICLE_HANDICAP,
+    )
 
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         assert query.vector is not None
@@ -43,7 +58,18 @@ class LexicalDenseReranker(Reranker):
         scores -= CURATED_HANDICAP * curated
         for model in _models(query.terms):
             scores -= OTHER_MODEL_HANDICAP * (np.asarray(snapshot.bm25([model], ids)) <= 0)
+        if asked := {term for term in query.terms if _NUMBERED.fullmatch(term)}:
+            others = [asked.isdisjoint(_numbers(snapshot.chunk(chunk_id))) for chunk_id in ids]
+            scores -= OTHER_ARTICLE_HANDICAP * np.asarray(others)
         return (scores + FUSION_WEIGHT * np.fromiter(fused.values(), np.float32)).tolist()  # type: ignore[no-any-return]
+
+
+def _numbers(chunk: Chunk) -> set[str]:
+    """What a chunk is by its headings and by the beginnings of its lines: 第3章, 第12条."""
+    found = (
+        _NUMBERED.match(in_one_form(fold(part)).lstrip()) for part in (*chunk.heading_path, *chunk.text.split("\n"))
+    )
+    return {match[0] for match in found if match}
 
 
 def _models(terms: Iterable[str]) -> set[str]:

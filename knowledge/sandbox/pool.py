@@ -15,6 +15,7 @@ from knowledge.reading import ReadDocument
 from knowledge.sandbox.process import Worker, WorkerDied
 from knowledge.sandbox.slots import FairSlots
 from knowledge.sandbox.wire import Garbled, Job, Reply
+from knowledge.types import FaqColumns
 
 WALL_FACTOR = 3
 """Wall time over CPU time that a file may take: it shares its cores with the server and with other files."""
@@ -50,10 +51,12 @@ class Sandbox:
         self._quiet.set()
         self._closed = False
 
-    async def read(self, tenant: str, name: str, content: bytes, options: ChunkOptions) -> ReadDocument:
+    async def read(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
         """Raises InvalidDocument by its subclasses, ParsingUnavailable."""
         async with self._slots.hold(tenant):
-            reply = await self._reply(Job(name, content, self._limits, options, self._options.seconds))
+            reply = await self._reply(Job(name, content, self._limits, options, self._options.seconds, columns))
         match reply.result:
             case MemoryError():
                 raise CostlyDocument(name, f"解析时占用的内存超过 {self._options.memory_mb} MB，已停止")

@@ -17,7 +17,7 @@ from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument
 from knowledge.parsing.limits import Limits
 from knowledge.reading import ReadDocument
-from knowledge.types import Chunk, DocumentMeta
+from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 
 T = TypeVar("T")
 LENGTH = struct.Struct(">I")
@@ -26,6 +26,8 @@ MEMORY = "memory"
 """The error that stands for a MemoryError."""
 MAX_REASON = 200
 """Characters of an error's reason."""
+MAX_MESSAGE = 1000
+"""Characters of a notice's message."""
 _OVERHEAD = 2**20
 _ENTRY = re.compile(r"-q?\d{1,8}")
 _ERRORS: dict[str, type[InvalidDocument]] = {
@@ -48,6 +50,7 @@ class Job:
     limits: Limits
     options: ChunkOptions
     seconds: int
+    columns: FaqColumns | None = None
 
     def frames(self) -> bytes:
         """As it goes over the pipe: a head, then the file."""
@@ -56,6 +59,7 @@ class Job:
             "limits": asdict(self.limits),
             "options": asdict(self.options),
             "seconds": self.seconds,
+            "columns": self.columns and asdict(self.columns),
         }
         return frame(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
 
@@ -68,7 +72,12 @@ class Job:
             return None
         fields = json.loads(head)
         return cls(
-            fields["name"], content, Limits(**fields["limits"]), ChunkOptions(**fields["options"]), fields["seconds"]
+            fields["name"],
+            content,
+            Limits(**fields["limits"]),
+            ChunkOptions(**fields["options"]),
+            fields["seconds"],
+            FaqColumns(**columns) if (columns := fields["columns"]) else None,
         )
 
 
@@ -98,13 +107,14 @@ def encode(reply: Reply) -> bytes:
             fields["error"] = MEMORY
         case InvalidDocument() as error:
             fields |= {"error": type(error).__name__, "reason": error.reason[:MAX_REASON]}
-        case ReadDocument(title, chunks):
+        case ReadDocument(title, chunks, notices):
             paths: dict[tuple[str, ...], int] = {}
             rows = [
                 (chunk.text, paths.setdefault(chunk.heading_path, len(paths)), chunk.page, chunk.question, chunk.entry)
                 for chunk in chunks
             ]
             fields |= {"title": title, "chunks": rows, "paths": list(paths)}
+            fields["notices"] = [(notice.code, notice.message[:MAX_MESSAGE], notice.pages) for notice in notices]
     return json.dumps(fields, ensure_ascii=False).encode()
 
 
@@ -121,7 +131,8 @@ def decode(payload: bytes, name: str) -> Reply:
         chunks = tuple(_chunk(document, ordinal, row, paths) for ordinal, row in rows)
         if not chunks:
             raise Garbled("no chunks")
-        return Reply(ReadDocument(document.title, chunks), retires)
+        notices = tuple(_notice(*row) for row in fields["notices"])
+        return Reply(ReadDocument(document.title, chunks, notices), retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise Garbled(str(error)) from error
 
@@ -146,6 +157,10 @@ def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str
         question=None if question is None else _of(str, question),
         entry=entry,
     )
+
+
+def _notice(code: Any, message: Any, pages: Any) -> Notice:
+    return Notice(NoticeCode(code), _of(str, message)[:MAX_MESSAGE], tuple(_of(int, page) for page in pages))
 
 
 def _of(kind: type[T], value: Any) -> T:

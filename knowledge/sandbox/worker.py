@@ -56,7 +56,7 @@ def _load() -> None:
 def _result(job: Job) -> ReadDocument | InvalidDocument | MemoryError:
     allow_cpu(job.seconds)
     try:
-        return read(job.name, job.content, job.limits, job.options)
+        return read(job.name, job.content, job.limits, job.options, job.columns)
     except InvalidDocument as error:
         return error
     except MemoryError:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from agents.errors import BusinessUnavailable
 from agents.router import Router, RouterParts
 from agents.routing.anchors import Anchors, read_anchors
-from agents.routing.classifier import Classified
 from agents.routing.head import fit_head
-from agents.routing.types import Entity, Intent, Route
-from agents.types import Question, Usage
+from agents.routing.types import Entity, Route
+from agents.types import Question
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Vector
 
@@ -39,18 +38,6 @@ class FixedResolver:
         if self._down:
             raise BusinessUnavailable("away")
         return [entity for entity in entities if entity.value in self._known]
-
-
-class FixedClassifier:
-    """Answers with these intents, or like a model that is late."""
-
-    def __init__(self, *intents: Intent) -> None:
-        self._intents = frozenset(intents) or None
-        self.asked: list[str] = []
-
-    async def classify(self, text: str) -> Classified:
-        self.asked.append(text)
-        return Classified(self._intents, Usage(calls=1))
 
 
 class FixedEvidence:

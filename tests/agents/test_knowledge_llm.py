@@ -135,13 +135,6 @@ async def test_every_mark_has_its_source_also_where_the_check_took_a_sentence_ou
     assert cited(answer.reply) == {source.index for source in fragments_of(answer)} == {1, 2}
 
 
-async def test_the_cost_of_the_rewrite_and_its_failure_are_those_of_the_turn() -> None:
-    question = Question("那多久呢", "退款多久到账", degraded=("rewrite",), usage=Usage(1, 10, 2))
-    answer = await finish((await events_of(question, RETURN))[0])
-    assert answer.usage.calls == 2
-    assert answer.degraded == ("rewrite",)
-
-
 async def test_an_avoided_topic_is_out_of_scope_before_any_search() -> None:
     events, server = await events_of(Question("竞品的退款多久到账"), RETURN)
     assert (await finish(events)).outcome is Outcome.OUT_OF_SCOPE

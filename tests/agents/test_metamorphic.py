@@ -16,18 +16,20 @@ from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.runner import build_retriever
 from knowledge.text import Analyzer
 from scripts.evaluation.metamorphic import MANNERS, metamorphic_report
+from tests.acceptance import part
 
 SAME = 0.95
-EVERY = 4
+EVERY = part(4, 1)
 """Of the 267 questions of the samples one in so many, 67."""
 SAMPLES = Path(__file__).parents[2] / "knowledge" / "samples"
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.acceptance
+@pytest.mark.timeout(part(240, 1200))
 async def test_the_best_source_stays_the_same_in_any_manner(
     tmp_path: Path, embedding_cache: SqliteEmbeddingCache
 ) -> None:
-    """Half a minute while vectors have to be made, seconds afterwards."""
+    """Seconds; minutes while vectors have to be made."""
     options = embedder_options(Settings(data_dir=tmp_path, embedder="e5", _env_file=None))
     data = load_set(SAMPLES)
     with closing(get_embedder("e5", embedding_cache, options)) as embedder:

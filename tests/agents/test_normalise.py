@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.rewriter import keeps_facts
+from agents.understanding.facts import keeps_facts
 from agents.understanding.normalise import normalised
 
 WORDS = (

@@ -26,7 +26,7 @@ def test_the_rules_define_the_words_for_no_answer() -> None:
     assert UNANSWERED in instructions(TenantProfile(), 3)
 
 
-@pytest.mark.parametrize("name", ["answer", "profile", "question", "rewrite", "follow_up"])
+@pytest.mark.parametrize("name", ["answer", "profile", "question", "understanding", "turn"])
 def test_every_prompt_is_there(name: str) -> None:
     assert template(name)
 

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from agents.router import Router, RouterParts
+from agents.router import Router, RouterParts, named
 from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
 from agents.routing.types import Band, Intent, Tier
-from agents.types import Question, Usage
-from tests.agents.routing import EMBEDDER, FixedClassifier, FixedEvidence, FixedResolver, routed, router
+from agents.types import Question
+from tests.agents.routing import EMBEDDER, FixedEvidence, FixedResolver, routed, router
 
 
 @pytest.mark.parametrize(
@@ -139,27 +141,35 @@ async def test_of_a_question_that_is_understood_to_the_last_word_only_that_is_as
 UNDECIDED = "播放退货"
 
 
-async def test_a_model_is_asked_when_the_evidence_is_undecided_and_only_then() -> None:
-    model = FixedClassifier(Intent.KNOWLEDGE_QA)
-    assert (await routed("怎么退货", classifier=model)).trace.tier is Tier.HEAD
-    assert model.asked == []
-    route = await routed(UNDECIDED, classifier=model)
-    assert (route.intents, route.trace.tier, route.usage) == ((Intent.KNOWLEDGE_QA,), Tier.LLM, Usage(calls=1))
-    assert route.trace.verdict == Intent.KNOWLEDGE_QA
-    assert model.asked == [UNDECIDED]
-
-
-async def test_without_a_usable_reply_the_evidence_stands_and_the_failure_is_named() -> None:
-    alone, helpless = await routed(UNDECIDED), await routed(UNDECIDED, classifier=FixedClassifier())
-    assert alone.trace.band is Band.LOW
-    assert (helpless.intents, helpless.trace.tier) == (alone.intents, Tier.HEAD)
-    assert (alone.degraded, helpless.degraded) == ((), ("router_llm",))
+async def test_what_a_model_names_counts_where_the_evidence_is_undecided_and_only_there() -> None:
+    route = await routed(UNDECIDED)
+    assert route.trace.band is Band.LOW
+    told = named(route, {Intent.KNOWLEDGE_QA, Intent.TICKET})
+    assert (told.intents, told.trace.tier) == ((Intent.TICKET, Intent.KNOWLEDGE_QA), Tier.LLM)
+    assert told.trace.verdict == "ticket+knowledge_qa"
+    assert named(route, ()) == route
+    sure = await routed("怎么退货")
+    assert named(sure, {Intent.IRRELEVANT}) == sure
 
 
 async def test_a_model_cannot_take_away_what_is_known_for_sure() -> None:
-    chosen = await router(resolver=FixedResolver("13800001111"), classifier=FixedClassifier(Intent.IRRELEVANT))
+    chosen = await router(resolver=FixedResolver("13800001111"))
     route = await chosen.route(Question("播放 13800001111", vector=None))
     assert route.intents == (Intent.BUSINESS_QUERY,)
+    for told in ({Intent.IRRELEVANT}, {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA}):
+        assert Intent.BUSINESS_QUERY in named(route, told).intents
+
+
+async def test_what_a_model_finds_named_counts_where_it_is_the_callers_own() -> None:
+    resolver = FixedResolver("4711")
+    chosen = await router(resolver=resolver)
+    question = Question("4711 怎么样了", vector=await EMBEDDER.query("4711 怎么样了"))
+    assert Intent.BUSINESS_QUERY not in (await chosen.route(question)).intents and not resolver.asked
+    slots = ("order_number", "4711"), ("colour", "红"), ("amount", "3 元")
+    route = await chosen.route(replace(question, slots=slots))
+    assert Intent.BUSINESS_QUERY in route.intents
+    assert [(entity.kind, entity.value) for entity in resolver.asked] == [("order_number", "4711")]
+    assert Intent.BUSINESS_QUERY not in (await chosen.route(replace(question, slots=(("phone", "12"),)))).intents
 
 
 async def test_without_an_embedding_nothing_is_called_off_topic() -> None:

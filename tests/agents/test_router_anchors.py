@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from agents.routing.anchors import Anchor, read_anchors, shipped_anchors
-from agents.routing.classifier import ModelClassifier, parse_intents
 from agents.routing.head import fit_head
 from agents.routing.types import Intent
-from agents.types import Usage
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
 from tests.agents.routing import ANCHORS, EMBEDDER, routed
@@ -63,31 +61,3 @@ async def test_the_same_anchors_give_the_same_head() -> None:
     first, second = [await fit_head(EMBEDDER, ANCHORS) for _ in range(2)]
     assert (first.weights == second.weights).all()
     assert 0 < len(first.unrelated) < len(first.vectors)
-
-
-@pytest.mark.parametrize(
-    ("reply", "intents"),
-    [
-        ('{"intents": ["ticket"]}', {Intent.TICKET}),
-        ('```json\n{"intents": ["knowledge_qa", "business_query"]}\n```', {Intent.KNOWLEDGE_QA, Intent.BUSINESS_QUERY}),
-        ('{"intents": []}', None),
-        ('{"intents": ["weather"]}', None),
-        ('{"intents": ["chitchat", "ticket"]}', None),
-        ('{"intents": 3}', None),
-        ('{"intent": "ticket"}', None),
-        ("[]", None),
-        ("ticket", None),
-        ("", None),
-    ],
-)
-def test_a_models_reply_is_believed_only_as_agreed(reply: str, intents: set[Intent] | None) -> None:
-    assert parse_intents(reply) == intents
-
-
-async def test_a_model_out_of_reach_answers_nothing_and_costs_a_call() -> None:
-    from agents.llm.model import ChatModel, ModelOptions
-
-    model = ChatModel(ModelOptions("http://127.0.0.1:9/v1", "none", "small"))
-    classified = await ModelClassifier(model, 1.0).classify("播放退货")
-    await model.close()
-    assert (classified.intents, classified.usage) == (None, Usage(calls=1))

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict
 from agents.verification.critique import Critic, read_critique
-from agents.verification.replies import UnreadableReply
 from agents.verification.wording import parallel
 from agents.verifier import Review, Verification, Verifier, VerifierPolicy
 from agents.wording.catalogue import say

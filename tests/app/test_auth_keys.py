@@ -147,6 +147,7 @@ async def test_what_is_stored_is_a_digest_and_no_key(keys: CountingKeys) -> None
     assert key.startswith("yd-") and len(key) > 40
 
 
+@pytest.mark.as_shipped
 async def test_whether_a_key_is_stored_is_asked_without_creating_anything(url: str, tmp_path: Path) -> None:
     assert not await has_valid_key(url)
     assert contents(tmp_path) == []

@@ -15,6 +15,7 @@ from knowledge import checkpoint
 from knowledge.calibration import calibrator
 from knowledge.types import Retrieval
 
+pytestmark = pytest.mark.as_shipped
 FILES = [
     ("退货.md", "# 退货\n\n质量问题的退货运费由商城承担。\n\n## 时间\n\n退款在验货后五个工作日内原路退回。".encode()),
     ("保修.md", "# 保修\n\n路由器整机保修三年，耳机保修一年，人为损坏不在保修范围内。".encode()),

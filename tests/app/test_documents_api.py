@@ -139,6 +139,19 @@ async def test_a_bad_file_gets_its_own_code_and_changes_nothing(
     assert await base.feed.heads() == {}
 
 
+async def test_the_columns_of_a_table_are_reported_and_can_be_named(client: httpx.AsyncClient) -> None:
+    file = ("问答.csv", "场景,口径,客户问题,客服答复\n退货,七天,多久能退？,七天内可以退。".encode())
+    (report,) = (await upload(client, file)).json()["files"]
+    (notice,) = report["notices"]
+    assert (notice["code"], notice["pages"]) == ("faq_columns", [])
+    assert "「客户问题」" in notice["message"]
+    columns = {"question_column": "场景", "answer_column": "口径"}
+    (report,) = (await upload(client, file, **columns)).json()["files"]
+    assert report["outcome"] == "updated"
+    assert "「场景」" in report["notices"][0]["message"]
+    assert (await upload(client, file, question_column="场景")).status_code == 400
+
+
 async def test_a_batch_reports_each_file(client: httpx.AsyncClient) -> None:
     response = await upload(client, ("空.md", b""), RETURNS)
     assert response.status_code == 201

@@ -114,6 +114,33 @@ def test_folders_below_the_given_one_become_categories_unless_one_is_given(setti
     assert asyncio.run(categories())["文档/总则.txt"] == "条款"
 
 
+def test_files_that_nobody_reads_are_named_and_counted(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "退货" / "旧版.doc").write_bytes(b"\xd0\xcf\x11\xe0")
+    (folder / "链接.md").symlink_to(folder / "总则.txt")
+    assert main([str(folder)]) == 0
+    output = capsys.readouterr().out
+    for name in ("图片.png", "旧版.doc"):
+        assert f"{name}：类型不支持" in output
+    assert "草稿" not in output
+    assert "跳过 3 个文件：符号链接 1，类型不支持 2" in output
+
+
+def test_columns_of_questions_and_answers_are_reported_and_can_be_named(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "问答.csv").write_text("场景,口径,客户问题,客服答复\n退货,七天,多久能退？,七天内可以退。", "utf-8")
+    assert main([str(folder)]) == 0
+    assert "问题取「客户问题」列，答案取「客服答复」列；没有读取的列：场景、口径" in capsys.readouterr().out
+    assert main([str(folder / "问答.csv"), "--question-column", "场景", "--answer-column", "B"]) == 0
+    output = capsys.readouterr().out
+    assert "更新 1" in output
+    assert "问题取「场景」列，答案取「口径」列" in output
+    with pytest.raises(SystemExit):
+        main([str(folder), "--question-column", "场景"])
+
+
 def test_one_bad_file_fails_the_run_and_stops_no_other(
     settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

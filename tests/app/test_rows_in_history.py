@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from agents.business.sample.database import seed
-from agents.llm.rewriter import ModelRewriter
-from agents.types import Answer, Outcome, RowSource, Turn
+from agents.types import Answer, Outcome, Question, RowSource, Turn
+from agents.understanding.model import ModelUnderstanding, may_be_read
 from agents.understanding.state import DialogueState
 from app.conversations.rows import readable, rows_of
 from app.db.conversations import TurnRow
@@ -60,16 +60,14 @@ def test_what_an_agent_says_of_a_member_is_the_members(agent: str, sources: tupl
     assert rows_of(Answer(ROW, Outcome.ANSWERED, "x", agent, sources=sources), "M1") == owner
 
 
-async def test_a_rewriting_model_reads_no_turn_with_rows() -> None:
+async def test_a_model_reads_no_turn_with_rows() -> None:
     plain, hidden = (
         Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。"),
         Turn("我的订单呢", "我的订单呢", "", rows=True),
     )
+    assert not may_be_read(Question("那运费呢", history=(plain, hidden)))  # what it leans on is not for a model
     async with scripted(Say("退货的运费由谁承担？")) as llm:
-        rewriter = ModelRewriter(llm.model, 20)
-        await rewriter.rewrite("那运费呢", (plain, hidden))
-        assert llm.server.requests == 0  # what it leans on is not for a model
-        await rewriter.rewrite("那运费呢", (hidden, plain))
+        await ModelUnderstanding(llm.model, 20).read(Question("那运费呢", history=(hidden, plain)))
         assert "我的订单呢" not in llm.server.prompt and "退货怎么申请" in llm.server.prompt
 
 

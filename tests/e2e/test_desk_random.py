@@ -15,9 +15,10 @@ import pytest
 
 from app.auth.principal import DEFAULT_TENANT
 from app.desk.types import HELD, DeskMessage, HistoryEntry, Sender, SessionKey, State
+from tests.acceptance import part
 from tests.e2e.desk_players import Customer, House, Person
 
-SESSIONS = int(os.environ.get("DESK_SESSIONS", "20"))
+SESSIONS = int(os.environ.get("DESK_SESSIONS", part(20, 400)))
 AT_ONCE, RESTARTS, SEED = 25, 2, 20261122
 STAFF = tuple(f"staff-{number}" for number in range(6))
 
@@ -77,6 +78,7 @@ async def restarts(house: House, ends: asyncio.Queue[int]) -> None:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.acceptance
 async def test_sessions_at_random_with_restarts_and_broken_sockets(tmp_path: Path) -> None:
     house, ends = House(tmp_path), asyncio.Queue[int]()
     places = asyncio.Semaphore(AT_ONCE)

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance import part
 from tests.e2e.ingest_worker import Begin, End, State, work
 
-KILLS = int(os.environ.get("KILLS", "8"))
+KILLS = int(os.environ.get("KILLS", part(8, 60)))
 CHANGE_SECONDS = 0.4
 """A change takes about 0.1 to 0.4 s: a random moment of this span falls anywhere into one or the next."""
 START_SECONDS = 0.6
@@ -87,6 +88,7 @@ def live(data_dir: Path, seed: int, ledger: Ledger, *, after: int | None, lifeti
         ledger.record(begin, end)
 
 
+@pytest.mark.acceptance
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_nothing_acknowledged_is_lost_and_nothing_half_done_shows(tmp_path: Path) -> None:
     ledger, chance = Ledger(), random.Random()

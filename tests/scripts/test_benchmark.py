@@ -73,6 +73,7 @@ def test_a_synthetic_base_is_the_same_every_time_and_clustered() -> None:
     assert max(int(item.terms.max()) for item in first.change.added) < len(first.change.new_terms)
 
 
+@pytest.mark.acceptance(only=True)
 def test_scale_reports_each_size_with_its_recall_and_the_growth(capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(capsys, "scale", "--chunks", 60, 120, "--questions", 5)
     assert [row["chunks"] for row in report["scale"]] == [60, 120]
@@ -90,6 +91,7 @@ def test_http_counts_every_turn_and_keeps_cached_ones_apart(tmp_path: Path, caps
     assert all(report[name] > 0 for name in ratios)
 
 
+@pytest.mark.acceptance(only=True)
 def test_ttft_takes_only_turns_that_a_language_model_answered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,6 +101,7 @@ def test_ttft_takes_only_turns_that_a_language_model_answered(
     assert report.keys() >= {"ttft_added_ms", "bare_ms", "ttft_added_over_bare"}
 
 
+@pytest.mark.acceptance(only=True)
 def test_models_go_through_the_providers_and_say_what_to_expect(capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(capsys, "models", "--tiny", "--rounds", 2)
     assert report.keys() >= {"bge_query_ms", "bge_passages_per_second", "rerank_ms", "rss_mb_both"}

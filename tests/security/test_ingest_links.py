@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_links_in_a_folder_are_skipped_and_named(folder: Path) -> None:
     skipped: list[Path] = []
-    assert [file.name for file in find_files([folder], skipped.append)] == ["说明.md"]
+    assert [file.name for file in find_files([folder], lambda path, _: skipped.append(path))] == ["说明.md"]
     assert {path.name for path in skipped} == {"偷看.md", "整个目录", "循环", "悬空.md"}
 
 

@@ -24,7 +24,6 @@ from agents.excerpt import excerpt
 from agents.language import in_english
 from agents.pages import about_page, page_text
 from agents.profile import TenantProfile
-from agents.rewriter import keeps_facts, rewritten_by_rules, with_subject
 from agents.routing.entities import shipped_extractor
 from agents.routing.rules import explicit, ticket_asked
 from agents.screening.features import features
@@ -33,6 +32,8 @@ from agents.ticketing.decision import decided
 from agents.ticketing.draft import described
 from agents.ticketing.wording import own_tickets, wished
 from agents.types import Page, Question, Turn
+from agents.understanding.facts import keeps_facts
+from agents.understanding.followups import rewritten_by_rules, with_subject
 from agents.understanding.safety import read_safety
 from app.chat.guard import Guard, Rejected
 from app.chat.questions import normalised
@@ -43,6 +44,7 @@ from knowledge.text import Analyzer
 from scripts.attacks.base import Target
 from scripts.attacks.lengthy import FAMILIES, Bounds, attack
 from scripts.attacks.process import process
+from tests.acceptance import some
 
 SHORT, LONG = 250, 4000
 MAX_GROWTH = 4 * LONG / SHORT
@@ -123,7 +125,8 @@ def _seconds(reader: Reader, texts: list[str]) -> float:
     return min(taken)
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.acceptance
+@pytest.mark.parametrize("family", sorted({*BOUNDS.families, *some(sorted(FAMILIES), 8)}))
 def test_reading_grows_with_the_length_at_most(family: str, readers: dict[str, Reader]) -> None:
     for name, reader in readers.items():
         message = partial(_message, family, at_the_door=name in _AT_THE_DOOR)

@@ -54,8 +54,10 @@ async def is_right(case: Case, queries: OfflineQueries, database: BusinessDataba
     return {tuple(row[places[name]] for name in names) for row in rows.values} == wanted
 
 
-async def wrong(name: str, queries: OfflineQueries, database: BusinessDatabase, seed: Path) -> tuple[list[str], float]:
-    """The questions with other rows than the right ones, and the share of right ones."""
-    asking = cases(name)
+async def wrong(
+    name: str, queries: OfflineQueries, database: BusinessDatabase, seed: Path, *, every: int = 1
+) -> tuple[list[str], float]:
+    """The questions with other rows than the right ones, and the share of right ones; every: of one in so many."""
+    asking = cases(name)[::every]
     failed = [case.text for case in asking if not await is_right(case, queries, database, seed)]
     return failed, 1 - len(failed) / len(asking)

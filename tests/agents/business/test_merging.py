@@ -18,7 +18,7 @@ from agents.llm.openai import OpenAIGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent
-from agents.types import MAX_CALLS, Answer, Outcome, Question, Usage
+from agents.types import MAX_CALLS, Answer, Outcome, Question
 from agents.verification.critique import Critic
 from agents.verifier import Verifier
 from knowledge.types import Candidate
@@ -61,13 +61,13 @@ async def said(roster: Roster, question: Question, *intents: Intent) -> Answer:
 async def test_agents_at_once_keep_to_the_requests_of_one_turn(
     database: BusinessDatabase, before: int, statements: int
 ) -> None:
-    question = Question(QUESTION, caller=CALLER, usage=Usage(before))
+    question = Question(QUESTION, caller=CALLER, max_calls=MAX_CALLS - before)
     async with scripted(UNSAFE) as sql, scripted(Behaviour.ANSWER) as words:
         roster = team(database, KNOWN, writes=sql.model, answers=words.model)
         answer = await said(roster, question, Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA)
-        asked = before + sql.server.requests + words.server.requests
+        asked = sql.server.requests + words.server.requests
         assert sql.server.requests == statements
-    assert asked == answer.usage.calls == MAX_CALLS
+    assert asked == answer.usage.calls == MAX_CALLS - before
     assert answer.sources and "5 个工作日" in answer.reply
 
 
@@ -81,10 +81,10 @@ async def test_who_asks_no_model_leaves_all_requests_to_the_others(database: Bus
 
 async def test_alone_a_statement_is_mended_as_far_as_the_turn_may_ask(database: BusinessDatabase) -> None:
     for before, statements in ((0, 2), (1, 2), (2, 1)):
-        question = Question("哪些单子在路上", caller=CALLER, usage=Usage(before))
+        question = Question("哪些单子在路上", caller=CALLER, max_calls=MAX_CALLS - before)
         async with scripted(UNSAFE) as sql:
             answer = await said(team(database, writes=sql.model), question, Intent.BUSINESS_QUERY)
-            assert (sql.server.requests, answer.usage.calls) == (statements, before + statements)
+            assert (sql.server.requests, answer.usage.calls) == (statements, statements)
 
 
 @pytest.mark.parametrize("text", [FURIOUS, f"我要投诉你们，{QUESTION}"])

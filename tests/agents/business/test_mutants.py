@@ -1,4 +1,4 @@
-"""500 changed statements on each database: what is executed sees a database that holds the caller's rows alone."""
+"""Changed statements on each database: what is executed sees a database that holds the caller's rows alone."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from agents.business.engines.base import StatementFailed
 from agents.business.scope import UnsafeQuery
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
+from tests.acceptance import part
 from tests.agents.business.mutants import HONEST, mutants
 from tests.agents.business.shop import CALLER, Twins, foreign_texts, twins
 from tests.agents.business.test_attacks import exceeds, shown
 
-COUNT, SEED = 500, 20261122
-FEWER = {"duckdb": 60}
-"""By hand all of them pass there; two databases of every run take the time."""
+COUNT, SEED = part(60, 500), 20261122
 STRICTER = re.compile(r"GROUP BY|COUNT|SUM|AVG|MAX|MIN|\*, |, \*")
 """What MariaDB checks over tables and not over subqueries, which the guard makes of them, and `*` beside columns."""
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "duckdb", "mysql"])
 async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind: str) -> None:
     foreign = foreign_texts()
     counts: Counter[str] = Counter()
-    count = FEWER.get(kind, COUNT)
     async with twins(kind, max_rows=500, timeout=30.0) as twin:
         for sql in HONEST:
             assert not exceeds(await twin.database.query(sql, CALLER), await twin.unguarded(sql) or []), sql
         keys = await owned_keys(twin)
-        for sql in mutants(count, SEED, twin.database.dialect):
+        for sql in mutants(COUNT, SEED, twin.database.dialect):
             try:
                 rows = await twin.database.query(sql, CALLER)
             except (UnsafeQuery, StatementFailed, BusinessUnavailable) as error:
@@ -53,9 +52,9 @@ async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind:
             else:
                 assert not surplus, (sql, surplus)
             counts["equal to the caller's own database"] += 1
-    sys.stdout.write(f"\n{kind}: {count} mutants, {dict(counts)}\n")
-    assert counts["executed"] >= count // 5
-    assert counts["UnsafeQuery"] >= count // 5
+    sys.stdout.write(f"\n{kind}: {COUNT} mutants, {dict(counts)}\n")
+    assert counts["executed"] >= COUNT // 5
+    assert counts["UnsafeQuery"] >= COUNT // 5
 
 
 async def owned_keys(twin: Twins) -> dict[str, set[str]]:

@@ -25,9 +25,16 @@ def page(*lines: str, top: float = 780, size: float = 10) -> list[Text]:
 
 
 def pdf(
-    *pages: Sequence[Text], bookmarks: Sequence[tuple[int, str]] = (), password: str = "", padding: int = 0
+    *pages: Sequence[Text],
+    bookmarks: Sequence[tuple[int, str]] = (),
+    password: str = "",
+    padding: int = 0,
+    scanned: Sequence[int] = (),
 ) -> bytes:
-    """A PDF with compressed pages; bookmarks are (page from 0, title); `padding` spaces are added to each page."""
+    """A PDF with compressed pages; bookmarks are (page from 0, title); `padding` spaces are added to each page.
+
+    Pages of `scanned` (from 0) show a picture.
+    """
     first_page = 5
     kids = " ".join(f"{first_page + 2 * index} 0 R" for index in range(len(pages)))
     first_mark = first_page + 2 * len(pages)
@@ -43,6 +50,8 @@ def pdf(
         content = "\n".join(
             f"BT /F1 {size} Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET" for x, y, size, text in texts
         ).encode()
+        if index in scanned:
+            content += b"\nq 500 0 0 700 50 70 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q"
         packed = zlib.compress(content + b" " * padding, 9)
         objects.append(
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>"

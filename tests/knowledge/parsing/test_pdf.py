@@ -5,7 +5,7 @@ import pytest
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import parse
-from knowledge.types import Block
+from knowledge.types import Block, NoticeCode
 from tests.knowledge.parsing.files import Text, page, pdf
 
 _FULL = "签收之日起七天以内商品完好并且没有影响二次销售的可以申请无理由退货退款申请入口在订单详情页"
@@ -111,6 +111,70 @@ def test_password_is_named() -> None:
 def test_scan_without_text_is_named() -> None:
     with pytest.raises(EmptyDocument, match="扫描件"):
         parse("扫描.pdf", pdf([]))
+
+
+_PROSE = (
+    "签收之日起七天以内商品完好并且没有影响二次销售的可以申请无理由退货退款申请入口在订单详情页的右上角，"
+    "请先登录再提交。定制商品、鲜活易腐商品、在线下载的数字商品和已经拆封的音像制品不支持无理由退货，"
+    "下单以前会在商品页面上用醒目的文字提示并且需要买家勾选确认。"
+)
+_WARRANTY = (
+    "整机从签收之日起保修一年，电池和充电盒保修半年，耳塞套等耗材不在保修范围内。人为损坏、进水、私自拆机"
+    "不享受免费保修，可以付费维修，维修前会先报价，客户确认以后才开始维修，不修不收任何费用。"
+)
+
+
+def _column_of(text: str, x: float, top: float, characters: int = 20) -> list[Text]:
+    lines = [text[start : start + characters] for start in range(0, len(text), characters)]
+    return [(x, top - 16 * number, 10, line) for number, line in enumerate(lines)]
+
+
+@pytest.mark.parametrize("by_line", [True, False])
+def test_a_page_in_two_columns_is_read_column_by_column(by_line: bool) -> None:
+    body = [*_column_of(_PROSE, 60, 720), *_column_of(_WARRANTY, 320, 720)]
+    if by_line:
+        body.sort(key=lambda text: (-text[1], text[0]))
+    intro = "云笙商城服务条款的说明，适用于在本商城购买的所有商品，请在下单以前仔细阅读。"
+    blocks = [block.text for block in parse("条款.pdf", pdf([(60, 760, 10, intro), *body])).blocks]
+    assert blocks == [intro, _PROSE, _WARRANTY]
+
+
+def test_a_few_lines_in_columns_on_the_last_page_follow_the_pages_before() -> None:
+    first = [*_column_of(_PROSE, 60, 720), *_column_of(_WARRANTY, 320, 720)]
+    last: list[Text] = [
+        (60 + 260 * column, 720 - 16 * number, 10, text)
+        for number, row in enumerate(("甲乙", "丙丁", "戊己"))
+        for column, text in enumerate(f"其余{name}问题请联系客服。" for name in row)
+    ]
+    blocks = [block.text for block in parse("条款.pdf", pdf(first, last)).blocks]
+    assert blocks[-6:] == [f"其余{name}问题请联系客服。" for name in "甲丙戊乙丁己"]
+
+
+def test_a_table_of_two_columns_of_sentences_stays_a_table() -> None:
+    rows = [("现象", "处理")]
+    rows += [(f"{name}亮红灯并且无法开机", f"{name}充电十分钟以后再试一次") for name in "甲乙丙丁戊己"]
+    texts: list[Text] = [
+        (60 + 260 * column, 780 - 16 * number, 10, text)
+        for number, row in enumerate(rows)
+        for column, text in enumerate(row)
+    ]
+    first = parse("a.pdf", pdf(texts)).blocks[0]
+    assert first.text == "现象：甲亮红灯并且无法开机；处理：甲充电十分钟以后再试一次"
+
+
+def test_pages_that_are_pictures_are_named() -> None:
+    blank: list[Text] = []
+    content = pdf(page("第一页。"), blank, blank, blank, blank, page("第六页。"), scanned=[0, 1, 2, 4])
+    (notice,) = parse("合同.pdf", content).notices
+    assert (notice.code, notice.pages) == (NoticeCode.PAGES_WITHOUT_TEXT, (2, 3, 5))
+    assert "第 2-3、5 页" in notice.message
+    assert parse("合同.pdf", pdf(page("第一页。"), blank)).notices == ()
+
+
+def test_a_scanned_page_with_a_running_header_alone_is_named() -> None:
+    pages = [page("云笙 产品手册", *([f"{text}内容。"] if text else [])) for text in ("甲", "", "丙")]
+    (notice,) = parse("a.pdf", pdf(*pages, scanned=[1])).notices
+    assert notice.pages == (2,)
 
 
 def test_compression_bomb_is_refused_before_it_unfolds() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.errors import HostileDocument, WrongEncoding
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, ParsedDocument
+from knowledge.types import Block, FaqPair, ParsedDocument
 
 _SENTENCE = "签收后七天内，商品完好的可以申请退货，运费由买家承担。"
 
@@ -15,9 +15,19 @@ def text(content: str) -> ParsedDocument:
     return parse("说明.txt", content.encode())
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "gbk", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "gbk", "utf-16", "utf-16-le", "utf-16-be"])
 def test_usual_encodings(encoding: str) -> None:
     assert parse("a.txt", _SENTENCE.encode(encoding)).blocks[0].text == _SENTENCE
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "content", ["退货说明\r\n七天内可以退货。", "Returns within 7 days.\r\n", "型号,价格\nH30,399"]
+)
+def test_utf_16_without_a_byte_order_mark(encoding: str, content: str) -> None:
+    expected = content.replace("\r\n", "\n").strip().split("\n")
+    assert [block.text for block in parse("a.txt", content.encode(encoding)).blocks] == expected
+    assert parse("a.csv", "问题,答案\n能退吗？,可以。\n".encode(encoding)).faqs == (FaqPair("能退吗？", "可以。"),)
 
 
 @pytest.mark.parametrize("encoding", ["big5", "gb18030"])

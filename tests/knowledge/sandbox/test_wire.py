@@ -12,19 +12,27 @@ from knowledge.chunking import ChunkOptions
 from knowledge.parsing.limits import Limits
 from knowledge.reading import ReadDocument, read
 from knowledge.sandbox.wire import MAX_REASON, Garbled, Job, Reply, decode, encode
+from knowledge.types import FaqColumns
 
 FAQ = "问题,答案,相似问法\n怎么退,七天内可以退。,退货|退款\n".encode()
-GOOD: dict[str, Any] = {"retires": False, "title": "t", "paths": [["a"]], "chunks": [["x", 0, None, None, "-0"]]}
+GOOD: dict[str, Any] = {
+    "retires": False,
+    "title": "t",
+    "paths": [["a"]],
+    "chunks": [["x", 0, None, None, "-0"]],
+    "notices": [["pages_without_text", "x", [2]]],
+}
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", FAQ), ("a.md", "# 一\n\n甲\n\n## 二\n\n乙".encode())])
 def test_a_document_comes_over_as_it_is(name: str, content: bytes) -> None:
     found = read(name, content, Limits(), ChunkOptions())
+    assert bool(found.notices) == (content == FAQ)
     assert decode(encode(Reply(found, True)), name) == Reply(found, True)
 
 
 def test_a_job_comes_over_as_it_is() -> None:
-    job = Job("甲.md", b"\0\xff", Limits(max_rows=7), ChunkOptions(10, 20, 5), 3)
+    job = Job("甲.md", b"\0\xff", Limits(max_rows=7), ChunkOptions(10, 20, 5), 3, FaqColumns("问", "B"))
     assert Job.receive(io.BytesIO(job.frames() + job.content)) == job
     assert Job.receive(io.BytesIO((job.frames() + job.content)[:-1])) is None
 
@@ -74,6 +82,8 @@ def test_brackets_without_end_are_recognised() -> None:
         {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]}, {"chunks": [["x", 1, None, None, "-0"]]},
         {"chunks": [["x", 0, "1", None, "-0"]]}, {"chunks": [[1, 0, None, None, "-0"]]}, {"paths": [[1]]},
         {"chunks": [["x", 0, None, None, "other-0"]]}, {"chunks": [["x", 0, None, 5, "-0"]]},
+        {"notices": [["other", "x", []]]}, {"notices": [["faq_columns", 1, []]]},
+        {"notices": [["faq_columns", "x", ["1"]]]},
     ],
 )  # fmt: skip
 def test_a_reply_of_the_wrong_shape_is_recognised(changes: dict[str, Any]) -> None:

@@ -1,20 +1,15 @@
-"""Strict reading of what a judging model replies: one JSON object of the agreed shape, or nothing."""
+"""Strict reading of what a model replies that was asked for JSON: one object of the agreed shape, or nothing."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from agents.llm.model import ChatMessage
-from agents.llm.openai import prompt_text
-from agents.llm.quotable import safe_text
-from agents.prompting import one_line
 from agents.types import Usage
-from knowledge.types import Chunk
 
-_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_FENCE = "```"
 
 
 class Completer(Protocol):
@@ -30,12 +25,18 @@ class UnreadableReply(ValueError):
 
 def read_object(reply: str, **fields: type | tuple[type, ...]) -> dict[str, Any]:
     """The JSON object of a reply, alone or in a code fence, with exactly these fields. Raises UnreadableReply."""
-    fenced = _FENCE.fullmatch(reply)
     try:
-        value = json.loads(fenced.group(1) if fenced else reply)
+        value = json.loads(_unfenced(reply.strip()))
     except (ValueError, RecursionError) as error:
         raise UnreadableReply("no JSON") from error
     return read_fields(value, **fields)
+
+
+def _unfenced(reply: str) -> str:
+    """What stands in a code fence, where the whole reply is one."""
+    opening, _, rest = reply.partition("\n")
+    fenced = opening in (_FENCE, f"{_FENCE}json") and rest.endswith(_FENCE)
+    return rest.removesuffix(_FENCE) if fenced else reply
 
 
 def read_fields(value: object, **fields: type | tuple[type, ...]) -> dict[str, Any]:
@@ -54,10 +55,3 @@ def numbers_within(value: Sequence[object], allowed: Sequence[int]) -> tuple[int
     if len(numbers) < len(value) or len(set(numbers)) < len(numbers):
         raise UnreadableReply(f"numbers {value!r}")
     return numbers
-
-
-def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
-    """A fragment under its number, without the sentences that address a model."""
-    named = [chunk.context, chunk.question or ""]
-    heading = " > ".join(one_line(part) for part in named if part and safe_text(part))
-    return f"[{number}] {heading}\n{prompt_text(chunk.text, max_chars)}"

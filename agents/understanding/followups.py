@@ -7,15 +7,12 @@ or a negation of the customer's words is discarded, and the original question is
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from agents.asking import IDENTIFIER, without_asking
 from agents.ticketing.decision import Decision, Reply, decided
-from agents.types import Page, Turn, Usage
-from knowledge.text import fold
+from agents.types import Turn
+from agents.understanding.facts import keeps_facts
 
 MAX_FOLLOW_UP_CHARS = 20
 """A longer question says itself what it is about, unless a pronoun stands for it."""
@@ -29,48 +26,14 @@ _ORDINAL_ONLY = re.compile(
 )
 _OPENING = re.compile(r"^(?:那么?|还有|另外|然后|以及|再问一下|而)[，,\s]*")
 _ENDING = re.compile(r"(?:又?呢|怎么样|如何)?(?<![？?！!。.\s])[？?！!。.\s]*$")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NEGATION = re.compile(r"不(?!好意思)|没|无|未|非|别|勿|否|莫|拒")
 _MARKER = re.compile(r"\[\d+\]")
 _NUMERALS = {numeral: value for value, numeral in enumerate("一二三四五六七八九", start=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """`text` is None when the question stands alone or no safe rewrite exists; the rest as in `Answer`."""
-
-    text: str | None
-    degraded: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
-class Rewriter(Protocol):
-    """Fills in what a follow-up leaves out. Safe to share."""
-
-    async def rewrite(self, text: str, history: Sequence[Turn], page: Page | None = None) -> Rewrite:
-        """history: oldest turn first. Never raises: without a rewrite a message is searched as it stands."""
-
-
-def follows_up(text: str, history: Sequence[Turn]) -> bool:
-    """Whether a message leans on what was said before."""
-    text = text.strip()
-    if not history or not text:
-        return False
-    core = _core(text)
-    return (
-        _ORDINAL_ONLY.fullmatch(_strip_marks(text)) is not None
-        or _completes(text, history[-1])
-        or _PRONOUN.search(text) is not None
-        or (_elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS)
-    )
-
-
 def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
-    """A follow-up with its topic filled in, or None."""
+    """A message that leans on what was said before with its topic filled in; None for any other."""
     text = text.strip()
-    if not follows_up(text, history):
-        return None
-    rewritten = _resolve(text, history[-1])
+    rewritten = _resolve(text, history[-1]) if text and history else None
     return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
 
 
@@ -91,20 +54,6 @@ def with_subject(text: str, subject: str) -> str | None:
     return rewritten if subject and rewritten != text and keeps_facts(text, rewritten) else None
 
 
-def keeps_facts(original: str, rewritten: str) -> bool:
-    """Whether every number, identifier and negation of the original is in the rewrite, unchanged.
-
-    h30pro is H30 Pro: its digits are counted as they stand, so that nothing else can be hidden by leaving spaces out.
-    """
-    before, after = fold(original), fold(rewritten)
-    names = _compact(after)
-    return (
-        Counter(_NUMBER.findall(before)) <= Counter(_NUMBER.findall(after))
-        and all(_compact(name) in names for name in set(IDENTIFIER.findall(before)))
-        and len(_NEGATION.findall(after)) >= len(_NEGATION.findall(before))
-    )
-
-
 def _resolve(text: str, last: Turn) -> str | None:
     if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
         return _chosen(text, last)
@@ -115,7 +64,9 @@ def _resolve(text: str, last: Turn) -> str | None:
         return f"{topic} {text}"
     if _PRONOUN.search(text):
         return _PRONOUN.sub(lambda _: _subject(last.standalone, topic), text, count=1)
-    return _filled(_core(text), last.standalone, topic)
+    core = _core(text)
+    short = _elliptical(text, core) and 0 < len(core) <= MAX_FOLLOW_UP_CHARS
+    return _filled(core, last.standalone, topic) if short else None
 
 
 def _completes(text: str, last: Turn) -> bool:
@@ -166,10 +117,6 @@ def _subject(question: str, topic: str) -> str:
     """The thing asked about: a model name when there is one, else the whole topic."""
     match = IDENTIFIER.search(question)
     return match.group() if match else topic
-
-
-def _compact(text: str) -> str:
-    return re.sub(r"[-_\s]", "", text)
 
 
 def _strip_marks(text: str) -> str:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.rewriter import keeps_facts, rewritten_by_rules
 from agents.types import Turn
+from agents.understanding.facts import keeps_facts
+from agents.understanding.followups import rewritten_by_rules
 
 
 def rewrite(text: str, previous: str, *, reply: str = "", suggestions: tuple[str, ...] = ()) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0009"
-down_revision = "0008"
+revision = "0010"
+down_revision = "0009"
 
 
 def upgrade() -> None:
@@ -51,6 +51,7 @@ def _create_files() -> None:
         sa.Column("path", sa.Text(), nullable=False),
         sa.Column("external_id", sa.Text(), nullable=False),
         sa.Column("labels", sa.JSON(), nullable=False),
+        sa.Column("columns", sa.JSON(), nullable=True),
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("outcome", sa.String(length=16), nullable=False),
@@ -58,7 +59,7 @@ def _create_files() -> None:
         sa.Column("title", sa.Text(), nullable=False),
         *(sa.Column(name, sa.BigInteger(), nullable=False) for name in ("chunks", "chunks_done", "revision")),
         sa.Column("same_as", sa.Text(), nullable=True),
-        *(sa.Column(name, sa.JSON(), nullable=True) for name in ("previous", "error")),
+        *(sa.Column(name, sa.JSON(), nullable=True) for name in ("previous", "notices", "error")),
         sa.Column("worker", sa.String(length=32), nullable=False),
         sa.Column("leased_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),

@@ -1,0 +1,92 @@
+"""All that is known of a message before anybody acts: search, router and feeling, and a model's reading of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from loguru import logger
+
+from agents.bids import TurnEvidence
+from agents.recall import Searcher, recall
+from agents.registry import Roster
+from agents.router import Router, named
+from agents.routing.types import Band, Intent, Route
+from agents.types import Question, Usage
+from agents.understanding.model import ModelUnderstanding, Understood, may_be_read
+from app.chat.account import Account
+from knowledge.errors import KnowledgeError
+from knowledge.spelling import BaseSpeller
+from knowledge.types import Retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """What answers the questions of one tenant; without `understanding` no model reads messages."""
+
+    speller: BaseSpeller
+    router: Router
+    roster: Roster
+    searcher: Searcher
+    understanding: ModelUnderstanding | None = None
+
+
+async def evidence_of(team: Team, question: Question, account: Account, *, picked: bool = False) -> TurnEvidence:
+    """What the agents bid on. picked: the message chose of what the last reply offered, so that nothing is unclear.
+
+    A model reads what comes behind other messages while it is searched and routed, and what these leave in doubt
+    afterwards. Whoever is in danger or beside themselves waits for no model.
+    """
+    model = team.understanding if not picked and may_be_read(question) else None
+    reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
+    try:
+        route, found = await _looked_up(team, question)
+        turn = team.roster.evidence(replace(question, found=found), route)
+        account.lap("route")
+        if model is None or turn.urgent or (reading is None and not in_doubt(turn)):
+            account.spent(_so_far(reading) if reading else Usage())
+            return turn
+        understood = await (reading or model.read(question))
+    finally:
+        if reading is not None:
+            reading.cancel()
+    account.spent(understood.usage, understood.degraded)
+    turn = await _understood(team, question, turn, understood)
+    account.lap("understand")
+    return turn
+
+
+def _so_far(reading: asyncio.Task[Understood]) -> Usage:
+    return reading.result().usage if reading.done() else Usage(calls=1)
+
+
+def in_doubt(turn: TurnEvidence) -> bool:
+    """Whether what is known is too little to go by: nothing is found that answers, or no intent is ahead."""
+    trace, found = turn.route.trace, turn.found
+    looked_up = turn.route.intents == (Intent.KNOWLEDGE_QA,) and found is not None
+    return (looked_up and not turn.answerable) or (trace.band is Band.LOW and bool(trace.scores))
+
+
+async def _understood(team: Team, question: Question, turn: TurnEvidence, understood: Understood) -> TurnEvidence:
+    """The evidence in the light of what a model read; searched and routed anew where that is news."""
+    heard = understood.of(question)
+    route, found = turn.route, turn.found
+    if (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
+        route, found = await _looked_up(team, heard)
+    return replace(turn, question=replace(heard, found=found), route=named(route, understood.intents))
+
+
+async def _looked_up(team: Team, question: Question) -> tuple[Route, Retrieval | None]:
+    route, found = await asyncio.gather(team.router.route(question), _found(team, question))
+    return route, found
+
+
+async def _found(team: Team, question: Question) -> Retrieval | None:
+    """What the knowledge base holds for a message of any kind; None while it is out of order, which whoever answers
+    from it then finds out.
+    """
+    try:
+        return await recall(team.searcher, question)
+    except KnowledgeError as error:
+        logger.opt(exception=error).warning("turn without a search")
+        return None

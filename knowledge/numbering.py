@@ -1,0 +1,43 @@
+"""Numbered parts of rules and contracts: 第十二条, 第 12 条 and Article 12 are one."""
+
+from __future__ import annotations
+
+import re
+
+_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_TENS = {"十": 10, "百": 100, "千": 1000}
+_NUMBER = rf"\d{{1,4}}|[{''.join((*_DIGITS, *_TENS))}]{{1,9}}"
+_PART = re.compile(rf"第\s?({_NUMBER})\s?([编章节条款项])")
+_ENGLISH = re.compile(r"(?<![a-z])art(?:icle|\.)\s?(\d{1,4})(?![\d.]*\d)")
+_ARTICLE = re.compile(rf"\s*(第\s?(?:{_NUMBER})\s?[条條]|Article\s\d{{1,4}})(?=$|[\s：:.【（(])(?![.]\d)")
+CANONICAL = r"第[0-9]+[编章节条款项]"
+"""A pattern of what `in_one_form` writes."""
+
+
+def in_one_form(folded: str) -> str:
+    """Folded text (simplified, lower case) with every such number as 第12条."""
+    if "第" in folded:
+        folded = _PART.sub(lambda found: f"第{_value(found[1])}{found[2]}", folded)
+    return _ENGLISH.sub(r" 第\1条 ", folded) if "art" in folded else folded
+
+
+def article(text: str) -> str:
+    """The number that a text begins with, as it is written there, where it is an article; "" of any other text."""
+    found = _ARTICLE.match(text)
+    return found[1] if found else ""
+
+
+def _value(number: str) -> int:
+    """Of digits, of 一百二十 and of 二〇二四."""
+    if number.isdecimal():
+        return int(number)
+    if not set(number) & set(_TENS):
+        return int("".join(str(_DIGITS[digit]) for digit in number))
+    total = digit = 0
+    for character in number:
+        if character in _TENS:
+            total += (digit or 1) * _TENS[character]
+            digit = 0
+        else:
+            digit = _DIGITS[character]
+    return total + digit

@@ -1,0 +1,161 @@
+"""Which columns of a table hold questions and answers: by their names, by what stands in them, or as asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from knowledge.types import FaqColumns, FaqPair
+
+Row = Sequence[str]
+
+_EXACT = {
+    "question": {"问题", "question", "q", "标准问", "标准问题", "提问", "问"},
+    "answer": {"答案", "answer", "a", "回答", "回复", "标准答案", "答"},
+    "variants": {"相似问法", "相似问", "相似问题", "variants"},
+    "category": {"分类", "category", "类别"},
+}
+_ENDING = {
+    "variants": re.compile(r"(?:相似|扩展|同义|其[他它]|similar).*(?:问|说法|question)"),
+    "category": re.compile(r"(?:分类|类别|类目|类型|category)$"),
+    "question": re.compile(r"(?:问题?|提问|问[句法]|疑问|咨询内容|questions?|query)$"),
+    "answer": re.compile(r"(?:[回解作]?答(?:案|复|语|内容)?|回复(?:内容)?|话术|answers?|reply|response)$"),
+}
+"""A Chinese name ends with what the column is: 客户问题 are questions, 问题编号 are numbers, 回复人 are people."""
+_DECORATION = re.compile(r"[\s*：:]+|[(（].*[)）]")
+_ASKS = re.compile(
+    r"[?？]\s*$|[吗呢么嘛]$|怎么|怎样|如何|什么|为何|哪|多久|多少|多长|几[天个次时点号]|是否|能否|可否|谁"
+)
+"""What only a question holds; the words of asking are a closed class."""
+_MOSTLY = 0.6
+_SPARSE = 0.3
+_SUBSTANCE = 8
+"""Characters: a column with more than these says something, one with fewer labels a row (a number, a date, a name)."""
+_MAX_QUESTION = 500
+"""Characters of a way to ask, and of a category; what is longer makes the row a plain one, which is cut into chunks."""
+_VARIANT_SEPARATOR = re.compile(r"[|｜\n;；]+")
+_LETTERS = re.compile(r"[A-Za-z]{1,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Columns, from 0."""
+
+    question: int
+    answer: int
+    variants: int | None = None
+    category: int | None = None
+
+    def pair(self, cells: Row) -> FaqPair | None:
+        """None when the row has no question or no answer, or one that is too long to be asked."""
+        question, answer = " ".join(_cell(cells, self.question).split()), _cell(cells, self.answer)
+        if not question or not answer:
+            return None
+        category = " ".join(_cell(cells, self.category).split())
+        variants = [" ".join(part.split()) for part in _VARIANT_SEPARATOR.split(_cell(cells, self.variants))]
+        if max(map(len, (question, category, *variants))) > _MAX_QUESTION:
+            return None
+        return FaqPair(
+            question=question,
+            answer=answer,
+            variants=tuple(dict.fromkeys(part for part in variants if part and part != question)),
+            category=category,
+        )
+
+
+def asked_for(wanted: FaqColumns, names: Row, width: int) -> Places | None:
+    """The columns of these names, else of these letters (B is the second); None where the table has not both."""
+    question, answer = (_find(name, names, width) for name in (wanted.question, wanted.answer))
+    if question is None or answer is None or question == answer:
+        return None
+    named = _by_name(names)
+    return _places({**named, "question": question, "answer": answer})
+
+
+def by_name(names: Row) -> Places | None:
+    """Where the names alone tell it."""
+    return _places(_by_name(names))
+
+
+def by_content(names: Row, body: Sequence[Row]) -> Places | None:
+    """Questions in one column and answers in another, where no third column says anything that would be lost.
+
+    One of the two may be told by its name. names: of the columns; empty ones, or none, where there is no header.
+    """
+    width = max(map(len, body), default=0)
+    columns = [[row[column] for row in body if column < len(row) and row[column]] for column in range(width)]
+    named = _by_name(names)
+    question = named.get("question", _asking(columns, named))
+    if question is None or question >= width:
+        return None
+    said = [
+        column
+        for column, cells in enumerate(columns)
+        if column not in (question, named.get("variants"), named.get("category"))
+        and len(cells) >= _MOSTLY * len(body)
+        and median(map(len, cells)) >= _SUBSTANCE
+    ]
+    answer = named.get("answer", said[0] if len(said) == 1 else None)
+    if answer is None or answer >= width or set(said) - {answer} or _asks(columns[answer]) > _SPARSE:
+        return None
+    if "question" in named and "answer" not in named and _asks(columns[question]) < _SPARSE:
+        return None  # 问题 may be a fault or a topic
+    return _places({**named, "question": question, "answer": answer})
+
+
+def _asking(columns: Sequence[Sequence[str]], named: dict[str, int]) -> int | None:
+    taken = set(named.values())
+    asking = [
+        column for column, cells in enumerate(columns) if column not in taken and cells and _asks(cells) >= _MOSTLY
+    ]
+    return asking[0] if len(asking) == 1 else None
+
+
+def _asks(cells: Sequence[str]) -> float:
+    """Share of cells that are questions."""
+    return sum(bool(_ASKS.search(cell)) and len(cell) <= _MAX_QUESTION for cell in cells) / (len(cells) or 1)
+
+
+def _by_name(names: Row) -> dict[str, int]:
+    plain = [_DECORATION.sub("", name).lower() for name in names]
+    found: dict[str, int] = {}
+    for role, exact in _EXACT.items():
+        _first(found, role, (column for column, name in enumerate(plain) if name in exact))
+    for role, ending in _ENDING.items():
+        free = ((column, name) for column, name in enumerate(plain) if column not in found.values())
+        _first(found, role, [column for column, name in free if ending.search(name)])
+    return found
+
+
+def _first(found: dict[str, int], role: str, columns: Iterable[int]) -> None:
+    if role not in found and (column := next(iter(columns), None)) is not None:
+        found[role] = column
+
+
+def _places(found: dict[str, int]) -> Places | None:
+    if "question" not in found or "answer" not in found:
+        return None
+    others = {found["question"], found["answer"]}
+    variants, category = (
+        place if (place := found.get(role)) not in others else None for role in ("variants", "category")
+    )
+    return Places(found["question"], found["answer"], variants, category)
+
+
+def _find(wanted: str, names: Row, width: int) -> int | None:
+    plain = _DECORATION.sub("", wanted).lower()
+    for column, name in enumerate(names):
+        if name and _DECORATION.sub("", name).lower() == plain:
+            return column
+    if not _LETTERS.fullmatch(wanted):
+        return None
+    column = 0
+    for letter in wanted.upper():
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return column - 1 if column <= width else None
+
+
+def _cell(cells: Row, index: int | None) -> str:
+    return cells[index] if index is not None and index < len(cells) else ""

@@ -1,0 +1,134 @@
+"""What of a page is not its article: paths, menus, lists of other pages, advertisements, footers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborNode
+
+TAGS = frozenset(("nav", "aside", "footer", "dialog"))
+_UNREAD = {"script", "style", "noscript", "template"}
+_ROLES = {"navigation", "complementary", "banner", "contentinfo", "search", "dialog", "alertdialog"}
+_CONTAINERS = {"div", "section", "ul", "ol", "dl", "table", "form", "header", "center", "span", "p"}
+# fmt: off
+_NAMES = frozenset((
+    "ad", "ads", "adsbygoogle", "advert", "advertisement", "aside", "banner", "breadcrumb", "breadcrumbs", "cookie",
+    "copyright", "crumb", "crumbs", "foot", "footer", "guess", "menu", "nav", "navbar", "newsletter", "pager",
+    "pagination", "popup", "recommend", "related", "share", "sidebar", "sponsor", "subscribe", "toc", "toolbar",
+    "topbar",
+))
+# fmt: on
+"""Parts of class names and ids by which the makers of pages call such things, whatever the page is about."""
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SENTENCE = re.compile(r"[。！？；!?]|[a-z]{2}\.(?:\s|$)")
+_RIGHTS = re.compile(r"©|版权所有|copyright|ICP\s?备", re.IGNORECASE)
+_LINKED = 0.55
+"""Share of a block's characters that are links; an article's paragraph with links has less."""
+_FEW = 200
+"""Characters of a notice of copyright with what stands around it."""
+_LABEL = 80
+"""Characters of a block above the title that is no sentence: a path, a greeting, a menu."""
+_MOST = 0.4
+"""Share of the page's own words: what has more is the article, whatever its name."""
+_LEAST = 0.3
+"""Share of the page's text that must be left, or else a sentence: a page of links alone is read as it is."""
+
+
+_SAYS = 4
+"""Sentences of its own: a block that says so much is not taken out for its name."""
+
+
+@dataclass(slots=True)
+class _Words:
+    """Of a block: characters without white space, those in links, links, sentences that are no links; has it an h1."""
+
+    all: int = 0
+    linked: int = 0
+    links: int = 0
+    sentences: int = 0
+    titles: int = 0
+
+    @property
+    def own(self) -> int:
+        return self.all - self.linked
+
+
+def remove_furniture(article: LexborNode) -> None:
+    """Takes it out of the tree below the article's element, unless hardly anything would be left. Linear."""
+    words: dict[int, _Words] = {}
+    _count(article, words)
+    whole = words[article.mem_id]
+    found: list[LexborNode] = []
+    waiting = [(article, whole.titles == 1)]
+    while waiting:
+        parent, above = waiting.pop()
+        child = parent.first_child
+        while child is not None:
+            if child.is_element_node:
+                says = words[child.mem_id]
+                if not says.titles and _is_furniture(child, says, whole, above):
+                    found.append(child)
+                else:
+                    waiting.append((child, above and bool(says.titles)))
+                above = above and not says.titles
+            child = child.next
+    gone = [words[node.mem_id] for node in found]
+    left = whole.all - sum(each.all for each in gone)
+    if left >= _LEAST * whole.all or whole.sentences > sum(each.sentences for each in gone):
+        for node in found:
+            node.decompose()
+
+
+def _is_furniture(node: LexborNode, words: _Words, whole: _Words, above: bool) -> bool:
+    """`above`: it stands before the page's only title."""
+    if not words.all or words.own > _MOST * whole.own:
+        return False
+    attributes = node.attributes
+    if node.tag in TAGS or attributes.get("role") in _ROLES:
+        return True
+    if node.tag not in _CONTAINERS:
+        return False
+    if node.tag == "form" or (words.all <= _FEW and _RIGHTS.search(node.text())):
+        return True
+    names = " ".join(attributes.get(name) or "" for name in ("class", "id", "aria-label"))
+    if words.sentences < _SAYS and not _NAMES.isdisjoint(part.lower() for part in _PART.findall(names)):
+        return True
+    if words.sentences:
+        return False
+    return (above and words.all <= _LABEL) or (words.links > 1 and words.linked >= _LINKED * words.all)
+
+
+def _count(article: LexborNode, words: dict[int, _Words]) -> None:
+    """What stands in every element, the innermost first; no recursion, for pages may be nested deeply."""
+    order: list[tuple[LexborNode, bool]] = []
+    waiting = [(article, False)]
+    while waiting:
+        node, linked = waiting.pop()
+        linked = linked or (node.tag == "a" and "href" in node.attributes)
+        order.append((node, linked))
+        child = node.first_child
+        while child is not None:
+            if child.is_element_node:
+                waiting.append((child, linked))
+            child = child.next
+    for node, linked in reversed(order):
+        words[node.mem_id] = _of(node, linked, words)
+
+
+def _of(node: LexborNode, linked: bool, words: dict[int, _Words]) -> _Words:
+    sums = _Words(links=int(node.tag == "a" and linked), titles=int(node.tag == "h1"))
+    child = node.first_child
+    while child is not None:
+        if child.is_element_node:
+            inner = words[child.mem_id]
+            for name in ("all", "linked", "links", "sentences", "titles"):
+                setattr(sums, name, getattr(sums, name) + getattr(inner, name))
+        elif child.is_text_node and node.tag not in _UNREAD:
+            text = child.text_content or ""
+            size = len("".join(text.split()))
+            sums.all += size
+            sums.linked += size * linked
+            sums.sentences += 0 if linked else len(_SENTENCE.findall(text))
+        child = child.next
+    return sums

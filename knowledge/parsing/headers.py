@@ -1,0 +1,126 @@
+"""Which leading rows of a table are its header, told by how they differ from the rows below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+
+Row = Sequence[str]
+
+SAMPLE = 50
+"""Rows that a table is judged by."""
+_MAX_DEPTH = 3
+"""Header rows under each other: groups of groups of columns."""
+_LIKELY = 0.5
+"""Most tables have a header: without any evidence the first row is taken for one."""
+_DECLARED = 2.0
+"""The format calls the first row a header, though there may be none, as Markdown does."""
+_NUMBER = re.compile(r"[-+¥￥$€]?\d[\d,.]*%?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_SENTENCE = re.compile(r"[。！？!?；]$")
+_LONG = 30
+"""Characters; nobody names a column by so many."""
+_DIGITS = re.compile(r"\d+")
+
+
+def depth(rows: Sequence[Row], declared: int | None = None, certain: bool = True) -> int:
+    """Header rows at the top of a table: 0 for none, 2 or 3 where groups of columns have names of their own.
+
+    rows: the first ones, none empty, cells stripped. declared: header rows that the format names, None where it names
+    none; `certain`: that is so whatever they hold.
+    """
+    if declared is not None and certain:
+        return min(declared, len(rows))
+    prior = _DECLARED if declared else _LIKELY
+    for count in range(min(_MAX_DEPTH, len(rows) - 1), 1, -1):
+        levels = rows[:count]
+        if all(groups(upper, lower) for upper, lower in pairwise(levels)):
+            body = rows[count:]
+            if body and all(_names(level, body, prior) for level in levels):
+                return count
+    return int(bool(rows) and _names(rows[0], rows[1:], prior))
+
+
+def names(levels: Sequence[Row]) -> list[str]:
+    """A name per column: 价格/会员价 where a group stands over it; "" for a column without one."""
+    width = max(map(len, levels), default=0)
+    columns: list[list[str]] = [[] for _ in range(width)]
+    for number, level in enumerate(levels):
+        group = ""
+        below = levels[number + 1] if number + 1 < len(levels) else ()
+        for column in range(width):
+            name = " ".join(_at(level, column).split())
+            group = name or group
+            if not name and _at(below, column):
+                name = group
+            if name and name not in columns[column]:
+                columns[column].append(name)
+    return ["/".join(parts) for parts in columns]
+
+
+def groups(upper: Row, lower: Row) -> bool:
+    """Whether each cell of `lower` divides a cell of `upper` that spans several columns, or repeats the one above."""
+    divided = 0
+    for column in range(max(len(upper), len(lower))):
+        over, under = _at(upper, column), _at(lower, column)
+        spans = bool(over) and not _at(upper, column + 1) and bool(_at(lower, column + 1))
+        if over and not spans and under not in ("", over):
+            return False
+        divided += bool(under) and (spans or not over)
+    return divided > 1 and any(upper)
+
+
+def _names(head: Row, body: Sequence[Row], prior: float) -> bool:
+    """Whether a row names the columns of the rows below: every column has a vote."""
+    others = [row for row in body if list(row) != list(head)]  # a header that is printed again
+    return (
+        prior
+        + sum(
+            _vote(cell, [found for row in others if (found := _at(row, column))])
+            for column, cell in enumerate(head)
+            if cell
+        )
+        > 0
+    )
+
+
+def _vote(head: str, body: Sequence[str]) -> float:
+    """Positive: the cell is of another kind than what is below it; negative: of the same kind, or no name at all."""
+    if head in body:
+        return -2
+    if _NUMBER.fullmatch(head) and not (_YEAR.fullmatch(head) and not any(map(_YEAR.fullmatch, body))):
+        return -3
+    if _SENTENCE.search(head) or len(head) > _LONG:
+        return -2
+    if not body:
+        return 0
+    if _DIGITS.search(head):
+        return -2 if _share(_alike(head, cell) for cell in body) >= 0.3 else 0
+    if _share(bool(_DIGITS.search(cell)) for cell in body) >= 0.6:
+        return 2
+    usual = median(map(len, body))
+    if usual >= 2 * len(head) + 4:
+        return 1
+    if len(head) > 8 and usual <= 2 * len(head):
+        return -1
+    same = _share(len(cell) == len(head) and cell[-1] == head[-1] for cell in body)
+    return -1 if len(head) > 2 and same >= 0.5 else 0  # 次日达, 隔日达; but 颜色, 红色
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two texts are the same but for their numbers: E01 and E02, 3 天内 and 15 天内."""
+    if not _DIGITS.search(other):
+        return False
+    words, others = set(_DIGITS.sub("", one)), set(_DIGITS.sub("", other))
+    return bool(words) and len(words & others) >= 0.6 * min(len(words), len(others) or 1)
+
+
+def _share(found: Iterable[bool]) -> float:
+    values = list(found)
+    return sum(values) / len(values)
+
+
+def _at(row: Row, column: int) -> str:
+    return row[column] if column < len(row) else ""

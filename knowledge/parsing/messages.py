@@ -1,0 +1,96 @@
+"""Exported conversations: who said what stays apart, as in the file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from knowledge.parsing.pieces import Paragraph
+
+_STAMP = re.compile(
+    r"[\[【(（]?\s*(?:\d{2,4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?[\sT,，]*)?(?:(?:星期|周)[一二三四五六日天]\s*)?"
+    r"(?:[上下]午|AM|PM)?\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:\s*[AP]M)?\s*[\]】)）]?"
+)
+_COLON = re.compile(r"(?:：|(?<!\d):)\s*")
+_NAME = re.compile(r"[^。，！？；：,!?;:\n]{1,24}")
+_SENTENCE = re.compile(r"[。！？!?，,~～]|[吗呢吧啊哦呀的了]$")
+_HEAD = 80
+"""Characters of a line in which a time and a name stand."""
+_LEAST = 4
+"""Messages."""
+_DENSE = 0.2
+"""Share of lines that name a speaker and a time; of a message of many lines only the first one does."""
+_MOSTLY = 0.5
+_MESSAGES_EACH = 1.5
+_MAX_SPEAKERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """A line that begins a message. `stamped`: with a time; `text`: what is said in this line."""
+
+    speaker: str
+    text: str
+    stamped: bool
+
+
+def messages(lines: Sequence[str]) -> Iterator[Paragraph] | None:
+    """A message a paragraph, its lines as they stand; None where the lines are no conversation."""
+    openings = [_opening(line.strip()) for line in lines]
+    speakers = _speakers(lines, openings)
+    return _grouped(lines, openings, speakers) if speakers else None
+
+
+def _speakers(lines: Sequence[str], openings: Sequence[_Opening | None]) -> frozenset[tuple[str, bool]]:
+    """Who speaks, and whether with a time; empty where nobody does."""
+    filled = sum(1 for line in lines if line.strip() and not _STAMP.fullmatch(line.strip()))
+    for stamped in (True, False):
+        said = [opening for opening in openings if opening and opening.stamped == stamped]
+        counts = Counter(opening.speaker for opening in said)
+        if not stamped:  # a name that comes once may be the word before any colon
+            said = [opening for opening in said if counts[opening.speaker] > 1 and opening.text]
+            counts = Counter(opening.speaker for opening in said)
+        if len(said) < _LEAST or len(counts) < 2 or len(counts) * _MESSAGES_EACH > len(said):
+            continue
+        if len(said) >= (_DENSE if stamped else _MOSTLY) * filled and (stamped or _talk(said)):
+            return frozenset((name, stamped) for name in counts)
+    return frozenset()
+
+
+def _talk(said: Sequence[_Opening]) -> bool:
+    """Whether people take turns and speak in sentences; fields of a record do not."""
+    if len({opening.speaker for opening in said}) > _MAX_SPEAKERS:
+        return False
+    turns = sum(one.speaker != other.speaker for one, other in pairwise(said))
+    return 3 * turns >= len(said) and 2 * sum(bool(_SENTENCE.search(opening.text)) for opening in said) >= len(said)
+
+
+def _grouped(
+    lines: Sequence[str], openings: Sequence[_Opening | None], speakers: frozenset[tuple[str, bool]]
+) -> Iterator[Paragraph]:
+    message: list[str] = []
+    for line, opening in zip(lines, openings, strict=True):
+        alone = bool(_STAMP.fullmatch(line.strip()))
+        if message and (alone or (opening and (opening.speaker, opening.stamped) in speakers)):
+            yield Paragraph("\n".join(message))
+            message.clear()
+        if line.strip():
+            message.append(line.strip())
+        if message and alone:
+            yield Paragraph(message.pop())
+    if message:
+        yield Paragraph("\n".join(message))
+
+
+def _opening(line: str) -> _Opening | None:
+    head = line[:_HEAD]
+    stamp = _STAMP.search(head)
+    rest = f"{line[: stamp.start()]} {line[stamp.end() :]}".strip() if stamp else line
+    colon = _COLON.search(rest)
+    name, text = (rest[: colon.start()], rest[colon.end() :]) if colon else (rest, "")
+    if not _NAME.fullmatch(name := name.strip()) or not (stamp or colon):
+        return None
+    return _Opening(name, text, bool(stamp))

@@ -1,0 +1,46 @@
+"""What was found for the several questions of one message, in one result. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from knowledge.types import Candidate, Retrieval, Verdict
+
+EACH = 3
+"""Candidates of each of several questions: so many may be cited in an answer."""
+_BEST_FIRST = (Verdict.PASS, Verdict.CLARIFY, Verdict.REFUSE)
+
+
+def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
+    """Results of one message, at least one, each gated by itself: their candidates in turn, so that no question is
+    crowded out by another. The verdict is the best of theirs; no candidate's probability or verdict changes.
+    """
+    first, *others = found
+    if not others:
+        return first
+    idf = {term: weight for one in found for term, weight in zip(one.terms, one.idf, strict=True)}
+    return replace(
+        first,
+        revision=min(one.revision for one in found),
+        candidates=_in_turn([one.candidates[:EACH] for one in found]),
+        verdict=min((one.verdict for one in found), key=_BEST_FIRST.index),
+        terms=tuple(idf),
+        idf=tuple(idf.values()),
+        alone=max(one.alone for one in found),
+        degraded=tuple(dict.fromkeys(part for one in found for part in one.degraded)),
+        timings_ms={stage: spent for one in found for stage, spent in one.timings_ms.items()},
+    )
+
+
+def _in_turn(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
+    """Each entry once, with the better of its probabilities, where it comes first."""
+    kept: dict[str, Candidate] = {}
+    for candidate in chain.from_iterable(zip_longest(*lists)):
+        if candidate is None:
+            continue
+        known = kept.get(candidate.chunk.entry)
+        if known is None or candidate.probability > known.probability:
+            kept[candidate.chunk.entry] = candidate
+    return tuple(kept.values())

@@ -1,0 +1,24 @@
+"""How much of what is large is run: a representative part in every run, the whole of it by `make acceptance`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+Case = TypeVar("Case")
+
+WHOLE = os.environ.get("ACCEPTANCE") == "1"
+"""What takes a part here is marked with `acceptance`, and `make acceptance` runs just what is marked."""
+
+
+def part(few: int, whole: int) -> int:
+    """How many of generated cases to run."""
+    return whole if WHOLE else few
+
+
+def some(cases: Sequence[Case], few: int) -> list[Case]:
+    """Cases to run: all, or so many spread over them, the first one among them."""
+    if WHOLE or few >= len(cases):
+        return list(cases)
+    return [cases[place * len(cases) // few] for place in range(few)]

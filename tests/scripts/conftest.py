@@ -1,0 +1,3 @@
+from tests.app.quick import quick_start
+
+__all__ = ["quick_start"]
