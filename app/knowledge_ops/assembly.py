@@ -16,6 +16,7 @@ from app.db.engine import Database
 from app.db.feed import IndexFeed
 from app.db.knowledge import KnowledgeRepository
 from app.db.migrate import upgrade
+from app.knowledge_ops.backlog import Indexing
 from app.knowledge_ops.following import RemoteFollower
 from app.knowledge_ops.indexer import Indexer
 from app.knowledge_ops.ingestion import IngestionService
@@ -50,6 +51,21 @@ class KnowledgeBase:
         if self.indexer is None:
             raise IndexUnavailable("another process keeps the index of this DATA_DIR")
         return await self.indexer.index(tenant)
+
+    async def serving(self) -> None:
+        """See `Indexer.serving`; at once where another process keeps the index."""
+        if self.indexer is not None:
+            await self.indexer.serving()
+
+    async def settled(self) -> None:
+        """See `Indexer.settled`; at once where another process keeps the index."""
+        if self.indexer is not None:
+            await self.indexer.settled()
+
+    @property
+    def indexing(self) -> Indexing | None:
+        """See `Indexer.indexing`."""
+        return self.indexer.indexing if self.indexer is not None else None
 
 
 @asynccontextmanager

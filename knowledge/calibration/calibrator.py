@@ -152,6 +152,8 @@ class Calibrator:
             snapshot = self._retriever.index.snapshot()
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
                 return
+            if scorer is not self._retriever.fallback and not embedded(snapshot):
+                return  # whoever gives the index its vectors asks again
             calibration = await self._fit(snapshot, scorer)
             self._retriever.calibrations[scorer.kind] = calibration
             if self._store:
