@@ -11,11 +11,12 @@ from pathlib import Path
 
 from app import shipped_vectors
 from app.db.documents import DocumentRepository
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.db.embedding_cache import KeptEmbeddings, SqliteEmbeddingCache
 from app.db.engine import Database
 from app.db.feed import IndexFeed
 from app.db.knowledge import KnowledgeRepository
 from app.db.migrate import upgrade
+from app.db.shared_embeddings import DatabaseEmbeddingCache
 from app.knowledge_ops.backlog import Indexing
 from app.knowledge_ops.following import RemoteFollower
 from app.knowledge_ops.indexer import Indexer
@@ -44,7 +45,7 @@ class KnowledgeBase:
     analyzer: Analyzer
     ingestion: IngestionService
     indexer: Indexer | None
-    embeddings: SqliteEmbeddingCache
+    embeddings: KeptEmbeddings
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
@@ -85,7 +86,7 @@ async def open_knowledge(
         database = Database(settings.sql_url)
         stack.push_async_callback(database.close)
         await upgrade(database)
-        cache = SqliteEmbeddingCache(embeddings_path(settings))
+        cache = open_embeddings(settings, database)
         stack.callback(cache.close)
         embedder = get_embedder(settings.embedder, cache, embedder_options(settings))
         stack.callback(embedder.close)
@@ -106,8 +107,15 @@ async def open_knowledge(
         yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer, cache)
 
 
+def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:
+    """The cache of vectors that is configured. On the event loop."""
+    if settings.embedding_cache == "database":
+        return DatabaseEmbeddingCache(database)
+    return SqliteEmbeddingCache(embeddings_path(settings))
+
+
 def embeddings_path(settings: Settings) -> Path:
-    """Where vectors are kept by content."""
+    """Where vectors are kept by content, unless the database keeps them."""
     return settings.data_dir / "embeddings.sqlite3"
 
 

@@ -14,11 +14,13 @@ from loguru import logger
 
 from app.container import Container, open_container
 from app.knowledge_ops import backlog
+from app.knowledge_ops.assembly import open_knowledge
 from app.main import create_app
 from app.settings import Settings
 from knowledge.calibration import calibrator
 from knowledge.index import embedded
 from tests.app.slow import SlowEmbedder, use_slow_embedders
+from tests.services import postgres_database
 
 QUESTION = "路由器整机保修三年，耳机保修一年"
 FILES = [
@@ -159,3 +161,31 @@ async def test_a_start_that_was_stopped_goes_on_where_it_was(settings: Settings,
         slow[1].allow_all()
         await asyncio.wait_for(container.ready.wait(), 60)
     assert len(slow[1].encoded) == total - 3
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
+    if request.param == "postgresql":
+        async with postgres_database() as url:
+            yield url
+    else:
+        yield f"sqlite+aiosqlite:///{(tmp_path / 'shared.sqlite3').as_posix()}"
+
+
+async def test_replicas_share_what_one_embedded_in_the_database(
+    settings: Settings, tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = settings.model_copy(update={"database_url": address, "embedding_cache": "database"})
+    made = use_slow_embedders(monkeypatch)
+    async with open_knowledge(shared, owns_index=True) as first:
+        made[0].allow_all()
+        await first.ingestion.add("default", FILES)
+        elsewhere = shared.model_copy(update={"data_dir": tmp_path / "other"})
+        async with open_knowledge(elsewhere, owns_index=True) as second:
+            await second.settled()
+            for base in (first, second):
+                snapshot = (await base.index("default")).snapshot()
+                assert len(snapshot) == len(made[0].encoded) > 0
+                assert embedded(snapshot)
+            assert made[1].encoded == []
+        assert not any((data_dir / "embeddings.sqlite3").exists() for data_dir in (shared.data_dir, elsewhere.data_dir))  # noqa: ASYNC240
