@@ -188,4 +188,4 @@ async def test_replicas_share_what_one_embedded_in_the_database(
                 assert len(snapshot) == len(made[0].encoded) > 0
                 assert embedded(snapshot)
             assert made[1].encoded == []
-        assert not any((data_dir / "embeddings.sqlite3").exists() for data_dir in (shared.data_dir, elsewhere.data_dir))  # noqa: ASYNC240
+        assert not any((data_dir / "embeddings.sqlite3").exists() for data_dir in (shared.data_dir, elsewhere.data_dir))
