@@ -36,8 +36,8 @@ QUIET_SECONDS = 2.0
 """Without a new passage for so long, documents have come in: the next is a moment away at most while they do."""
 RESTS = 20
 """While documents come in, a fit is followed by so many times its own duration without one: it embeds 400 questions of
-its own, 3 s on an idle machine. With a model that sleeps .25 s a passage, nine documents of ten passages came in at 54 %
-of its bare rate with a fit a document, at 70 % with rests, on a machine that had ten times as much to do as it could.
+its own, 3 s on an idle machine. With a model that sleeps .25 s a passage, nine documents of ten passages came in at
+54 % of its bare rate with a fit a document, at 70 % with rests, on a machine that had much else to do (load 17).
 """
 SLOW_QUESTIONS = 100
 """A cross-encoder reads every question with 20 passages, seconds of work on a CPU; what is fitted are medians and a
