@@ -55,10 +55,13 @@ class Server(uvicorn.Server):
         return container
 
     async def _greet(self) -> None:
-        await self._container.ready.wait()
-        _spare_the_collector()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        await self._container.serving.wait()
+        if indexing := self._container.base.indexing:
+            print(f"正在为知识库的 {indexing.total} 个片段计算向量，其间只凭关键词回答：{address}", flush=True)
+        await self._container.ready.wait()
+        _spare_the_collector()
         docs = f"，接口文档 {address}/docs" if await documented(self._container) else ""
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}{docs}）")
         key = " -H 'Authorization: Bearer 您的密钥'" if self._has_key else ""

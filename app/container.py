@@ -93,7 +93,9 @@ class TenantParts:
 
 
 class Container:
-    """Use `open_container`. `ready` is set once a warm query was answered; `draining` once the server stops."""
+    """Use `open_container`. `serving` is set once questions are answered, be it by keywords alone; `ready` once a warm
+    query was answered by all there is; `draining` once the server stops.
+    """
 
     def __init__(
         self,
@@ -111,6 +113,7 @@ class Container:
         self.user_tokens = UserTokens.of(settings)
         self.base = base
         self.webhooks = webhooks
+        self.serving = asyncio.Event()
         self.ready = asyncio.Event()
         self.draining = asyncio.Event()
         self._searches = searches
@@ -194,12 +197,17 @@ class Container:
         return parts
 
     async def prepare(self) -> None:
-        """Takes the samples in at the first start, then asks a warm question until it is answered."""
+        """Takes the samples in at the first start, waits for vectors that have to be made, which keywords answer
+        without meanwhile, then asks a warm question until it is answered.
+        """
         delay = RETRY_SECONDS
         while not self.ready.is_set():
             try:
                 if self.settings.samples_enabled:
                     await self._fill()
+                await self.base.serving()
+                self.serving.set()
+                await self.base.settled()
                 retriever = (await self.tenant(DEFAULT_TENANT)).retriever
                 with suppress(EmbeddingUnavailable):  # then keywords have to answer the warm question
                     await retriever.calibrate()
@@ -211,8 +219,8 @@ class Container:
                 delay = min(delay * 2, MAX_RETRY_SECONDS)
 
     async def learn(self) -> None:
-        """Fits to the embedder what goes by meaning, once the rest is ready; until then rules screen and route."""
-        await self.ready.wait()
+        """Fits to the embedder what goes by meaning, once questions are answered; until then rules screen and route."""
+        await self.serving.wait()
         screening = self._answering.screening = await asyncio.to_thread(Screening)
         while self.base.embedder.has_meaning and not self.learnt.is_set():
             try:

@@ -107,6 +107,10 @@ class Settings(BaseSettings):
     embedding_api_key: SecretStr = Field(SecretStr(""), description="向量接口的密钥")
     embedding_model: str = Field("", description="向量接口的模型名；EMBEDDER=openai 时必填")
     embedding_dimension: int = Field(1024, ge=8, le=8192, description="向量接口返回的维数")
+    embedding_cache: Literal["local", "database"] = Field(
+        "local",
+        description="算过的向量保存在哪里：local 为 DATA_DIR 下的文件；database 为产品的数据库，随它备份，副本之间共用",
+    )
     vector_store: Literal["chroma", "memory"] = Field("chroma", description="向量库")
     reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
     bge_reranker_model: str = Field(

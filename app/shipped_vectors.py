@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.db.embedding_cache import KeptEmbeddings
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Vector
@@ -15,14 +15,15 @@ FILE = Path(__file__).with_name("shipped_vectors.npz")
 """Made by scripts/ship_vectors.py: `model`, `keys` and, as float16, `vectors`, shape (keys, dimension)."""
 
 
-def fill(cache: SqliteEmbeddingCache, embedder: Embedder) -> None:
+def fill(cache: KeptEmbeddings, embedder: Embedder) -> None:
     """Puts into a cache what it has not got, if the vectors are of this embedder's model."""
     try:
         model = embedder.name
     except EmbeddingUnavailable:  # weights that are not there yet are not those of the default model
         return
     if FILE.exists() and (shipped := read(FILE, model)):
-        cache.put_many(shipped)
+        there = cache.get_many(list(shipped))
+        cache.put_many({key: vector for key, vector in shipped.items() if key not in there})
 
 
 def read(path: Path, model: str) -> dict[str, Vector]:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import load_settings
 from knowledge.errors import KnowledgeError
-from scripts.benchmarks import charts, http, isolation, models, retrieval, scale
+from scripts.benchmarks import charts, http, ingest, isolation, models, retrieval, scale
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,6 +46,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             return http.http(settings, options.set, options.rounds)
         case "ttft":
             return http.ttft(settings, options.set, options.turns)
+        case "ingest":
+            return ingest.run(settings, options.set, options.rounds)
         case "models":
             return asyncio.run(models.run(options.rounds, tiny=options.tiny))
         case "embedder":
@@ -71,6 +73,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _command(commands, "ttft", "首个 token 的时间，减去大模型自己的延迟与问题的向量")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _number(command, "--turns", http.ALONE, "问几句")
+    command = _command(commands, "ingest", "导入文档的速度，旁边是直接调用向量模型；以及导入期间回答慢多少")
+    command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
+    _number(command, "--rounds", ingest.ROUNDS, "轮数")
     command = _command(commands, "models", "BGE 大模型在这台机器上有多快（随机权重，速度与权重无关）")
     command.add_argument("--tiny", action="store_true", help="缩小的模型，只看流程通不通")
     _number(command, "--rounds", models.ROUNDS, "每项测几次")

@@ -19,7 +19,7 @@ from app.db.engine import Database
 from app.db.growing import KINDS
 from app.db.lock import DataDirLock
 from app.db.migrate import upgrade
-from app.knowledge_ops.assembly import embeddings_path
+from app.knowledge_ops.assembly import embeddings_path, open_embeddings
 from app.private import keep_private
 from app.retention.service import Retention
 from app.settings import Settings, load_settings
@@ -78,7 +78,7 @@ async def _retention(settings: Settings) -> AsyncIterator[Retention]:
     database = Database(settings.sql_url)
     try:
         await upgrade(database)
-        with closing(SqliteEmbeddingCache(embeddings_path(settings))) as embeddings:
+        with closing(open_embeddings(settings, database)) as embeddings:
             yield Retention(database, settings.retention_days, embeddings)
     finally:
         await database.close()

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from knowledge.index import Index, Snapshot
+from knowledge.index import Index, Snapshot, embedded
 from knowledge.types import Matrix, Vector
 
 NEIGHBOURS = 3
@@ -22,7 +22,7 @@ class KnowledgeEvidence(Protocol):
     """Says how near a message is to what the tenant's documents are about."""
 
     async def closeness(self, vector: Vector) -> float | None:
-        """Standard deviations above unrelated sentences; None of an empty base."""
+        """Standard deviations above unrelated sentences; None of an empty base and of one without vectors yet."""
 
 
 class BaseCloseness:
@@ -39,7 +39,7 @@ class BaseCloseness:
     async def closeness(self, vector: Vector) -> float | None:
         """See `KnowledgeEvidence.closeness`."""
         snapshot = self._index.snapshot()
-        if not len(snapshot):
+        if not len(snapshot) or not embedded(snapshot):
             return None
         measured = self._measured
         if measured is None or measured.revision != snapshot.revision:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from pydantic import BaseModel
+from typing import Self
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from app.api.deps import PUBLIC, Wiring
-from app.errors import Overloaded
+from app.api.error_handlers import request_id_of
+from app.errors import Overloaded, describe
 from app.http.routes import GuardedRoute
+from app.knowledge_ops.backlog import Indexing
 
 router = APIRouter(prefix="/api/v1/health", tags=["健康检查"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
@@ -18,10 +23,26 @@ class Health(BaseModel):
     status: str
 
 
-class Readiness(Health):
-    """`learning`: the examples of router and screening are still being learnt; until then rules alone judge."""
+class IndexingOut(BaseModel):
+    """Chunks that keywords alone find until all have their vectors."""
 
+    done: int = Field(description="已有向量的片段数")
+    total: int = Field(description="全部片段数")
+    eta_s: int | None = Field(description="大约还要多少秒；还估计不出时为 null")
+
+    @classmethod
+    def of(cls, indexing: Indexing) -> Self:
+        return cls(done=indexing.done, total=indexing.total, eta_s=indexing.eta_s)
+
+
+class Readiness(Health):
+    """`learning`: the examples of router and screening are still being learnt; until then rules alone judge.
+    `indexing`: a knowledge base whose vectors are being made again, after an outage of the embedder for example.
+    """
+
+    ready: bool
     learning: bool
+    indexing: IndexingOut | None
 
 
 @router.get("", response_model=Health)
@@ -31,8 +52,19 @@ async def health() -> Health:
 
 
 @router.get("/ready", response_model=Readiness)
-async def ready(wiring: Wiring) -> Readiness:
-    """The first question will be answered as fast as any: green only after a warm query."""
-    if not wiring.ready.is_set():
-        raise Overloaded("服务正在启动，请稍后再试。", code="not_ready")
-    return Readiness(status="ready", learning=wiring.learning)
+async def ready(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
+    """The first question will be answered as fast as any: green only after a warm query.
+
+    Before that, 503 with `ready`, false, and `indexing`, which says how far the embedding of what is stored is, beside
+    the `error` that every refusal has. Questions are answered by keywords meanwhile.
+    """
+    indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
+    if wiring.ready.is_set():
+        return Readiness(status="ready", ready=True, learning=wiring.learning, indexing=indexing)
+    message = "服务正在启动，请稍后再试。"
+    if indexing:
+        message = "正在为知识库重新计算向量，其间只凭关键词回答。"
+    refusal = describe(Overloaded(message, code="not_ready"))
+    body = refusal.body(request_id_of(request))
+    told = {"ready": False, "indexing": indexing.model_dump() if indexing else None}
+    return JSONResponse(body | told, status_code=refusal.status, headers=refusal.headers)

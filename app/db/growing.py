@@ -23,6 +23,7 @@ from app.db.models import (
     DeskStaff,
     Document,
     DocumentVersion,
+    Embedding,
     IngestionJob,
     IngestionOriginal,
     KbState,
@@ -161,6 +162,7 @@ STAYING: Mapping[type[Base], str] = {
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     DeskStaff: "one row a member of staff",
+    Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
 }
 """Tables that do not grow with use, and why."""
 

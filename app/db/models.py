@@ -1,4 +1,7 @@
-"""The tables. Every key starts with the tenant, so no query can cross tenants by forgetting a join."""
+"""The tables. Every key starts with the tenant, so no query can cross tenants by forgetting a join.
+
+Embeddings alone have none: they are found by a hash of model and text, by whoever has the text.
+"""
 
 from __future__ import annotations
 
@@ -300,3 +303,15 @@ class RetentionPeriod(Base):
     tenant_id: Mapped[str] = tenant_key()
     kind: Mapped[str] = mapped_column(String(32), primary_key=True)
     days: Mapped[int]
+
+
+class Embedding(Base):
+    """A vector by content, float32 in little-endian order. `used_on`: the ordinal of a day, to the week."""
+
+    __tablename__ = "embeddings"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    vector: Mapped[bytes]
+    used_on: Mapped[int]
+
+    __table_args__ = (Index(None, "used_on"),)

@@ -10,14 +10,16 @@ from functools import partial
 from pathlib import Path
 
 from app import shipped_vectors
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.db.embedding_cache import KeptEmbeddings, SqliteEmbeddingCache
 from app.db.engine import Database
 from app.db.feed import IndexFeed
 from app.db.knowledge import KnowledgeRepository
 from app.db.labelling import LabelRepository
 from app.db.migrate import upgrade
+from app.db.shared_embeddings import DatabaseEmbeddingCache
 from app.documents.ingestion import IngestionService
 from app.documents.repository import DocumentRepository
+from app.knowledge_ops.backlog import Indexing
 from app.knowledge_ops.following import Follower, RemoteFollower
 from app.knowledge_ops.indexer import Indexer
 from app.retrieval import chunk_options, embedder_options, sandbox_options
@@ -46,13 +48,28 @@ class KnowledgeBase:
     labels: LabelRepository
     follower: Follower
     indexer: Indexer | None
-    embeddings: SqliteEmbeddingCache
+    embeddings: KeptEmbeddings
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
         if self.indexer is None:
             raise IndexUnavailable("another process keeps the index of this DATA_DIR")
         return await self.indexer.index(tenant)
+
+    async def serving(self) -> None:
+        """See `Indexer.serving`; at once where another process keeps the index."""
+        if self.indexer is not None:
+            await self.indexer.serving()
+
+    async def settled(self) -> None:
+        """See `Indexer.settled`; at once where another process keeps the index."""
+        if self.indexer is not None:
+            await self.indexer.settled()
+
+    @property
+    def indexing(self) -> Indexing | None:
+        """See `Indexer.indexing`."""
+        return self.indexer.indexing if self.indexer is not None else None
 
 
 @asynccontextmanager
@@ -72,7 +89,7 @@ async def open_knowledge(
         database = Database(settings.sql_url)
         stack.push_async_callback(database.close)
         await upgrade(database)
-        cache = SqliteEmbeddingCache(embeddings_path(settings))
+        cache = open_embeddings(settings, database)
         stack.callback(cache.close)
         embedder = get_embedder(settings.embedder, cache, embedder_options(settings))
         stack.callback(embedder.close)
@@ -93,8 +110,15 @@ async def open_knowledge(
         yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, labels, follower, indexer, cache)
 
 
+def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:
+    """The cache of vectors that is configured. On the event loop."""
+    if settings.embedding_cache == "database":
+        return DatabaseEmbeddingCache(database)
+    return SqliteEmbeddingCache(embeddings_path(settings))
+
+
 def embeddings_path(settings: Settings) -> Path:
-    """Where vectors are kept by content."""
+    """Where vectors are kept by content, unless the database keeps them."""
     return settings.data_dir / "embeddings.sqlite3"
 
 

@@ -47,9 +47,9 @@ def find_files(
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them, and of files without a parser. A document's path begins with the name of the folder that was given, for a file with
-    that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which may be empty. Raises
-    FileNotFoundError, and SamePath where two files of one call would share theirs.
+    `skipped` is told of them, and of files without a parser. A document's path begins with the name of the folder that
+    was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which may
+    be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:

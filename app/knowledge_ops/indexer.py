@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,16 +12,18 @@ from loguru import logger
 
 from app.db.feed import Delta, IndexFeed
 from app.db.knowledge import KnowledgeRepository
+from app.knowledge_ops.backlog import Backlog, Indexing
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.index import Index, Snapshot
 from knowledge.ingest import Ingestor
 from knowledge.stores.memory import MemoryIndex
-from knowledge.types import IndexChange, IndexedChunk
+from knowledge.types import IndexChange, IndexedChunk, Matrix
 
 POLL_SECONDS = 0.5
 """How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms."""
 MAX_BACKOFF_SECONDS = 30.0
+Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 
 
 @dataclass(slots=True)
@@ -48,11 +50,18 @@ class _Served:
         await self.index.close()
 
 
+class NotEmbedded(EmbeddingUnavailable):
+    """The vectors are being made, behind."""
+
+
 class Indexer:
     """The one writer of all indexes of this process; whoever runs it holds the lock on DATA_DIR.
 
-    Where nothing is embedded yet and the embedder is out of reach, an index without vectors serves keyword recall,
-    which searches mark, until the embedder is back. An index that has vectors stays as it is meanwhile.
+    Where vectors are missing, because the cache was lost or another process committed, or because the embedder is out
+    of reach, an index without vectors serves keyword recall, which searches mark, until they are all there. An index
+    that has vectors stays as it is meanwhile.
+
+    The server answers before any of that is done.
 
     open_index: opens a tenant's index, blocking. on_revision: called on the event loop with tenant and revision each
     time an index moved.
@@ -80,17 +89,35 @@ class Indexer:
         self._answering: dict[str, int] = {}
         self._moved = asyncio.Condition()
         self._wake = asyncio.Event()
+        self._outdated: set[str] = set()
+        self._looked = asyncio.Event()
+        self._backlog = Backlog(embedder, self._embedding_ended)
         self._task: asyncio.Task[None] | None = None
         self.failures: dict[str, Exception] = {}
         """Why a tenant's index lags behind, while it does."""
 
     async def start(self) -> None:
-        """Repairs: terms of an older text version are made again and every index is brought to its revision."""
-        for tenant in await self._knowledge.outdated_tenants():
-            await self._knowledge.retokenise(tenant, self._ingestor.tokenise)
+        """Opens what is there and follows it behind: see `serving` and `settled`. Raises IndexMismatch."""
+        self._outdated = set(await self._knowledge.outdated_tenants())
         for tenant in await self._feed.heads():
-            await self.follow(tenant)
+            with suppress(EmbeddingUnavailable):  # then keywords serve
+                await self._opened(tenant)
+        self._wake.set()
         self._task = asyncio.create_task(self._run(), name="indexer")
+
+    async def serving(self) -> None:
+        """Returns once every knowledge base answers, be it by keywords alone, or was tried to be brought there."""
+        await self._looked.wait()
+
+    async def settled(self) -> None:
+        """As `serving`, and nothing is being embedded: all have their vectors, or the embedder is out of reach."""
+        await self.serving()
+        await self._backlog.idle.wait()
+
+    @property
+    def indexing(self) -> Indexing | None:
+        """How far knowledge bases are that answer by keywords alone meanwhile; None when there is none."""
+        return self._backlog.state
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, opened and brought to SQL's revision at its first use."""
@@ -116,6 +143,9 @@ class Indexer:
     async def follow(self, tenant: str) -> None:
         """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
         async with self._locks.setdefault(tenant, asyncio.Lock()):
+            if tenant in self._outdated:
+                await self._knowledge.retokenise(tenant, self._ingestor.tokenise)
+                self._outdated.discard(tenant)
             try:
                 held = await self._with_vectors(tenant)
                 self._keywords.pop(tenant, None)  # not closed: searches may still be at it
@@ -136,36 +166,57 @@ class Indexer:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
+        await self._backlog.close()
         for held in (*self._embedded.values(), *self._keywords.values()):
             await held.index.close()
 
-    async def _with_vectors(self, tenant: str) -> _Held:
+    async def _opened(self, tenant: str) -> _Held:
         if tenant not in self._embedded:
             self._embedded[tenant] = _Held(await asyncio.to_thread(self._open_index, tenant))
-        return await self._caught_up(tenant, self._embedded[tenant], embed=True)
+        return self._embedded[tenant]
+
+    async def _with_vectors(self, tenant: str) -> _Held:
+        held = await self._opened(tenant)
+        embedded = self._backlog.has_embedded(tenant)
+        if not embedded and self._backlog.works_on(tenant):
+            raise NotEmbedded("the knowledge base is being embedded")
+        served = len(held.index.snapshot()) > 0
+        return await self._caught_up(tenant, held, self._embedder.passages if served or embedded else self._kept)
 
     async def _without_vectors(self, tenant: str, error: EmbeddingUnavailable) -> _Held:
         if tenant not in self._keywords:
             self._keywords[tenant] = _Held(MemoryIndex())
-            logger.bind(tenant=tenant).warning("keyword recall alone until the embedder is back: {}", error)
+            if not isinstance(error, NotEmbedded):
+                logger.bind(tenant=tenant).warning("keyword recall alone until the embedder is back: {}", error)
         self.failures[tenant] = error
-        return await self._caught_up(tenant, self._keywords[tenant], embed=False)
+        held = await self._caught_up(tenant, self._keywords[tenant], _no_vectors)
+        if isinstance(error, NotEmbedded) and not self._backlog.works_on(tenant):
+            snapshot = held.index.snapshot()
+            self._backlog.start(tenant, [snapshot.chunk(chunk_id).indexed_text for chunk_id in snapshot.ids()])
+        return held
 
-    async def _caught_up(self, tenant: str, held: _Held, *, embed: bool) -> _Held:
+    async def _embedding_ended(self, tenant: str, failure: Exception | None) -> None:
+        if failure is None:
+            await self._try_follow(tenant)
+        else:
+            self.failures[tenant] = failure
+            logger.bind(tenant=tenant).warning("keywords alone answer, embedding is tried again: {}", failure)
+
+    async def _kept(self, texts: Sequence[str]) -> Matrix:
+        """Vectors that are in the cache. Raises NotEmbedded when one is not: keywords need not wait for it."""
+        vectors = await self._embedder.kept(texts)
+        if vectors is None:
+            raise NotEmbedded("the knowledge base has to be embedded")
+        return vectors
+
+    async def _caught_up(self, tenant: str, held: _Held, embed: Embed) -> _Held:
         snapshot = held.index.snapshot()
         delta = await self._feed.delta(tenant, snapshot.ids(), held.terms)
         if delta.revision != snapshot.revision:
-            await held.index.apply(await self._change(delta, held.terms, embed=embed))
+            vectors = await embed([chunk.indexed_text for chunk, _ in delta.added])
+            await held.index.apply(_change(delta, vectors, held.terms))
             held.terms += len(delta.new_terms)
         return held
-
-    async def _change(self, delta: Delta, terms: int, *, embed: bool) -> IndexChange:
-        texts = [chunk.indexed_text for chunk, _ in delta.added]
-        vectors = await self._embedder.passages(texts) if embed else np.zeros((len(texts), 0), np.float32)
-        added = tuple(
-            IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True)
-        )
-        return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)
 
     async def _announce(self, tenant: str, revision: int) -> None:
         async with self._moved:
@@ -195,9 +246,13 @@ class Indexer:
         lagging = [
             tenant
             for tenant, head in heads.items()
-            if self._answering.get(tenant) != head.revision or tenant in self._keywords
+            if self._answering.get(tenant) != head.revision
+            or tenant in self._outdated
+            or (tenant in self._keywords and not self._backlog.works_on(tenant))
         ]
-        return all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
+        healthy = all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
+        self._looked.set()
+        return healthy
 
     async def _try_follow(self, tenant: str) -> bool:
         try:
@@ -207,6 +262,15 @@ class Indexer:
             logger.bind(tenant=tenant).exception("Index lags behind the database")
             return False
         if tenant in self._keywords:
-            return False
+            return self._backlog.works_on(tenant)
         self.failures.pop(tenant, None)
         return True
+
+
+async def _no_vectors(texts: Sequence[str]) -> Matrix:
+    return np.zeros((len(texts), 0), np.float32)
+
+
+def _change(delta: Delta, vectors: Matrix, terms: int) -> IndexChange:
+    added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
+    return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)

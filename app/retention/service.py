@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from loguru import logger
 
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.db.embedding_cache import KeptEmbeddings
 from app.db.engine import Database
 from app.db.growing import GROWING, Growing
 from app.db.leader import leading
@@ -50,7 +50,7 @@ class Removed:
 class Retention:
     """days: by kind, for tenants that have no period of their own; 0 keeps."""
 
-    def __init__(self, database: Database, days: Mapping[str, int], embeddings: SqliteEmbeddingCache) -> None:
+    def __init__(self, database: Database, days: Mapping[str, int], embeddings: KeptEmbeddings) -> None:
         self._database = database
         self.repository = RetentionRepository(database)
         self._days = days

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
+from threading import Event
+from time import monotonic
 from typing import Literal, NewType, Protocol
 
 import numpy as np
@@ -28,6 +31,10 @@ MAX_QUERY_CHARS = 256
 
 PATIENCE_SECONDS = 0.5
 """How long a passage gives way to questions: under steady traffic documents still get in, two passages a second."""
+AHEAD = 2
+"""Batches handed to the thread of passages at once: while one's vectors are taken in, it is at the next already."""
+SAVED_AT_ONCE = 32
+"""Vectors of one write to the cache: what a killed process has to embed again."""
 
 
 def readable(text: str, limit: int | None = None) -> Readable:
@@ -82,8 +89,9 @@ class Embedder(ABC):
         self._queries = ThreadPoolExecutor(self.query_threads, thread_name_prefix="embed-query")
         self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
         self._waiting_queries = 0
-        self._no_query_waits = asyncio.Event()
+        self._no_query_waits = Event()
         self._no_query_waits.set()
+        self._last_passage = -math.inf
 
     @property
     def title(self) -> str:
@@ -125,6 +133,24 @@ class Embedder(ABC):
         """
         return await self._many([readable(text) for text in texts], "passage", progress)
 
+    async def kept(self, texts: Sequence[str]) -> Matrix | None:
+        """As `passages`, of texts that are all in the cache; None when one is not."""
+        if not texts:
+            return np.zeros((0, await self._width()), dtype=np.float32)
+        readables = [readable(text) for text in texts]
+        keys, found = await self._found(readables, "passage")
+        return np.stack([found[key] for key in keys]) if all(key in found for key in keys) else None
+
+    async def missing(self, texts: Sequence[str]) -> list[str]:
+        """Those passages that the cache has no vector of, in their order."""
+        keys, found = await self._found([readable(text) for text in texts], "passage")
+        return [text for key, text in zip(keys, texts, strict=True) if key not in found]
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Since when no passage was embedded: documents come in while this is short."""
+        return monotonic() - self._last_passage
+
     def key(self, text: str, kind: Kind) -> str:
         """Cache key: model, kind and content."""
         return hashlib.sha256(f"{self.name}\0{kind}\0{text}".encode()).hexdigest()
@@ -132,11 +158,7 @@ class Embedder(ABC):
     async def _many(self, texts: list[Readable], kind: Kind, progress: Callable[[int], object] | None) -> Matrix:
         if not texts:
             return np.zeros((0, await self._width()), dtype=np.float32)
-        keys = [self.key(text, kind) for text in texts]
-        found = await asyncio.to_thread(self.cache.get_many, keys)
-        for key, text in zip(keys, texts, strict=True):
-            if key not in found and not text.strip():
-                found[key] = np.zeros(await self._width(), dtype=np.float32)
+        keys, found = await self._found(texts, kind)
         times = Counter(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         step = progress or (lambda _: None)
@@ -147,37 +169,65 @@ class Embedder(ABC):
             step(sum(times[key] for key in done))
         return np.stack([found[key] for key in keys])
 
+    async def _found(self, texts: list[Readable], kind: Kind) -> tuple[list[str], dict[str, Vector]]:
+        """The key of every text, and by key the vectors that need no encoding."""
+        keys = [self.key(text, kind) for text in texts]
+        found = await asyncio.to_thread(self.cache.get_many, keys)
+        for key, text in zip(keys, texts, strict=True):
+            if key not in found and not text.strip():
+                found[key] = np.zeros(await self._width(), dtype=np.float32)
+        return keys, found
+
     async def _encoded(self, missing: dict[str, Readable], kind: Kind) -> AsyncIterator[dict[str, Vector]]:
         """Vectors of the texts by key, batch by batch; those of a run that fails half way are in the cache."""
-        keys, unsaved, start = list(missing), dict[str, Vector](), 0
+        waiting = deque(
+            list(missing)[start : start + self.batch_size] for start in range(0, len(missing), self.batch_size)
+        )
+        begun, unsaved = deque[tuple[list[str], asyncio.Task[Matrix]]](), dict[str, Vector]()
         try:
-            while start < len(keys):
-                await self._give_way()
-                batch = keys[start : start + self.batch_size]
-                start += len(batch)
-                matrix = await self._run(self._passages, [missing[key] for key in batch], kind)
-                done = dict(zip(batch, matrix, strict=True))
+            while waiting or begun:
+                while waiting and len(begun) < AHEAD:
+                    batch = waiting.popleft()
+                    texts = [missing[key] for key in batch]
+                    begun.append((batch, asyncio.create_task(self._run(self._passages, texts, kind, self._in_turn))))
+                batch, running = begun.popleft()
+                done = dict(zip(batch, await running, strict=True))
                 unsaved |= done
-                if len(unsaved) >= 32:
+                if len(unsaved) >= SAVED_AT_ONCE:
                     await asyncio.to_thread(self.cache.put_many, unsaved)
                     unsaved = {}
                 yield done
         finally:
+            for _, running in begun:
+                running.cancel()
+            await asyncio.gather(*(running for _, running in begun), return_exceptions=True)
             if unsaved:
                 await asyncio.to_thread(self.cache.put_many, unsaved)
 
     async def _width(self) -> int:
         return await asyncio.to_thread(lambda: self.dimension)  # it may take a model to know
 
-    async def _give_way(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await self._no_query_waits.wait()
+    def _in_turn(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
+        """`_encode` once no question waits, or after PATIENCE_SECONDS. In the passages' thread: the event loop, which
+        is busy with other things, need not come by between two passages.
+        """
+        self._no_query_waits.wait(PATIENCE_SECONDS)
+        try:
+            return self._encode(texts, kind)
+        finally:
+            if kind == "passage":
+                self._last_passage = monotonic()
 
-    async def _run(self, pool: ThreadPoolExecutor, texts: list[Readable], kind: Kind) -> Matrix:
+    async def _run(
+        self,
+        pool: ThreadPoolExecutor,
+        texts: list[Readable],
+        kind: Kind,
+        encode: Callable[[list[Readable], Kind], Matrix] | None = None,
+    ) -> Matrix:
         try:
             async with outside() if self.elsewhere else nullcontext():
-                return await asyncio.get_running_loop().run_in_executor(pool, self._encode, texts, kind)
+                return await asyncio.get_running_loop().run_in_executor(pool, encode or self._encode, texts, kind)
         except (InvalidConfiguration, EmbeddingUnavailable):  # the first is permanent: a package is missing
             raise
         except Exception as error:  # a provider may raise anything; the caller knows one reaction

@@ -74,6 +74,7 @@ async def test_a_lost_cache_is_embedded_again(tmp_path: Path) -> None:
         before = (await base.indexer.index("t")).snapshot()
     (tmp_path / "embeddings.sqlite3").unlink()
     async with knowledge_base(tmp_path) as base:
+        await base.indexer.settled()
         after = (await base.indexer.index("t")).snapshot()
         ids = sorted(after.ids())
         assert ids == sorted(before.ids())
@@ -197,6 +198,7 @@ async def test_another_text_version_makes_all_terms_again_at_start(
         await base.ingestion.add("t", [FILE])
     monkeypatch.setattr(text, "VERSION", "next")
     async with knowledge_base(tmp_path) as base:
+        await base.indexer.serving()
         assert (await base.feed.heads())["t"].revision == 2
         assert await base.found("t", "无理由") == ["退货.md"]
 

@@ -15,7 +15,7 @@ import pytest
 from knowledge.text import Analyzer
 from scripts import benchmark
 from scripts.benchmark import main
-from scripts.benchmarks import http, peers
+from scripts.benchmarks import http, ingest, peers
 from scripts.benchmarks.synthetic import synthetic
 from tests.knowledge.evaluation.files import CORPUS, QUERIES, corpus_set
 
@@ -99,6 +99,18 @@ def test_ttft_takes_only_turns_that_a_language_model_answered(
     assert 0 < report["turns_with_llm"] <= report["turns"] == 4
     assert report["first_token_ms"]["p50"] >= report["llm_delay_ms"]
     assert report.keys() >= {"ttft_added_ms", "bare_ms", "ttft_added_over_bare"}
+
+
+@pytest.mark.acceptance(only=True)
+def test_ingest_is_told_next_to_bare_encoding_and_with_what_customers_notice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ingest, "QUESTIONS", 3)
+    report = report_of(capsys, "ingest", "--set", corpus_set(tmp_path / "set"), "--rounds", 1)
+    assert report["chunks_an_upload"] >= ingest.FILES
+    assert report["questions_during_ingest"] >= 1
+    ratios = {"ingest_over_bare", "chat_p50_during_over_idle", "chat_p95_during_over_idle"}
+    assert all(report[name] > 0 for name in ratios)
 
 
 @pytest.mark.acceptance(only=True)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -9,36 +9,39 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.db import embedding_cache
-from app.db.embedding_cache import SqliteEmbeddingCache
-from knowledge.embeddings.base import Kind
-from knowledge.embeddings.hash import HashEmbedder
-from knowledge.types import Matrix
+from app.db import embedding_cache, shared_embeddings
+from app.db.embedding_cache import KeptEmbeddings, SqliteEmbeddingCache
+from app.db.engine import Database
+from app.db.shared_embeddings import DatabaseEmbeddingCache
+from tests.contracts.embedding_caches import EmbeddingCacheContract
 
 
-class CountingEmbedder(HashEmbedder):
-    """The hash embedder, which also tells how many texts it had to encode."""
+class TestLocal(EmbeddingCacheContract):
+    """The file in DATA_DIR."""
 
-    encoded = 0
+    @pytest.fixture
+    def caches(self, tmp_path: Path) -> Iterator[tuple[KeptEmbeddings, KeptEmbeddings]]:
+        with (
+            closing(SqliteEmbeddingCache(tmp_path / "c" / "c")) as one,
+            closing(SqliteEmbeddingCache(tmp_path / "c" / "c")) as other,
+        ):
+            yield one, other
 
-    def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
-        self.encoded += len(texts)
-        return super()._encode(texts, kind)
-
-
-def test_vectors_come_back_exactly_after_a_restart(tmp_path: Path) -> None:
-    vectors = {f"k{i}": np.random.default_rng(i).random(8, dtype=np.float32) for i in range(1200)}
-    cache = SqliteEmbeddingCache(tmp_path / "cache" / "vectors.sqlite3")
-    cache.put_many(vectors)
-    cache.close()
-    found = SqliteEmbeddingCache(tmp_path / "cache" / "vectors.sqlite3").get_many([*vectors, "absent"])
-    assert found.keys() == vectors.keys()
-    assert all(found[key].dtype == np.float32 and np.array_equal(found[key], vectors[key]) for key in vectors)
+    def set_today(self, monkeypatch: pytest.MonkeyPatch, day: int) -> None:
+        monkeypatch.setattr(embedding_cache, "_today", lambda: day)
 
 
-@pytest.mark.parametrize("keys", [[], ["absent"]])
-def test_what_is_not_there_is_absent(tmp_path: Path, keys: list[str]) -> None:
-    assert SqliteEmbeddingCache(tmp_path / "c").get_many(keys) == {}
+class TestShared(EmbeddingCacheContract):
+    """The table in the product's database."""
+
+    @pytest.fixture
+    async def caches(self, database: Database, url: str) -> AsyncIterator[tuple[KeptEmbeddings, KeptEmbeddings]]:
+        other = Database(url)
+        yield DatabaseEmbeddingCache(database), DatabaseEmbeddingCache(other)
+        await other.close()
+
+    def set_today(self, monkeypatch: pytest.MonkeyPatch, day: int) -> None:
+        monkeypatch.setattr(shared_embeddings, "_today", lambda: day)
 
 
 def test_threads_and_processes_share_the_file(tmp_path: Path) -> None:
@@ -52,30 +55,6 @@ def test_threads_and_processes_share_the_file(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(60)))
     assert len(caches[0].get_many([f"k{i}" for i in range(30)])) == 30
-
-
-async def test_unchanged_text_is_never_embedded_twice(tmp_path: Path) -> None:
-    texts = [f"第{i}条 说明" for i in range(40)]
-    first = CountingEmbedder(SqliteEmbeddingCache(tmp_path / "c"))
-    vectors = await first.passages(texts)
-    second = CountingEmbedder(SqliteEmbeddingCache(tmp_path / "c"))
-    again = await second.passages([*texts, "新的一条"])
-    assert (first.encoded, second.encoded) == (40, 1)
-    assert np.array_equal(vectors, again[:40])
-    first.close()
-    second.close()
-
-
-def test_vectors_that_nobody_uses_any_more_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = SqliteEmbeddingCache(tmp_path / "c")
-    monkeypatch.setattr(embedding_cache, "_today", lambda: 100)
-    cache.put_many({name: np.ones(2, dtype=np.float32) for name in ("used", "unused")})
-    monkeypatch.setattr(embedding_cache, "_today", lambda: 120)
-    assert cache.get_many(["used"]).keys() == {"used"}
-    monkeypatch.setattr(embedding_cache, "_today", lambda: 131)
-    assert (cache.count(), cache.unused(30)) == (2, 1)
-    assert (cache.forget(30), cache.forget(30)) == (1, 0)
-    assert cache.get_many(["used", "unused"]).keys() == {"used"}
 
 
 def test_vectors_of_before_the_record_count_as_used_when_it_begins(

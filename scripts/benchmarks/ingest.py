@@ -1,0 +1,153 @@
+"""`ingest`: how quickly documents come in, next to bare calls of the embedder, and what customers notice meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import count
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import httpx
+
+from app.knowledge_ops.files import find_files
+from app.retrieval import chunk_options, embedder_options
+from app.samples import FOLDER
+from app.settings import Settings
+from knowledge.embeddings.base import readable
+from knowledge.embeddings.registry import default_embedder, get_embedder
+from knowledge.evaluation.dataset import load_set
+from knowledge.parsing.limits import Limits
+from knowledge.reading import read
+from knowledge.types import DocumentMeta
+from scripts.benchmarks.load import post_all
+from scripts.benchmarks.servers import START_SECONDS, Server, product
+from scripts.benchmarks.synthetic import SAMPLES
+from scripts.benchmarks.timing import percentiles, ratio
+
+ROUNDS = 4
+FILES, PARAGRAPHS, PARAGRAPH_CHARS = 3, 10, 400
+"""Of one upload; a paragraph fills a chunk."""
+QUESTIONS = 40
+"""Asked in each round while nothing comes in."""
+MAX_BYTES = 10_000_000
+_CHAT, _DOCUMENTS = "/api/v1/chat", "/api/v1/knowledge/documents"
+File = tuple[str, bytes]
+Encode = Callable[[str], object]
+
+
+def run(settings: Settings, folder: Path | None, rounds: int) -> dict[str, Any]:
+    """In each round, in turn: questions alone, bare encoding, an upload alone, an upload with questions beside it."""
+    questions = _questions(folder or SAMPLES)
+    with _bare(settings) as encode, product(settings, folder) as server:
+        return asyncio.run(_rounds(settings, encode, server, questions, rounds))
+
+
+async def _rounds(
+    settings: Settings, encode: Encode, server: Server, questions: Iterator[str], rounds: int
+) -> dict[str, Any]:
+    uploads = _uploads()
+    ratios, bare_rates, rates = [], [], []
+    idle: list[float] = []
+    during: list[float] = []
+    chunks = 0
+    await _ask(server, questions, QUESTIONS)
+    for _ in range(rounds):
+        idle += await _ask(server, questions, QUESTIONS)
+        bare = await asyncio.to_thread(_encoding, settings, encode, next(uploads))
+        rate, _ = await _uploading(server, next(uploads))
+        bare_rates.append(bare)
+        rates.append(rate)
+        ratios.append(rate / bare)
+        asked: list[float] = []
+        upload = asyncio.create_task(_uploading(server, next(uploads)))
+        while not upload.done():
+            asked += await _ask(server, questions, 1)
+        chunks += (await upload)[1]
+        during += asked
+    idle_ms, during_ms = percentiles(idle), percentiles(during)
+    return {
+        "rounds": rounds,
+        "chunks_an_upload": chunks // rounds,
+        "bare_chunks_a_second": round(median(bare_rates), 2),
+        "ingest_chunks_a_second": round(median(rates), 2),
+        "ingest_over_bare": round(median(ratios), 3),
+        "ingest_over_bare_of_rounds": [round(one, 3) for one in ratios],
+        "chat_idle_ms": idle_ms,
+        "chat_during_ingest_ms": during_ms,
+        "questions_during_ingest": len(during),
+        "chat_p50_during_over_idle": ratio(during_ms["p50"], idle_ms["p50"]),
+        "chat_p95_during_over_idle": ratio(during_ms["p95"], idle_ms["p95"]),
+    }
+
+
+@contextmanager
+def _bare(settings: Settings) -> Iterator[Encode]:
+    """The model alone: calls of its own `encode`, in this process where it allows that."""
+    if settings.embedder == "e5" or (settings.embedder == "auto" and default_embedder() == "e5"):
+        from knowledge.embeddings.e5 import load
+
+        model = load()
+        yield lambda text: model([text], "passage")
+        return
+    with closing(get_embedder(settings.embedder, None, embedder_options(settings))) as embedder:
+        yield lambda text: embedder._encode([readable(text)], "passage")
+
+
+def _encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> float:
+    """Chunks a second, of the texts that the product would make of the files, one call after the other."""
+    texts = []
+    for name, content in files:
+        found = read(name, content, Limits(max_bytes=MAX_BYTES), chunk_options(settings))
+        chunks = found.labelled(DocumentMeta(name, name, found.title, "", ()), name)
+        texts += [chunk.indexed_text for chunk in chunks]
+    started = perf_counter()
+    for text in texts:
+        encode(text)
+    return len(texts) / (perf_counter() - started)
+
+
+async def _uploading(server: Server, files: Sequence[File]) -> tuple[float, int]:
+    """Chunks a second, from the request to the answer that says they are found, and how many chunks there were."""
+    async with httpx.AsyncClient(base_url=server.address, timeout=START_SECONDS) as client:
+        started = perf_counter()
+        response = await client.post(_DOCUMENTS, files=[("files", file) for file in files])
+        seconds = perf_counter() - started
+        response.raise_for_status()
+        known = (await client.get(_DOCUMENTS, params={"limit": len(files)})).json()["items"]
+    chunks = sum(document["chunks"] for document in known)
+    return chunks / seconds, chunks
+
+
+async def _ask(server: Server, questions: Iterator[str], number: int) -> list[float]:
+    """Milliseconds of so many questions, one after the other."""
+    bodies = [{"message": next(questions)} for _ in range(number)]
+    return (await post_all(server.port, _CHAT, bodies, 1)).milliseconds
+
+
+def _questions(folder: Path) -> Iterator[str]:
+    """The questions of a set, never twice in the same words."""
+    texts = [question.text for question in load_set(folder).answerable]
+    for again in count():
+        for text in texts:
+            yield text + f"（第 {again} 次问）" * bool(again)
+
+
+def _uploads() -> Iterator[list[File]]:
+    """Files of full chunks, never twice the same text, which a cache would know."""
+    text = "".join(_sample_text().split())
+    pieces = [text[start : start + PARAGRAPH_CHARS] for start in range(0, len(text) - PARAGRAPH_CHARS, PARAGRAPH_CHARS)]
+    for number in count():
+        files = []
+        for place in range(FILES):
+            first = (number * FILES + place) * PARAGRAPHS
+            parts = [f"第 {first + i} 条。{pieces[(first + i) % len(pieces)]}" for i in range(PARAGRAPHS)]
+            files.append((f"规则{first}.md", (f"# 规则 {first}\n\n" + "\n\n".join(parts)).encode()))
+        yield files
+
+
+def _sample_text() -> str:
+    return "".join(file.read(MAX_BYTES).decode() for file in find_files([FOLDER]) if file.name.endswith(".md"))
