@@ -48,8 +48,8 @@ def find_files(
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
     `skipped` is told of them, and of files without a parser. A document's path begins with the name of the folder that
-    was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which may
-    be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
+    was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which
+    may be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
