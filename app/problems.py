@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 FALLBACK = "取值不正确"
@@ -52,6 +53,18 @@ def problem(error: ErrorDetails) -> str:
         return error["msg"].removeprefix(_OWN)
     context = {name: _plain(value) for name, value in error.get("ctx", {}).items()}
     return _PROBLEMS.get(error["type"], FALLBACK).format(**context)
+
+
+def of_setting(error: ErrorDetails, settings: type[BaseModel]) -> str:
+    """What is wrong with a variable, by its name, and what it is, unless that is a secret."""
+    if not error["loc"]:
+        return problem(error)
+    name = ".".join(str(part) for part in error["loc"]).upper()
+    if error["type"] == "extra_forbidden":
+        return f"{name}：.env 中有不认识的变量，请改正拼写或删掉它"
+    field = settings.model_fields.get(str(error["loc"][0]))
+    secret = field is None or "SecretStr" in str(field.annotation)
+    return f"{name}：{problem(error)}" + ("" if secret else f"（现为 {error.get('input')!r}）")
 
 
 def _plain(value: object) -> str:

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.log_file import LogFile
-from app.problems import problem
+from app.problems import of_setting
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
@@ -118,7 +117,9 @@ class Settings(BaseSettings):
         "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
     )
     hf_endpoint: str = Field(
-        "", description="按名称下载 BGE 模型的镜像站地址，如 https://hf-mirror.example.com；留空则用 huggingface.co"
+        "",
+        pattern=r"^(https?://\S+)?$",
+        description="按名称下载 BGE 模型的镜像站地址，如 https://hf-mirror.example.com；留空则用 huggingface.co",
     )
     rerank_candidates: int = Field(20, ge=1, le=200, description="BGE 重排最多看几个候选，其余按融合次序排在后面")
 
@@ -317,13 +318,6 @@ class Settings(BaseSettings):
                 raise ValueError(f"TRUSTED_PROXIES 里的 {network} 不是地址或网段，例如 10.0.0.5,10.1.0.0/16") from error
         return value
 
-    @field_validator("hf_endpoint")
-    @classmethod
-    def _address(cls, value: str) -> str:
-        if value and not value.startswith(("https://", "http://")):
-            raise ValueError("须以 https:// 或 http:// 开头")
-        return value.rstrip("/")
-
     @field_validator("user_token_secret")
     @classmethod
     def _hard_to_guess(cls, value: SecretStr) -> SecretStr:
@@ -386,21 +380,8 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        lines = []
-        for item in error.errors():
-            name = ".".join(str(part) for part in item["loc"]).upper() or "配置"
-            if item["type"] == "extra_forbidden":
-                lines.append(f"{name}：.env 中有不认识的变量，请改正拼写或删掉它")
-            else:
-                lines.append(f"{name}：{problem(item)}{_given(item)}" if item["loc"] else problem(item))
-        raise InvalidConfiguration("配置有误：\n" + "\n".join(lines)) from error
+        problems = "\n".join(of_setting(item, Settings) for item in error.errors())
+        raise InvalidConfiguration(f"配置有误：\n{problems}") from error
     except SettingsError as error:
         name = next((name.upper() for name in Settings.model_fields if f'"{name}"' in str(error)), "配置")
         raise InvalidConfiguration(f"配置有误：\n{name}：不是合法的 JSON") from error
-
-
-def _given(item: ErrorDetails) -> str:
-    """What was set, unless it is a secret."""
-    field = Settings.model_fields.get(str(item["loc"][0]))
-    secret = field is None or "SecretStr" in str(field.annotation)
-    return "" if secret else f"（现为 {item.get('input')!r}）"
