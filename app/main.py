@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -35,9 +36,17 @@ from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
 from app.http.origin import OriginMiddleware
+from app.openapi.document import document
 from app.settings import Settings, split_list
 
-TITLE = "应答 Yingda"
+TITLE = "Yingda API"
+"""ASCII: clients that are generated from the document are named by it."""
+
+
+_STAFF = documents, gaps, performance, profile, tickets, webhooks
+_PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
+RESOURCES = (openai, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+"""What is served besides the chat."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -56,14 +65,28 @@ def create_app(settings: Settings) -> FastAPI:
                     with suppress(asyncio.CancelledError):
                         await task
 
-    app = FastAPI(title=TITLE, lifespan=lifespan, openapi_url=None, middleware=_middleware(settings))
+    app = Application(
+        title=TITLE,
+        lifespan=lifespan,
+        openapi_url=None,
+        middleware=_middleware(settings),
+        generate_unique_id_function=lambda route: route.name,
+    )
     install_error_handlers(app)
     include_directly(app, chat.router)
-    staff = documents, gaps, performance, profile, tickets, webhooks
-    people = desk, desk_help, desk_socket, handoff, handoff_socket
-    for resource in (openai, conversations, search, *people, *staff, health, prometheus, docs):
+    for resource in RESOURCES:
         app.include_router(resource.router)
     return app
+
+
+class Application(FastAPI):
+    """With an OpenAPI document that tells all of the interface."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Made once."""
+        if not self.openapi_schema:
+            self.openapi_schema = document(self, [resource.router for resource in (chat, *RESOURCES)])
+        return self.openapi_schema
 
 
 def _middleware(settings: Settings) -> list[Middleware]:

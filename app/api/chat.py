@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -13,25 +12,28 @@ from app.api.chat_schemas import ChatRequest, ChatResponse
 from app.api.deps import TurnTenant, current_container, proof_from
 from app.api.direct import DirectRoute
 from app.api.error_handlers import log_error, request_id_of
+from app.api.failures import fails
 from app.api.streams import streamed
 from app.chat.session import Message
-from app.chat.stream import MEDIA_TYPE, frames, paced
+from app.chat.stream import frames, paced
 from app.chat.types import ChatEvent, TurnDone
 from app.desk.types import SessionKey
 from app.errors import Overloaded, RateLimited, describe
 from app.ids import new_id
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/chat", tags=["对话"], route_class=DirectRoute)
+router = APIRouter(
+    prefix="/api/v1/chat",
+    tags=["chat"],
+    route_class=DirectRoute,
+    generate_unique_id_function=lambda route: route.name,  # it is not included as the others are
+)
 
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"description": "SSE：meta、token、replace、ping，最后是 done 或 error", "content": {MEDIA_TYPE: {}}}
-}
 _REFUSALS = RateLimited, Overloaded
 """Told by the status; whatever else goes wrong with a stream is told within it."""
 
 
-@router.post("", response_model=ChatResponse)
+@router.post("", response_model=ChatResponse, responses=fails(409))
 async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message."""
     done = await current_container(request).chat.answer(_message(body, request, tenant))
@@ -39,7 +41,7 @@ async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Respo
     return Response(done.sent, media_type="application/json")
 
 
-@router.post("/stream", response_class=StreamingResponse, responses=_STREAM)
+@router.post("/stream", response_class=StreamingResponse, responses=fails(409))
 async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message as it is written."""
     message, wiring = _message(body, request, tenant), current_container(request)

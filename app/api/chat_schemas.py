@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from agents.types import ReplyVerdict
+from agents.routing.types import Intent
+from agents.types import Outcome, ReplyVerdict
 from app.api.page_schemas import PageIn
 from app.desk.types import State
 
@@ -83,16 +84,16 @@ class ProposalOut(BaseModel):
 class BidOut(BaseModel):
     """What an agent bid for the turn."""
 
-    intent: str
+    intent: Intent
     probability: float = Field(ge=0, le=1, description="这一轮归它的概率")
-    rank: str = Field(description="先听谁的：urgent、claims、aside、looks_up，前面的优先")
+    rank: Literal["urgent", "claims", "aside", "looks_up"] = Field(description="先听谁的，前面的优先")
     why: str
 
 
 class DecisionOut(BaseModel):
     """Who answers the turn, and why."""
 
-    intents: list[str] = Field(description="由谁回答，排在最前的先说")
+    intents: list[Intent] = Field(description="由谁回答，排在最前的先说")
     why: str
     bids: list[BidOut] = Field(description="各智能体的把握，名次高的在前")
 
@@ -122,7 +123,7 @@ class ChatResponse(BaseModel):
     session_id: str
     message_id: str
     reply: str
-    outcome: str
+    outcome: Outcome
     data: ChatData
     session_token: str | None = Field(
         None, description="会话凭据，只在签发它的那次响应里出现；client 密钥之后凭它使用这个会话"

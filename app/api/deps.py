@@ -31,7 +31,7 @@ class Allow(SecurityBase):
     def __init__(self, *roles: Role, turns: bool = False) -> None:
         """turns: the requests are messages of customers, of which urgent ones are answered beyond all limits."""
         self.roles = frozenset(roles)
-        self._turns = turns
+        self.turns = turns
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
@@ -46,7 +46,7 @@ class Allow(SecurityBase):
         host, container = request.client.host if request.client else None, current_container(request)
         principal = await container.keys.authenticate(_key(request), host)
         request.state.tenant = principal.tenant
-        count = container.limits.counted if self._turns else container.limits.take
+        count = container.limits.counted if self.turns else container.limits.take
         session_id = request.path_params.get("session_id", "")
         request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
         request.state.principal = principal

@@ -19,6 +19,7 @@ from app.api.document_schemas import (
     UploadOut,
     VersionOut,
 )
+from app.api.failures import Responses, fails
 from app.api.fields import Offset
 from app.api.uploads import multipart_form
 from app.errors import BatchRejected, InvalidRequest, NotFound
@@ -35,7 +36,7 @@ MAX_CATEGORY_CHARS = 100
 MAX_TAG_CHARS = 50
 MAX_TAGS = 20
 
-router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
 
 
 def max_bytes(max_file: int) -> int:
@@ -63,8 +64,14 @@ _UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-@router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY)
-async def upload(request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> UploadOut | Response:
+_ACCEPTED: Responses = {202: {"description": "索引还在更新"}}
+_UPLOADED = {202: {"description": "索引还在更新", "model": UploadOut}} | fails(409, 415)
+
+
+@router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY, responses=_UPLOADED)
+async def upload_documents(
+    request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
+) -> UploadOut | Response:
     """Takes files in. 201 once all that were taken answer, 202 while the index is still at work.
 
     A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
@@ -98,7 +105,7 @@ async def list_documents(
     return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
-@router.get("/{document_id}", response_model=DocumentDetail)
+@router.get("/{document_id}", response_model=DocumentDetail, responses=fails(404))
 async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) -> DocumentDetail:
     """One document with its versions."""
     row = await wiring.documents.get(tenant, document_id)
@@ -108,7 +115,7 @@ async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) ->
     return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
 
 
-@router.delete("/{document_id}", status_code=204)
+@router.delete("/{document_id}", status_code=204, responses=_ACCEPTED | fails(404))
 async def delete_document(document_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
     return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)

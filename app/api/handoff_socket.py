@@ -27,7 +27,7 @@ from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthoriz
 from app.ids import new_id
 from app.limits.types import Sender
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 
 UNANSWERED = 32
 """Messages that wait for their turn; beyond them the connection is not read."""

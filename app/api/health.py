@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastapi import APIRouter
 from pydantic import BaseModel
 
@@ -9,18 +11,19 @@ from app.api.deps import PUBLIC, Wiring
 from app.errors import Overloaded
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/health", tags=["健康检查"], dependencies=[PUBLIC], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
 
 class Health(BaseModel):
     """A state in one word."""
 
-    status: str
+    status: Literal["ok"]
 
 
-class Readiness(Health):
+class Readiness(BaseModel):
     """`learning`: the examples of router and screening are still being learnt; until then rules alone judge."""
 
+    status: Literal["ready"]
     learning: bool
 
 
@@ -31,7 +34,7 @@ async def health() -> Health:
 
 
 @router.get("/ready", response_model=Readiness)
-async def ready(wiring: Wiring) -> Readiness:
+async def readiness(wiring: Wiring) -> Readiness:
     """The first question will be answered as fast as any: green only after a warm query."""
     if not wiring.ready.is_set():
         raise Overloaded("服务正在启动，请稍后再试。", code="not_ready")

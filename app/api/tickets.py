@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from agents.ticketing.types import NewTicket, Owner, Priority, TicketState
 from app.api.deps import StaffTenant, Wiring, proof_from
+from app.api.failures import fails
 from app.api.fields import Offset
 from app.api.ticket_schemas import (
     CommentIn,
@@ -24,7 +25,7 @@ from app.db.tickets import TicketFilter
 from app.desk.types import SessionKey
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/tickets", tags=["工单"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/tickets", tags=["tickets"], route_class=GuardedRoute)
 
 Number = Annotated[str, Path(max_length=32, description="工单编号，如 TK260301482913")]
 
@@ -63,7 +64,7 @@ async def list_tickets(
     return TicketPage(tickets=[TicketOut.of(row) for row in rows], total=total)
 
 
-@router.get("/{number}")
+@router.get("/{number}", responses=fails(404))
 async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> TicketDetail:
     """A ticket with its history."""
     ticket, history = await wiring.tickets.get(tenant, number.upper())
@@ -71,21 +72,21 @@ async def read_ticket(number: Number, tenant: StaffTenant, wiring: Wiring) -> Ti
     return TicketDetail(**TicketOut.of(ticket).model_dump(), history=events)
 
 
-@router.patch("/{number}")
+@router.patch("/{number}", responses=fails(404, 409))
 async def edit_ticket(number: Number, body: TicketPatch, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
     """Changes what is sent; 409 when the ticket is not of the version given any more."""
     fields = body.model_dump(exclude_none=True, exclude={"author", "version"})
     return TicketOut.of(await wiring.tickets.edit(tenant, number.upper(), body.author, fields, body.version))
 
 
-@router.post("/{number}/comments", status_code=201)
+@router.post("/{number}/comments", status_code=201, responses=fails(404, 409))
 async def comment_on_ticket(number: Number, body: CommentIn, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
     """Adds a comment; a public one is what the customer hears when asking for the ticket."""
     ticket = await wiring.tickets.comment(tenant, number.upper(), body.author, body.text, public=body.public)
     return TicketOut.of(ticket)
 
 
-@router.post("/{number}/transitions")
+@router.post("/{number}/transitions", responses=fails(404, 409))
 async def move_ticket(number: Number, body: TransitionIn, tenant: StaffTenant, wiring: Wiring) -> TicketOut:
     """Takes the ticket to another state; 409 where there is no way."""
     moved = wiring.tickets.move(tenant, number.upper(), body.to, body.author, body.note, body.version)
