@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test docs settings-docs diagram-docs
+.PHONY: help install install-dev run lint format test acceptance docs settings-docs diagram-docs
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,13 +30,22 @@ format: install-dev ## 按统一格式改写代码
 test: lint ## 静态检查与全部测试
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+acceptance: install-dev ## 验收：较慢、不随每次改动运行的检查
+	$(BIN)/python -m pytest -m acceptance -n 0
+
 docs: install-dev ## 构建文档站点到 site/
 	$(BIN)/mkdocs build --strict
 
-settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
+settings-acceptance: install-dev ## 验收：较慢、不随每次改动运行的检查
+	$(BIN)/python -m pytest -m acceptance -n 0
+
+docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
 	$(BIN)/python scripts/settings_docs.py
 
-diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
+diagram-acceptance: install-dev ## 验收：较慢、不随每次改动运行的检查
+	$(BIN)/python -m pytest -m acceptance -n 0
+
+docs: install-dev ## 按代码重新生成文档里的流程图与状态表
 	$(BIN)/python scripts/diagram_docs.py
 
 $(VENV)/.installed: requirements-lite.txt
