@@ -62,7 +62,7 @@ class Settings(BaseSettings):
         "", description="反向代理的地址或网段，逗号分隔：只采信它们的 X-Forwarded-For；留空则谁的都不信"
     )
     api_docs_enabled: Literal["auto", "true", "false"] = Field(
-        "auto", description="是否开放 /docs、/redoc 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
+        "auto", description="是否开放 /docs 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
     )
     max_body_bytes: int = Field(
         512 * 1024, ge=16 * 1024, le=10_000_000, description="请求体的字节上限；上传文档按 MAX_UPLOAD_BYTES 另算"
