@@ -92,6 +92,9 @@ class Settings(BaseSettings):
     retention_usage_days: Days = Field(0, description="每日用量计数保留的天数；0 为不删")
     retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
     retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
+    retention_requests_days: int = Field(
+        1, ge=1, description="带 Idempotency-Key 的请求及其结果保留的天数；重发只在 24 小时内返回首次的结果"
+    )
     retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
     retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 

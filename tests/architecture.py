@@ -26,7 +26,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
-    "sqlalchemy": ("app/db/", "agents/business/"),
+    "sqlalchemy": ("app/db/", "app/idempotency/", "agents/business/"),
     "starlette": ("app/",),
     "torch": (),
     "transformers": ("scripts/benchmarks/checkpoints.py",),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.datastructures import FormData
 from starlette.datastructures import UploadFile as FormFile
 
 from app.api.connection import while_connected
-from app.api.deps import AdminTenant, StaffTenant, Wiring
+from app.api.deps import AdminTenant, StaffTenant, Wiring, proof_from
 from app.api.document_schemas import (
     DocumentDetail,
     DocumentOut,
@@ -21,9 +22,13 @@ from app.api.document_schemas import (
 )
 from app.api.failures import Responses, fails
 from app.api.fields import Offset
+from app.api.retries import digest_of_parts, given_key, once, retry_key
+from app.api.streams import CLIENT_LEFT
 from app.api.uploads import multipart_form
 from app.errors import BatchRejected, InvalidRequest, NotFound
 from app.http.routes import GuardedRoute
+from app.idempotency.service import Attempt
+from app.idempotency.types import Reply
 from app.knowledge_ops.ingestion import FileReport
 from knowledge.errors import InvalidDocument
 from knowledge.text import clean
@@ -69,9 +74,7 @@ _UPLOADED = {202: {"description": "索引还在更新", "model": UploadOut}} | f
 
 
 @router.post("", status_code=201, response_model=UploadOut, openapi_extra=_UPLOAD_BODY, responses=_UPLOADED)
-async def upload_documents(
-    request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
-) -> UploadOut | Response:
+async def upload_documents(request: Request, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Takes files in. 201 once all that were taken answer, 202 while the index is still at work.
 
     A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
@@ -82,14 +85,17 @@ async def upload_documents(
         files = [part for part in form.getlist("files") if isinstance(part, FormFile)]
         if not files:
             raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
-        adding = wiring.ingestion.add(tenant, _contents(files, max_file), _category(form), _tags(form))
-        reports = await while_connected(request, adding)
-    if reports is None:
-        return Response(status_code=499)  # nobody is there to read it
-    _raise_if_nothing_was_taken(reports)
-    if not all(report.ready for report in reports if report.error is None):
-        response.status_code = 202
-    return UploadOut(files=[FileReportOut.of(report) for report in reports])
+        own_key, category, tags = given_key(request), _category(form), _tags(form)
+
+        async def work(_: Attempt | None) -> Reply:
+            adding = wiring.ingestion.add(tenant, _contents(files, max_file), category, tags)
+            return _reply(await while_connected(request, adding))
+
+        key = None
+        if own_key:
+            asked = digest_of_parts([category, tags, *_digests(files)])
+            key = retry_key(request, tenant, own_key, proof_from(request), asked)
+        return await once(request, key, work)
 
 
 @router.get("", response_model=DocumentPage)
@@ -119,6 +125,23 @@ async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) ->
 async def delete_document(document_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
     return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)
+
+
+def _reply(reports: list[FileReport] | None) -> Reply:
+    """What is told of an upload, None for one whose client left."""
+    if reports is None:
+        return Reply(CLIENT_LEFT, b"")
+    _raise_if_nothing_was_taken(reports)
+    ready = all(report.ready for report in reports if report.error is None)
+    told = UploadOut(files=[FileReportOut.of(report) for report in reports])
+    return Reply(201 if ready else 202, told.model_dump_json().encode())
+
+
+def _digests(files: list[FormFile]) -> Iterator[tuple[str, str]]:
+    """Name and SHA-256 of each file; they are read again from their beginning."""
+    for file in files:
+        yield file.filename or "", hashlib.file_digest(cast(Any, file.file), "sha256").hexdigest()
+        file.file.seek(0)
 
 
 def _contents(files: list[FormFile], max_file: int) -> Iterator[tuple[str, bytes]]:

@@ -215,7 +215,7 @@ class _Customer:
             sender=sender,
         )
         try:
-            async with aclosing(self._container.chat.stream(message)) as events:  # type: ignore[type-var]
+            async with aclosing(self._container.chat.stream(message)) as events:
                 async for event in events:
                     if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
                         self._identify({"session_token": event.session_token})

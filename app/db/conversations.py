@@ -15,6 +15,7 @@ from app.conversations.types import Claim
 from app.db.engine import DIALECTS, Database, Serialised
 from app.db.models import Conversation, Turn
 from app.desk.types import Opening
+from app.idempotency.types import Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class NewTurn:
     new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
     the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
+    `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`.
     """
 
@@ -70,6 +72,7 @@ class NewTurn:
     opening: Opening | None = None
     waiting: bool = False
     claim: Claim = NOBODY
+    receipt: Receipt | None = None
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)
 

@@ -23,6 +23,7 @@ from app.db.models import (
     DeskStaff,
     Document,
     DocumentVersion,
+    IdempotentRequest,
     KbState,
     KnowledgeGap,
     OutboxEvent,
@@ -141,6 +142,12 @@ GROWING = (
         "deliveries", WebhookDelivery, WebhookDelivery.updated_at, lambda before: WebhookDelivery.updated_at < before
     ),
     Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
+    Growing(
+        "requests",
+        IdempotentRequest,
+        IdempotentRequest.created_at,
+        lambda before: IdempotentRequest.created_at < before,
+    ),
     Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
     Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
 )

@@ -20,6 +20,7 @@ from app.db.ticket_models import Ticket as Ticket
 from app.db.ticket_models import TicketEvent as TicketEvent
 from app.db.ticket_models import Webhook as Webhook
 from app.db.ticket_models import WebhookDelivery as WebhookDelivery
+from app.idempotency.tables import IdempotentRequest as IdempotentRequest
 
 
 class KbState(Base):

@@ -14,9 +14,9 @@ from pydantic.json_schema import models_json_schema
 from app.api.deps import AllowHolder
 from app.chat.stream import MEDIA_TYPE
 from app.http.routes import allow_of
-from app.openapi import errors
+from app.openapi import failures
 from app.openapi.completions import Completion, CompletionChunk, Model, ModelList
-from app.openapi.errors import ErrorBody, OpenAIErrorBody
+from app.openapi.failures import ErrorBody, OpenAIErrorBody
 from app.openapi.events import ChatEvent
 from app.openapi.examples import Example, examples
 
@@ -51,10 +51,12 @@ _JSON = "application/json"
 _SCHEMA = "#/components/schemas/"
 _HEADERS = {
     "X-Request-ID": ("这次请求的编号，查日志用", {"type": "string"}),
+    "Idempotency-Replayed": ("true：这是同一个 Idempotency-Key 首次的结果", {"type": "string"}),
     "Retry-After": ("多少秒之后再试", {"type": "integer"}),
     "WWW-Authenticate": ("出示密钥的方式", {"type": "string", "enum": ["Bearer"]}),
 }
 _PARAMETERS = {
+    "IdempotencyKey": ("Idempotency-Key", "这次请求自己的编号：24 小时内重发时带同一个，返回首次的结果"),
     "SessionToken": ("X-Session-Token", "会话凭据，首次响应中返回；client 密钥凭它使用会话"),
     "UserToken": ("X-User-Token", "用户身份：商家服务器签发的 JWT"),
 }
@@ -73,7 +75,7 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes, tags=tags)
     known = examples()
     for route in _routes(routers):
-        for method in route.methods:
+        for method in route.methods or ():
             operation = made["paths"][route.path_format][method.lower()]
             _complete(operation, route, known.get(operation["operationId"], Example()))
     _components(made["components"])
@@ -89,8 +91,8 @@ def _complete(operation: dict[str, Any], route: APIRoute, example: Example) -> N
     name, responses = operation["operationId"], operation["responses"]
     for status in [status for status in responses if int(status) >= 400]:
         del responses[status]
-    for status in sorted(errors.statuses_of(route)):
-        responses[str(status)] = errors.reference(route, status)
+    for status in sorted(failures.statuses_of(route)):
+        responses[str(status)] = failures.reference(route, status)
     if model := _ANSWERS.get(name):
         responses["200"].setdefault("content", {})[_JSON] = {"schema": {"$ref": _SCHEMA + model}}
     if name in _STREAMS:
@@ -99,11 +101,19 @@ def _complete(operation: dict[str, Any], route: APIRoute, example: Example) -> N
     if allow is not None:
         operation["security"] = [{"ApiKey": []}, {"ApiKeyHeader": []}]
         if isinstance(allow, AllowHolder) or allow.turns or name in _TAKING_TOKENS:
-            tokens = [{"$ref": f"#/components/parameters/{name}"} for name in _PARAMETERS]
-            operation["parameters"] = [*operation.get("parameters", []), *tokens]
+            _take(operation, "SessionToken", "UserToken")
+    if name in _ONCE:
+        _take(operation, "IdempotencyKey")
     _exemplify(operation, example)
 
 
+def _take(operation: dict[str, Any], *parameters: str) -> None:
+    told = [{"$ref": f"#/components/parameters/{name}"} for name in parameters]
+    operation["parameters"] = [*operation.get("parameters", []), *told]
+
+
+_ONCE = ("chat", "chat_stream", "open_ticket", "upload_documents")
+"""What may be sent again under the same key."""
 _TAKING_TOKENS = ("request_handoff",)
 """What takes a session's proof besides turns and what needs one."""
 
@@ -125,7 +135,8 @@ def _exemplify(operation: dict[str, Any], example: Example) -> None:
     for status, response in operation["responses"].items():
         if "$ref" in response:
             continue
-        response["headers"] = {"X-Request-ID": {"$ref": "#/components/headers/X-Request-ID"}}
+        headers = ["X-Request-ID", "Idempotency-Replayed"] if operation["operationId"] in _ONCE else ["X-Request-ID"]
+        response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
         for kind, told in response.get("content", {}).items():
             if (body := example.response(status, kind)) is not None:
                 told["example"] = body
@@ -137,7 +148,7 @@ def _components(components: dict[str, Any]) -> None:
         schemas.pop(unused, None)
     _, made = models_json_schema([(model, "serialization") for model in _MODELS], ref_template=_SCHEMA + "{model}")
     components["schemas"] = dict(sorted((made["$defs"] | schemas).items()))
-    components["responses"] = dict(errors.components())
+    components["responses"] = dict(failures.components())
     components["headers"] = {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()}
     components["parameters"] = {
         name: {"name": header, "in": "header", "description": text, "required": False, "schema": {"type": "string"}}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, RootModel
 
 from app.api.chat_schemas import ChatResponse, HandoffOut
-from app.openapi.errors import ErrorBody
+from app.openapi.failures import ErrorBody
 
 
 class MetaEvent(BaseModel):

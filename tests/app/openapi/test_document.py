@@ -13,7 +13,7 @@ from app.chat.stream import Items, frames
 from app.chat.types import ChatEvent, TurnHandoff, TurnStarted
 from app.desk.types import QueueState, State
 from app.errors import RateLimited
-from app.openapi.errors import KINDS
+from app.openapi.failures import KINDS
 from tests.app.openapi.document import Operation, document, operations, problems
 from tests.app.openapi.story import Story, events
 

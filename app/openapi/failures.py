@@ -117,7 +117,7 @@ def statuses_of(route: APIRoute) -> set[int]:
         found |= set(OF_GUARDED)
     if isinstance(allow, AllowHolder):
         found.add(404)
-    if route.methods & {"POST", "PUT", "PATCH"} and (route.body_field or route.openapi_extra):
+    if (route.methods or set()) & {"POST", "PUT", "PATCH"} and (route.body_field or route.openapi_extra):
         found |= set(OF_BODIES)
     if route.dependant.query_params or route.dependant.path_params:
         found.add(422)
