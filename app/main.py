@@ -26,6 +26,7 @@ from app.api import (
     profile,
     prometheus,
     search,
+    sessions,
     tickets,
     webhooks,
 )
@@ -35,6 +36,7 @@ from app.container import open_container
 from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
+from app.http.cors import CorsMiddleware
 from app.http.origin import OriginMiddleware
 from app.openapi.document import document
 from app.settings import Settings, split_list
@@ -45,7 +47,7 @@ TITLE = "Yingda API"
 
 _STAFF = documents, gaps, performance, profile, tickets, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (openai, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 
@@ -93,6 +95,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
     uploads = {documents.router.prefix: documents.max_bytes(settings.max_upload_bytes)}
     return [
+        Middleware(CorsMiddleware),
         Middleware(RequestContextMiddleware),
         Middleware(OriginMiddleware, hosts=split_list(settings.allowed_hosts)),
         Middleware(BodyMiddleware, most=settings.max_body_bytes, larger=uploads, seconds=settings.body_timeout),

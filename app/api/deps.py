@@ -11,6 +11,7 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from app.auth.identity import proof_of, stays_inside
+from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.container import Container
@@ -45,6 +46,7 @@ class Allow(SecurityBase):
         """Who calls, and counted for the limits, once a request."""
         host, container = request.client.host if request.client else None, current_container(request)
         principal = await container.keys.authenticate(_key(request), host)
+        require_origin(principal, request.headers)
         request.state.tenant = principal.tenant
         count = container.limits.counted if self.turns else container.limits.take
         session_id = request.path_params.get("session_id", "")

@@ -106,7 +106,7 @@ class ConversationRepository:
         """Whether the session has turns."""
         key = (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)
         async with self._database.read() as connection:
-            return (await connection.execute(select(Conversation.turns).where(key))).first() is not None
+            return bool((await connection.execute(select(Conversation.turns).where(key))).scalar_one_or_none())
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns that were taken, the oldest of them first."""

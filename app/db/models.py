@@ -225,6 +225,7 @@ class ApiKey(Base):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
+    origins: Mapped[list[str]] = mapped_column(server_default="[]")
 
 
 class Profile(Base):

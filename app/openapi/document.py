@@ -16,9 +16,9 @@ from app.chat.stream import MEDIA_TYPE
 from app.http.routes import allow_of
 from app.openapi import failures
 from app.openapi.completions import Completion, CompletionChunk, Model, ModelList
-from app.openapi.failures import ErrorBody, OpenAIErrorBody
 from app.openapi.events import ChatEvent
 from app.openapi.examples import Example, examples
+from app.openapi.failures import ErrorBody, OpenAIErrorBody
 
 TAGS = {
     "chat": "对话：问一句，答一个 JSON，或以 SSE 逐步回答",

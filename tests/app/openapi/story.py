@@ -98,6 +98,7 @@ class Story:
         await self.call("read_greeting")
 
     async def _talk(self) -> None:
+        await self.call("open_session")
         done = await self.call("chat")
         await self.call("chat_stream")
         await self.call("create_completion")
