@@ -13,6 +13,7 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── BatchRejected           422
 ├── Overloaded              503
 │   └── QueueTimeout        503
+├── DatabaseUnavailable     503
 └── ShuttingDown            503
 """
 
@@ -94,6 +95,12 @@ class QueueTimeout(Overloaded):
     code = "queue_timeout"
 
 
+class DatabaseUnavailable(AppError):
+    """The database server does not answer, or went away meanwhile."""
+
+    code = "database_unavailable"
+
+
 class ShuttingDown(AppError):
     """The server stops; the client should try again, elsewhere or a little later."""
 
@@ -114,6 +121,7 @@ STATUS: dict[type[Exception], int] = {
     RateLimited: 429,
     Overloaded: 503,
     QueueTimeout: 503,
+    DatabaseUnavailable: 503,
     ShuttingDown: 503,
     agent_errors.AgentError: 500,
     agent_errors.GenerationError: 502,
