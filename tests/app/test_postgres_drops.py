@@ -49,6 +49,19 @@ async def test_endpoints_answer_after_all_connections_were_dropped(tmp_path: Pat
         assert await called() == {200, 201}
 
 
+async def test_a_pool_whose_connections_were_dropped_reads_and_writes() -> None:
+    async with postgres_database() as url:
+        database = Database(url)
+        try:
+            for open_ in (database.read, database.write, database.read):
+                async with open_() as connection:
+                    assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+                assert await dropped(url) == 1
+            assert await database.transact(lambda sync: sync.execute(text("SELECT 1")).scalar_one()) == 1
+        finally:
+            await database.close()
+
+
 async def test_a_connection_that_goes_away_within_a_transaction_is_an_outage_and_no_defect() -> None:
     async with postgres_database() as url:
         database = Database(url)
