@@ -25,18 +25,18 @@ class Story:
     called: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
-    async def call(self, name: str, query: dict[str, Any] | None = None, **places: str) -> Any:
+    async def call(self, name: str, query: dict[str, Any] | None = None, /, **places: str) -> Any:
         """Sends the documented request, and compares the response with what is documented."""
         return await self.send(name, self.example(name), query, **places)
 
-    async def refused(self, name: str, status: int, body: Any = None, **places: str) -> None:
+    async def refused(self, name: str, status: int, body: Any = None, /, **places: str) -> None:
         """The same where it is refused."""
         response = await self._sent(name, body, None, places)
         if response.status_code != status:
             self.faults.append(f"{name}: {response.status_code} and not {status}: {response.text}")
         self._checked(name, response)
 
-    async def send(self, name: str, body: Any, query: dict[str, Any] | None = None, **places: str) -> Any:
+    async def send(self, name: str, body: Any, query: dict[str, Any] | None = None, /, **places: str) -> Any:
         """The same with another body."""
         response = await self._sent(name, body, query, places)
         self.called.add(name)
@@ -64,7 +64,7 @@ class Story:
             return None
         kind = response.headers.get("content-type", "").partition(";")[0]
         told = operations()[name].response(response.status_code)
-        if (kind or None) not in (told or {None: None}):
+        if kind not in told and (kind or told):
             self.faults.append(f"{where}: {kind} is not documented")
             return None
         body = response.json() if kind == JSON else response.text
