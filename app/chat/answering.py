@@ -49,8 +49,8 @@ class Answering:
         self._metrics = metrics
 
     async def run(self, tenant: str, question: Question) -> Events:
-        """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about serve
-        all that follows them; what can do without is done meanwhile.
+        """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about,
+        serve all that follows them; what can do without is done meanwhile.
         """
         account = Account()
         team = await self._teams(tenant)

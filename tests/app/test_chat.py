@@ -232,8 +232,7 @@ async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncCli
 async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
     client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await client.post(UPLOAD, files={"files": ("退货说明.md", RETURNS.encode())})
-    first = (await client.post("/api/v1/chat", json={"message": "退货的运费谁承担"})).json()
+    first = await chat(client, "退货的运费谁承担")
     embedder, texts, at_once = container.embedder, list[str](), asyncio.Event()
     query = embedder.query
 
@@ -245,6 +244,5 @@ async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
         return await query(text)
 
     monkeypatch.setattr(embedder, "query", watched)
-    session = {"session_id": first["session_id"], "message": "退款多久到账"}
-    assert (await client.post("/api/v1/chat", json=session)).status_code == 200
+    await chat(client, "退款多久到账", session_id=first["session_id"])
     assert texts == ["退款多久到账", "退货说明 退货的运费谁承担 退款多久到账"]
