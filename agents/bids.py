@@ -20,6 +20,8 @@ OUTCRY = 0.5
 feeling, and by words alone.
 Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85 one in four.
 """
+COMPLAINT = 0.15
+"""The router's score below which a message is unlike all complaints."""
 SURE = 0.97
 """What is said in so many words."""
 
@@ -93,7 +95,12 @@ class TurnEvidence:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
         like = self.feeling.score >= self.threshold and self.score(Intent.HIGH_STAKES) >= HIGH_STAKES
         danger = self.told_danger or (self.danger is not None and self.danger.chance >= DANGER)
-        return danger or self.feeling.crisis or self.outcry >= OUTCRY or like
+        return danger or self.feeling.crisis or like or (self.outcry >= OUTCRY and not self._matter_of_fact)
+
+    @property
+    def _matter_of_fact(self) -> bool:
+        """Whether strong words are those of the matter: 法院冻结的呢, 过期药是什么垃圾 are answered, and no complaint."""
+        return self.answerable and not self.worded and self.score(Intent.HIGH_STAKES) < COMPLAINT
 
     @property
     def named(self) -> bool:

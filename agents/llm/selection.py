@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
-from agents.answering.reading import readable
 from agents.answering.meaning import Closeness
+from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import Reader
 from agents.llm.base import Request
