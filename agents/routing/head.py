@@ -38,9 +38,9 @@ class Head:
     anchors: Anchors
     vectors: Matrix
     mean: Vector
-    meaning: NDArray[np.floating]
-    words: NDArray[np.floating]
-    bias: NDArray[np.floating]
+    meaning: Matrix
+    words: Matrix
+    bias: Vector
 
     def scores(self, text: str, vector: Vector | None) -> dict[str, float]:
         """About +1 where the message is like an intent's examples, -1 where it is not.
@@ -73,7 +73,8 @@ def _fitted(anchors: Anchors, vectors: Matrix) -> Head:
     kernel = directions @ directions.T + (words @ words.T).toarray() + 1
     kernel[np.diag_indices_from(kernel)] += RIDGE / _importance(holds, [anchor.weight for anchor in anchors.sentences])
     dual = solve(kernel, np.where(holds, 1.0, -1.0), assume_a="pos")
-    return Head(anchors, vectors, mean, directions.T @ dual, words.T @ dual, dual.sum(axis=0))
+    parts = directions.T @ dual, words.T @ dual, dual.sum(axis=0)
+    return Head(anchors, vectors, mean, *map(_single, parts))
 
 
 def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
@@ -88,6 +89,11 @@ def _sparse(anchors: Anchors) -> csr_matrix:
     starts = np.cumsum([0, *(len(buckets) for buckets, _ in found)])
     buckets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return csr_matrix((weights, buckets, starts), shape=(len(found), 1 << BITS))
+
+
+def _single(weights: NDArray[np.floating]) -> Matrix:
+    single: Matrix = np.ascontiguousarray(weights, dtype=np.float32)
+    return single
 
 
 def _direction(difference: Matrix) -> Matrix:
