@@ -44,7 +44,7 @@ async def test_a_tenants_sentence_moves_its_own_router_and_no_other(embedder: Em
     own = await learnt(heads, "a", EXAMPLES)
     vector = await embedder.query(SENTENCE)
     asked = Intent.TICKET
-    assert own.scores(vector, ())[asked] > shipped.scores(vector, ())[asked] + 0.2
+    assert own.scores(SENTENCE, vector)[asked] > shipped.scores(SENTENCE, vector)[asked] + 0.2
     assert heads.of("b", {}) is shipped
     assert heads.of("a", EXAMPLES) is own
     assert heads.of("a", {}) is shipped
