@@ -105,7 +105,9 @@ class CareAgent:
             return Bid(Intent.HIGH_STAKES, turn.danger.chance, "like a danger, and nothing is found", Rank.CLAIMS)
         if turn.answerable:
             return None
-        return Bid(Intent.HIGH_STAKES, turn.claim(Intent.HIGH_STAKES), "like a complaint, and nothing is found", Rank.CLAIMS)
+        return Bid(
+            Intent.HIGH_STAKES, turn.claim(Intent.HIGH_STAKES), "like a complaint, and nothing is found", Rank.CLAIMS
+        )
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""
