@@ -6,11 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.routing.anchors import Anchor, read_anchors, shipped_anchors
-<<<<<<< HEAD
-=======
-from agents.routing.classifier import ModelClassifier, parse_intents
 from agents.routing.contrasts import contrasts
->>>>>>> b45de17 (Vectors of the new sentences ship; weights are single precision)
 from agents.routing.head import fit_head
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
