@@ -19,8 +19,8 @@ OUTCRY = 0.5
 """From which somebody is in danger; and from which they are beside themselves by words alone.
 Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85 one in four.
 """
-COMPLAINT = 0.15
-"""The router's score below which a message is unlike all complaints."""
+COMPLAINT = 0.1
+"""The claim below which a message is unlike all complaints."""
 SURE = 0.97
 """What is said in so many words."""
 TEMPERATURE = 0.25
@@ -119,8 +119,8 @@ class TurnEvidence:
 
     @property
     def _matter_of_fact(self) -> bool:
-        """Whether strong words are those of the matter: 法院冻结的呢, 过期药是什么垃圾 are answered, and no complaint."""
-        return self.answerable and not self.worded and self.score(Intent.HIGH_STAKES) < COMPLAINT
+        """Whether strong words are those of the matter: 法院冻结的呢, 过期药是什么垃圾 complain of nothing."""
+        return self.answerable and not self.worded and self.claim(Intent.HIGH_STAKES) < COMPLAINT
 
     @property
     def named(self) -> bool:

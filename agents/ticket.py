@@ -49,7 +49,7 @@ class TicketAgent:
             return None
         if Intent.TICKET in ticket_asked(turn.question.text):
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
-        if turn.documented:
+        if turn.answerable:  # who asks how is told how; who wants it done says so
             return None
         return Bid(Intent.TICKET, turn.claim(Intent.TICKET), "is like a request to act", Rank.CLAIMS)
 
