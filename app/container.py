@@ -37,7 +37,6 @@ from app.chat.session import Sessions
 from app.conversations.access import Access
 from app.db.conversation_holders import HolderRepository
 from app.db.conversations import ConversationRepository
-from app.db.documents import DocumentRepository
 from app.db.gaps import GapRepository, note
 from app.db.keys import KeyRepository
 from app.db.lock import DataDirLock
@@ -50,13 +49,18 @@ from app.db.usage import UsageRepository, count
 from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
 from app.desk.assembly import HumanDesk
+from app.documents.ingestion import IngestionService
+from app.documents.job_queue import JobQueue
+from app.documents.job_repository import JobRepository
+from app.documents.jobs import DocumentJobs
+from app.documents.repository import DocumentRepository
+from app.documents.runner import JobRunner
 from app.errors import Overloaded
 from app.http.strangers import Strangers
 from app.intents import Heads
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
-from app.knowledge_ops.ingestion import IngestionService
 from app.knowledge_ops.search import CalibratedSearch, Searches
 from app.knowledge_ops.sentences import SentenceLearner
 from app.limits.assembly import open_attempts, open_limits
@@ -130,6 +134,9 @@ class Container:
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
+        alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
+        self.document_runner = JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone)
+        self.document_jobs = DocumentJobs(JobRepository(base.database), self.document_runner.wake)
         self.desk = HumanDesk.over(
             base.database, settings, conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
@@ -299,7 +306,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
         retention = Retention(base.database, settings.retention_days, base.embeddings)
-        stack.callback(start_jobs(searches, retention).shutdown, wait=False)
+        stack.callback(start_jobs(searches, retention, base.labels).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))
@@ -310,6 +317,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
         stack.push_async_callback(container.desk.close)
+        stack.push_async_callback(container.document_runner.close)
         await container.desk.start()
         container.outbox.start()
+        container.document_runner.start(container.ready)
         yield container

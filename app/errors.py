@@ -11,6 +11,7 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── RateLimited             429
 ├── HeadTooLarge            431
 ├── BatchRejected           422
+├── FileRejected            422, or what the reason has
 ├── Overloaded              503
 │   └── QueueTimeout        503
 └── ShuttingDown            503
@@ -78,6 +79,16 @@ class BatchRejected(AppError):
     code = "batch_rejected"
 
 
+class FileRejected(AppError):
+    """The one file of an upload was not taken; status: that of the reason, which was met before."""
+
+    code = "file_rejected"
+
+    def __init__(self, message: str, *, code: str | None = None, status: int = 422, **details: Any) -> None:
+        super().__init__(message, code=code, **details)
+        self.status = status
+
+
 class RateLimited(AppError):
     """Too much within a time; `details["retry_after"]` are the seconds until it may be tried again."""
 
@@ -111,6 +122,7 @@ STATUS: dict[type[Exception], int] = {
     PayloadTooLarge: 413,
     HeadTooLarge: 431,
     BatchRejected: 422,
+    FileRejected: 422,
     RateLimited: 429,
     Overloaded: 503,
     QueueTimeout: 503,
@@ -213,7 +225,7 @@ def status_of(error: Exception) -> int:
 
 def describe(error: Exception) -> Description:
     """The public side of any error; of an unknown one only that it happened."""
-    status = status_of(error)
+    status = error.status if isinstance(error, FileRejected) else status_of(error)
     if isinstance(error, AppError):
         return Description(status, error.code, error.message, error.details)
     if isinstance(error, knowledge_errors.InvalidDocument):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from app.db.labelling import LabelRepository
 from app.knowledge_ops.search import Searches
 from app.retention.service import Retention
 
@@ -15,11 +16,16 @@ RETENTION_FIRST_MINUTES = 10
 """After the start, so that a server which is restarted every day deletes too."""
 
 
-def start_jobs(searches: Searches, retention: Retention) -> AsyncIOScheduler:
+VALIDITY_SECONDS = 10
+"""How late a document may come into force, or go out of it."""
+
+
+def start_jobs(searches: Searches, retention: Retention, labels: LabelRepository) -> AsyncIOScheduler:
     """Starts all schedules on the running event loop; `shutdown` of the result stops them."""
     scheduler = AsyncIOScheduler(job_defaults={"coalesce": True, "max_instances": 1})
     scheduler.add_job(searches.catch_up, "interval", minutes=CALIBRATION_MINUTES, id="calibration")
     soon = datetime.now(UTC) + timedelta(minutes=RETENTION_FIRST_MINUTES)
     scheduler.add_job(retention.run, "interval", hours=RETENTION_HOURS, next_run_time=soon, id="retention")
+    scheduler.add_job(labels.turn, "interval", seconds=VALIDITY_SECONDS, id="validity")
     scheduler.start()
     return scheduler

@@ -15,7 +15,6 @@ from app.api import (
     desk,
     desk_help,
     desk_socket,
-    documents,
     gaps,
     handoff,
     handoff_socket,
@@ -31,6 +30,8 @@ from app.api import (
 from app.api.direct import include_directly
 from app.api.error_handlers import install_error_handlers
 from app.container import open_container
+from app.documents import api as documents
+from app.documents import jobs_api as document_jobs
 from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -59,7 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(title=TITLE, lifespan=lifespan, openapi_url=None, middleware=_middleware(settings))
     install_error_handlers(app)
     include_directly(app, chat.router)
-    staff = documents, gaps, performance, profile, tickets, webhooks
+    staff = documents, document_jobs, gaps, performance, profile, tickets, webhooks
     people = desk, desk_help, desk_socket, handoff, handoff_socket
     for resource in (openai, conversations, search, *people, *staff, health, prometheus, docs):
         app.include_router(resource.router)

@@ -8,9 +8,9 @@ from pathlib import Path
 from loguru import logger
 
 import knowledge
+from app.documents.types import FileReport
 from app.knowledge_ops.assembly import KnowledgeBase
 from app.knowledge_ops.files import find_files
-from app.knowledge_ops.ingestion import FileReport
 from app.knowledge_ops.progress import IngestionBar
 from app.settings import Settings
 from knowledge.errors import Unavailable
@@ -39,7 +39,7 @@ async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -
 
 
 async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
-    files = find_files([FOLDER])
+    files = find_files([FOLDER], folder="")
     reports: list[FileReport] = []
     logger.bind(tenant=tenant, count=len(files)).info("taking the sample documents in")
     with IngestionBar(len(files), "首次启动，导入示例知识库") as bar:

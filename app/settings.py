@@ -92,6 +92,7 @@ class Settings(BaseSettings):
     retention_usage_days: Days = Field(0, description="每日用量计数保留的天数；0 为不删")
     retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
     retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
+    retention_jobs_days: Days = Field(30, description="导入任务结束多少天后删除其记录，文档不受影响；0 为不删")
     retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
     retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 
@@ -144,6 +145,9 @@ class Settings(BaseSettings):
     chunk_max_tokens: int = Field(300, ge=20, description="片段最多 token 数")
     chunk_overlap_tokens: int = Field(50, ge=0, description="相邻片段重叠的 token 数")
     max_upload_bytes: int = Field(20 * 1024 * 1024, ge=1024, description="单个文件的字节上限")
+    upload_wait: float = Field(
+        2.0, ge=0, le=60, description="上传文档时最多等几秒：到时都能检索了就返回 201，否则返回 202 和后台任务"
+    )
     parse_workers: int = Field(
         4, ge=1, le=32, description="最多几个进程同时解析文件；一个租户最多占用其中一半（至少一个）"
     )

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
+from app.documents.types import FileOutcome, FileReport
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
-from app.knowledge_ops.files import FoundFile, Skipped, find_files
-from app.knowledge_ops.ingestion import FileOutcome, FileReport
+from app.knowledge_ops.files import FoundFile, SamePath, Skipped, find_files
 from app.knowledge_ops.progress import IngestionBar
 from app.private import keep_private
 from app.settings import Settings, load_settings
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         skipped: Counter[Skipped] = Counter()
-        files = find_files(options.paths, lambda path, why: _skip(skipped, path, why))
+        files = find_files(options.paths, lambda path, why: _skip(skipped, path, why), options.folder)
         settings = load_settings()
         keep_private(settings.data_dir)
         lock = DataDirLock(settings.data_dir)
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lock.release()
     except FileNotFoundError as error:
         print(f"找不到文件或目录：{error}", file=sys.stderr)
-    except KnowledgeError as error:
+    except (KnowledgeError, SamePath) as error:
         print(str(error), file=sys.stderr)
     return 1
 
@@ -68,6 +68,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入"
+    )
+    parser.add_argument(
+        "--folder", metavar="目录", help="文档路径开头的目录；不给时用目录自己的名字，单个文件用它所在目录的名字"
     )
     parser.add_argument("--category", help="文档分类；不给时取目录下第一层子目录名")
     parser.add_argument("--tag", action="append", dest="tags", metavar="TAG", help="文档标签，可重复")
@@ -115,7 +118,9 @@ def _report(reports: list[FileReport], skipped: Counter[Skipped], waited: float)
         detail = f"：{report.error}" if report.error else f"（{report.chunks} 个片段）"
         if report.same_as:
             detail = f"（内容与《{report.same_as}》相同）"
-        print(f"{_LABELS[report.outcome]}  {report.name}{detail}")
+        if report.previous:
+            detail += f"，替换了《{report.previous.path}》第 {report.previous.version} 版"
+        print(f"{_LABELS[report.outcome]}  {report.path}{detail}")
         for notice in report.notices:
             print(f"      {notice.message}")
     count = Counter(report.outcome for report in reports)

@@ -17,7 +17,9 @@ from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/webhooks", tags=["Webhook"], route_class=GuardedRoute)
 
-EventName = Literal["handoff.queued", "handoff.resolved", "ticket.created", "gap.detected"]
+EventName = Literal[
+    "handoff.queued", "handoff.resolved", "ticket.created", "gap.detected", "document.ready", "document.failed"
+]
 
 
 Url = Annotated[str, CLEANED, Field(min_length=8, max_length=2000)]

@@ -24,6 +24,8 @@ from app.db.models import (
     Document,
     DocumentVersion,
     Embedding,
+    IngestionJob,
+    IngestionOriginal,
     KbState,
     KnowledgeGap,
     OutboxEvent,
@@ -143,6 +145,7 @@ GROWING = (
     ),
     Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
     Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
+    Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
     Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
 )
 """What belongs to a row by a foreign key, as turns do to their conversation, goes with it and needs no line."""
@@ -155,6 +158,7 @@ STAYING: Mapping[type[Base], str] = {
     Document: "the knowledge base: an administrator adds and deletes",
     Content: "goes with the last version that has it",
     StoredChunk: "of current versions only",
+    IngestionOriginal: "goes once its file is in, refused or cancelled",
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     DeskStaff: "one row a member of staff",

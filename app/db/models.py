@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base as Base
@@ -23,6 +23,9 @@ from app.db.ticket_models import Ticket as Ticket
 from app.db.ticket_models import TicketEvent as TicketEvent
 from app.db.ticket_models import Webhook as Webhook
 from app.db.ticket_models import WebhookDelivery as WebhookDelivery
+from app.documents.tables import IngestionFile as IngestionFile
+from app.documents.tables import IngestionJob as IngestionJob
+from app.documents.tables import IngestionOriginal as IngestionOriginal
 
 
 class KbState(Base):
@@ -41,16 +44,27 @@ class KbState(Base):
 
 
 class Document(Base):
-    """A document as it stands at the head revision. `revision` is the one that brought its current version."""
+    """A document as it stands at the head revision. `revision` is the one that brought what searches find of it.
+
+    `identity`, `path` and `external_id`: see `app.documents.types.Filing`; `live`: whether it was within its validity
+    when that was last looked at, which is what the indexes hold.
+    """
 
     __tablename__ = "documents"
 
     tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    name: Mapped[str]
+    identity: Mapped[str]
+    name: Mapped[str] = mapped_column(server_default="")
+    path: Mapped[str] = mapped_column(server_default="")
+    external_id: Mapped[str] = mapped_column(server_default="")
     title: Mapped[str]
     category: Mapped[str]
     tags: Mapped[list[str]]
+    url: Mapped[str] = mapped_column(server_default="")
+    valid_from: Mapped[datetime | None]
+    valid_until: Mapped[datetime | None]
+    live: Mapped[bool] = mapped_column(server_default=true())
     media_type: Mapped[str]
     size: Mapped[int]
     content_hash: Mapped[str] = mapped_column(String(64))
@@ -60,7 +74,7 @@ class Document(Base):
     updated_at: Mapped[datetime]
 
     __table_args__ = (
-        UniqueConstraint("tenant_id", "name"),
+        UniqueConstraint("tenant_id", "identity", name="uq_documents_tenant_id_name"),  # of before it was renamed
         Index(None, "tenant_id", "content_hash"),
         Index(None, "tenant_id", "category"),
     )

@@ -18,7 +18,14 @@ from app.db.outbox import Event
 
 KIND = "webhook"
 """Of the outbox events."""
-EVENTS = ("handoff.queued", "handoff.resolved", "ticket.created", "gap.detected")
+EVENTS = (
+    "handoff.queued",
+    "handoff.resolved",
+    "ticket.created",
+    "gap.detected",
+    "document.ready",
+    "document.failed",
+)
 """What may be subscribed to."""
 
 

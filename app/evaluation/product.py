@@ -28,7 +28,7 @@ from app.errors import AppError, describe
 from app.evaluation.grounding import cited_texts, full_text
 from app.ids import new_id
 from app.knowledge_ops.assembly import embeddings_path
-from app.knowledge_ops.files import find_files
+from app.knowledge_ops.files import SamePath, find_files
 from app.knowledge_ops.progress import IngestionBar
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration, KnowledgeError
@@ -152,6 +152,8 @@ async def _ingest(container: Container, paths: Sequence[Path]) -> None:
         files = find_files(paths)
     except FileNotFoundError as error:
         raise InvalidConfiguration(f"找不到文件或文件夹 {error}") from error
+    except SamePath as error:
+        raise InvalidConfiguration(str(error)) from error
     if not files:
         raise InvalidConfiguration("给出的文件夹里没有可以导入的文件")
     with IngestionBar(len(files), "导入") as bar:

@@ -10,17 +10,18 @@ from functools import partial
 from pathlib import Path
 
 from app import shipped_vectors
-from app.db.documents import DocumentRepository
 from app.db.embedding_cache import KeptEmbeddings, SqliteEmbeddingCache
 from app.db.engine import Database
 from app.db.feed import IndexFeed
 from app.db.knowledge import KnowledgeRepository
+from app.db.labelling import LabelRepository
 from app.db.migrate import upgrade
 from app.db.shared_embeddings import DatabaseEmbeddingCache
+from app.documents.ingestion import IngestionService
+from app.documents.repository import DocumentRepository
 from app.knowledge_ops.backlog import Indexing
-from app.knowledge_ops.following import RemoteFollower
+from app.knowledge_ops.following import Follower, RemoteFollower
 from app.knowledge_ops.indexer import Indexer
-from app.knowledge_ops.ingestion import IngestionService
 from app.retrieval import chunk_options, embedder_options, sandbox_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
@@ -44,6 +45,8 @@ class KnowledgeBase:
     embedder: Embedder
     analyzer: Analyzer
     ingestion: IngestionService
+    labels: LabelRepository
+    follower: Follower
     indexer: Indexer | None
     embeddings: KeptEmbeddings
 
@@ -102,9 +105,9 @@ async def open_knowledge(
             indexer = Indexer(feed, knowledge, ingestor, embedder, open_index, on_revision)
             stack.push_async_callback(indexer.close)
             await indexer.start()
-        follower = indexer or RemoteFollower(feed)
-        ingestion = IngestionService(documents, knowledge, ingestor, follower, wait_seconds)
-        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, indexer, cache)
+        follower, labels = indexer or RemoteFollower(feed), LabelRepository(database)
+        ingestion = IngestionService(documents, knowledge, labels, ingestor, follower, wait_seconds)
+        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, labels, follower, indexer, cache)
 
 
 def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:

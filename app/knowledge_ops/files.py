@@ -11,13 +11,22 @@ from pathlib import Path
 from knowledge.parsing.registry import PARSERS
 
 
+class SamePath(Exception):
+    """Two files would be one document."""
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file with the document name it gets. `category` is the first folder below the one that was given, or ""."""
+    """A file with the path that its document gets. `category` is the first folder below the one given, or ""."""
 
     path: Path
-    name: str
+    place: str
     category: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file name alone."""
+        return self.place.rpartition("/")[2]
 
     def read(self, max_bytes: int) -> bytes:
         """The content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, for a link too."""
@@ -32,32 +41,38 @@ class Skipped(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
-def find_files(paths: Iterable[Path], skipped: Callable[[Path, Skipped], None] | None = None) -> list[FoundFile]:
+def find_files(
+    paths: Iterable[Path], skipped: Callable[[Path, Skipped], None] | None = None, folder: str | None = None
+) -> list[FoundFile]:
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them, and of files without a parser. A document is known by its file name. Where two files of
-    one call share it, the later one gets its folders in front: `网点-说明.md`. Raises FileNotFoundError.
+    `skipped` is told of them, and of files without a parser. A document's path begins with the name of the folder that
+    was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which
+    may be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(path)
         if path.is_file():
-            files: Iterable[tuple[Path, str, tuple[str, ...]]] = [(path.resolve(), path.name, ())]
+            files: Iterable[tuple[Path, tuple[str, ...]]] = [(path.resolve(), (path.name,))]
+            root = _plain(path).parent.name
         else:
-            files = _walk(path.resolve(), skipped or (lambda _path, _why: None))
-        for file, name, below in files:
-            if name in found:
-                name = "-".join((*below, name))
-            while name in found:
-                name = f"{file.parent.name}-{name}"
-            found[name] = FoundFile(file, name, below[0] if below else "")
+            files, root = _walk(path.resolve(), skipped or (lambda _path, _why: None)), _plain(path).name
+        for file, below in files:
+            place = "/".join(part for part in (root if folder is None else folder, *below) if part)
+            earlier = found.setdefault(place, FoundFile(file, place, below[0] if len(below) > 1 else ""))
+            if earlier.path != file:
+                raise SamePath(
+                    f"{earlier.path} 与 {file} 在知识库里的路径都是 {place}，会成为同一篇文档："
+                    "请分两次导入，用 --folder 给它们不同的目录"
+                )
     return list(found.values())
 
 
-def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
-    """Files with their names and the folders between `root` and them."""
+def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Files with the folders between `root` and them, and their names."""
     for file in sorted(_below(root)):
         below = file.relative_to(root).parts
         if any(part.startswith(".") for part in below):
@@ -67,7 +82,7 @@ def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tupl
         elif file.suffix.lower() not in PARSERS:
             skipped(file, Skipped.UNSUPPORTED)
         elif file.is_file():
-            yield file, file.name, below[:-1]
+            yield file, below
 
 
 def _below(root: Path) -> Iterator[Path]:
@@ -75,6 +90,10 @@ def _below(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root, followlinks=False):
         yield from (Path(folder, name) for name in files)
         yield from (path for name in folders if (path := Path(folder, name)).is_symlink())
+
+
+def _plain(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() gives a link the name of what it leads to
 
 
 def _open_no_link(path: str, flags: int) -> int:

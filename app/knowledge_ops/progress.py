@@ -26,15 +26,16 @@ class IngestionBar:
         self._bar.close()
 
     def each(self, files: Iterable[FoundFile], max_bytes: int) -> Iterator[tuple[str, bytes]]:
-        """Names and contents, read one at a time."""
+        """Paths and contents, read one at a time."""
         for file in files:
-            yield file.name, file.read(max_bytes)
+            self._bar.set_postfix_str(f"{file.name} 解析中")
+            yield file.place, file.read(max_bytes)
             self._finished += 1
             self._move_to(self._finished)
 
     def step(self, name: str, done: int, total: int) -> None:
         """See `knowledge.ingest.Progress`."""
-        self._bar.set_postfix_str(f"{name} {done}/{total} 片段", refresh=False)
+        self._bar.set_postfix_str(f"{name} 向量 {done}/{total} 片段", refresh=False)
         self._move_to(self._finished + done / (total + 1))
 
     def _move_to(self, position: float) -> None:

@@ -68,7 +68,8 @@ def kill(target: Target) -> None:
 
 async def store(admin: httpx.AsyncClient, name: str, text: str) -> httpx.Response:
     """Uploads one document."""
-    return await admin.post("/api/v1/knowledge/documents", files={"files": (name, text.encode())})
+    files = {"files": (name, text.encode())}
+    return await admin.post("/api/v1/knowledge/documents", params={"wait": 30}, files=files)
 
 
 async def ask(client: httpx.AsyncClient) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from httpx import AsyncClient
 
 from scripts.attacks.base import Report, Target
+from scripts.attacks.uploads import upload
 
 _HTML = (
     "<script>alert(1)</script>",
@@ -159,9 +160,9 @@ async def attack(target: Target) -> Report:
 
 async def stored(admin: AsyncClient, documents: list[str]) -> None:
     """Takes plain text in; it answers once this returns."""
-    files = [("files", (f"{number}.txt", text.encode(), "text/plain")) for number, text in enumerate(documents)]
+    files = [(f"{number}.txt", text.encode()) for number, text in enumerate(documents)]
     for start in range(0, len(files), 20):
-        (await admin.post("/api/v1/knowledge/documents", files=files[start : start + 20])).raise_for_status()
+        await upload(admin, files[start : start + 20])
 
 
 async def said(customer: AsyncClient, text: str) -> dict[str, list[str]]:

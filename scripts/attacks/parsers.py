@@ -13,8 +13,9 @@ import httpx
 from scripts.attacks.base import Report, Target
 from scripts.attacks.hostile_files import hostile_files, nested_forms
 from scripts.attacks.process import alive, children, rss_mb
+from scripts.attacks.uploads import PATH as PATH
+from scripts.attacks.uploads import upload
 
-PATH = "/api/v1/knowledge/documents"
 UPLOAD_SECONDS = 600.0
 _STEP = 0.25
 _QUIET_STEPS = 4
@@ -72,13 +73,15 @@ async def abandoned(target: Target, quiet_seconds: float) -> bool:
 async def _refused(client: httpx.AsyncClient, name: str, make: Callable[[], bytes]) -> str:
     """Empty when the file was refused by name or taken; else what happened."""
     try:
-        response = await client.post(PATH, files=[("files", (name, await asyncio.to_thread(make)))])
+        (file,) = await upload(client, [(name, await asyncio.to_thread(make))])
+    except httpx.HTTPStatusError as error:
+        response = error.response
+        named = name in response.json()["error"]["message"]
+        return "" if named and 400 <= response.status_code < 500 else f"{response.status_code} {response.text[:200]}"
     except httpx.HTTPError as error:
         return repr(error)
-    if response.status_code in (201, 202):
-        return ""
-    named = name in response.json()["error"]["message"]
-    return "" if named and 400 <= response.status_code < 500 else f"{response.status_code} {response.text[:200]}"
+    failed = file["status"] != "ready"
+    return str(file) if failed and name not in (file["error"] or {"message": ""})["message"] else ""
 
 
 async def _neighbour(target: Target, sending: Sequence[asyncio.Task[str]]) -> int:
@@ -87,10 +90,10 @@ async def _neighbour(target: Target, sending: Sequence[asyncio.Task[str]]) -> in
     async with target.http(target.other_admin, UPLOAD_SECONDS) as client:
         for number in count():
             file = (f"邻居{number}.md", f"# 说明{number}\n\n签收后七天内可以退货。".encode())
-            response = await client.post(PATH, files=[("files", file)])
+            (report,) = await upload(client, [file])
             if all(task.done() for task in sending):
                 return taken
-            taken += response.status_code in (201, 202)
+            taken += report["status"] == "ready"
             await asyncio.sleep(_STEP)
     raise AssertionError
 

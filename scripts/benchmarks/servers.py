@@ -24,6 +24,7 @@ START_SECONDS = 900.0
 """The first start takes the samples in, a minute without embeddings kept from before."""
 DOCUMENTS_AT_ONCE = 100
 _DOCUMENTS = "/api/v1/knowledge/documents"
+_JOBS = "/api/v1/knowledge/jobs"
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
@@ -121,10 +122,9 @@ def _upload(server: Server, corpus: Path) -> None:
     with httpx.Client(base_url=server.address, timeout=START_SECONDS) as client:
         for start in range(0, len(files), DOCUMENTS_AT_ONCE):
             part = [("files", file) for file in files[start : start + DOCUMENTS_AT_ONCE]]
-            client.post(_DOCUMENTS, files=part).raise_for_status()
+            client.post(_DOCUMENTS, params={"wait": 0}, files=part).raise_for_status()
         deadline = monotonic() + START_SECONDS
-        latest = {"limit": 200}  # the last changed first, and the index follows in order
-        while any(row["status"] != "ready" for row in client.get(_DOCUMENTS, params=latest).json()["items"]):
+        while client.get(_JOBS, params={"unfinished": True}).json()["total"]:
             if monotonic() > deadline:
                 raise OSError("文档没有全部就绪")
             sleep(1)

@@ -7,14 +7,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.db.documents import DocumentRepository
 from app.db.embedding_cache import SqliteEmbeddingCache
 from app.db.engine import Database
 from app.db.feed import IndexFeed
 from app.db.knowledge import KnowledgeRepository
+from app.db.labelling import LabelRepository
 from app.db.migrate import upgrade
+from app.documents.ingestion import IngestionService
+from app.documents.repository import DocumentRepository
 from app.knowledge_ops.indexer import Indexer
-from app.knowledge_ops.ingestion import IngestionService
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
@@ -31,6 +32,7 @@ class KnowledgeBase:
     database: Database
     documents: DocumentRepository
     knowledge: KnowledgeRepository
+    labels: LabelRepository
     feed: IndexFeed
     ingestor: Ingestor
     indexer: Indexer
@@ -63,11 +65,12 @@ async def knowledge_base(
     embedder.cache = cache
     ingestor = Ingestor(embedder, Analyzer(), reader=TrustingReader(limits))
     knowledge, feed, documents = KnowledgeRepository(database), IndexFeed(database), DocumentRepository(database)
+    labels = LabelRepository(database)
     indexer = Indexer(feed, knowledge, ingestor, embedder, open_index or (lambda _: MemoryIndex()), on_revision)
-    ingestion = IngestionService(documents, knowledge, ingestor, indexer, wait_seconds)
+    ingestion = IngestionService(documents, knowledge, labels, ingestor, indexer, wait_seconds)
     await indexer.start()
     try:
-        yield KnowledgeBase(database, documents, knowledge, feed, ingestor, indexer, ingestion, embedder)
+        yield KnowledgeBase(database, documents, knowledge, labels, feed, ingestor, indexer, ingestion, embedder)
     finally:
         await indexer.close()
         embedder.close()

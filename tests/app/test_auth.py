@@ -21,6 +21,7 @@ from fastapi.routing import APIRoute, APIWebSocketRoute
 from loguru import logger
 
 import app.api
+import app.documents
 from app.api.deps import Allow, anyone
 from app.auth.keys import digest_of, new_key
 from app.auth.principal import Role
@@ -85,9 +86,15 @@ async def key_of(container: Container, tenant: str, role: Role) -> dict[str, str
     return shown(key)
 
 
+PACKAGES = (app.api, app.documents)
+
+
 def routes() -> list[tuple[str, APIRoute]]:
     """Method and route of all endpoints, those that the documentation hides included."""
-    modules = [importlib.import_module(f"app.api.{module.name}") for module in pkgutil.iter_modules(app.api.__path__)]
+    names = [
+        f"{package.__name__}.{module.name}" for package in PACKAGES for module in pkgutil.iter_modules(package.__path__)
+    ]
+    modules = [importlib.import_module(name) for name in names]
     routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter)]
     found = [route for router in routers for route in router.routes]
     sockets = [route for route in found if isinstance(route, APIWebSocketRoute)]
@@ -185,7 +192,7 @@ async def test_what_one_tenant_stored_never_answers_another(http: httpx.AsyncCli
     ids = {}
     for tenant, secret in secrets.items():
         files = {"files": ("价格.md", f"# 价格\n\n{secret}。\n".encode())}
-        response = await http.post("/api/v1/knowledge/documents", files=files, headers=keys[tenant])
+        response = await http.post("/api/v1/knowledge/documents?wait=60", files=files, headers=keys[tenant])
         ids[tenant] = response.json()["files"][0]["document_id"]
     for tenant, secret in secrets.items():
         others = [other for other in secrets.values() if other != secret]

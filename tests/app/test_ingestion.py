@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.documents.types import FileOutcome
 from app.errors import NotFound
-from app.knowledge_ops.ingestion import FileOutcome
 from knowledge.errors import EmptyDocument, HostileDocument, UnsupportedType
 from tests.app.knowledge_base import KnowledgeBase, knowledge_base
 

@@ -10,8 +10,8 @@ import pytest
 from app.db.engine import Database
 from app.db.feed import IndexFeed
 from app.db.knowledge import KnowledgeRepository
+from app.documents.types import FileOutcome
 from app.knowledge_ops.following import RemoteFollower
-from app.knowledge_ops.ingestion import FileOutcome
 from knowledge import text
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder

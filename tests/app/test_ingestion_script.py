@@ -63,11 +63,30 @@ def server(settings: Settings) -> Iterator[None]:
 
 
 def test_a_folder_gives_every_file_that_has_a_parser_once(folder: Path) -> None:
-    assert [(file.name, file.category) for file in find_files([folder])] == [
-        ("说明.md", "保修"),
-        ("总则.txt", ""),
-        ("退货-说明.md", "退货"),
+    assert [(file.place, file.category) for file in find_files([folder])] == [
+        ("文档/保修/说明.md", "保修"),
+        ("文档/总则.txt", ""),
+        ("文档/退货/说明.md", "退货"),
     ]
+
+
+def test_a_file_that_is_named_lies_in_its_own_folder(folder: Path) -> None:
+    assert [file.place for file in find_files([folder / "总则.txt"])] == ["文档/总则.txt"]
+    assert [file.place for file in find_files([folder / "总则.txt"], folder="北区")] == ["北区/总则.txt"]
+    assert [file.place for file in find_files([folder / "总则.txt"], folder="")] == ["总则.txt"]
+
+
+def test_two_files_that_would_be_one_document_are_refused_together(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = folder.parent / "南区" / "文档"
+    other.mkdir(parents=True)
+    (other / "总则.txt").write_text("别的内容。", "utf-8")
+    assert main([str(folder), str(other)]) == 1
+    assert "--folder" in capsys.readouterr().err
+    assert main([str(folder)]) == 0
+    assert main([str(other), "--folder", "南区"]) == 0
+    assert "新增  南区/总则.txt" in capsys.readouterr().out
 
 
 def test_a_file_that_is_named_is_taken_whatever_its_type(folder: Path) -> None:
@@ -87,12 +106,12 @@ def test_folders_below_the_given_one_become_categories_unless_one_is_given(setti
     async def categories() -> dict[str, str]:
         async with open_knowledge(settings, owns_index=True) as base:
             rows, _ = await base.documents.page("default")
-            return {row.name: row.category for row in rows}
+            return {row.path: row.category for row in rows}
 
     assert main([str(folder)]) == 0
-    assert asyncio.run(categories()) == {"说明.md": "保修", "退货-说明.md": "退货", "总则.txt": ""}
+    assert asyncio.run(categories()) == {"文档/保修/说明.md": "保修", "文档/退货/说明.md": "退货", "文档/总则.txt": ""}
     assert main([str(folder / "总则.txt"), "--category", "条款", "--tag", "官方"]) == 0
-    assert asyncio.run(categories())["总则.txt"] == "条款"
+    assert asyncio.run(categories())["文档/总则.txt"] == "条款"
 
 
 def test_files_that_nobody_reads_are_named_and_counted(
@@ -128,7 +147,7 @@ def test_one_bad_file_fails_the_run_and_stops_no_other(
     (folder / "空.md").touch()
     assert main([str(folder)]) == 1
     output = capsys.readouterr().out
-    assert "失败  空.md" in output
+    assert "失败  文档/空.md" in output
     assert "新增 3" in output
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import chromadb  # noqa: F401 - slow to import: the fork server does it once
 
 from app.db.lock import DataDirLock
+from app.documents.types import Filing
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.settings import Settings
 from knowledge.index import Snapshot
@@ -108,7 +109,7 @@ async def _work(connection: Connection, data_dir: Path, seed: int) -> None:
         while True:
             number += 1
             name = chance.choice(NAMES)
-            known = await base.documents.named(TENANT, name)
+            known = await base.documents.filed(TENANT, Filing(name))
             if known and chance.random() < 0.2:
                 connection.send(Begin(name, frozenset()))
                 assert await base.ingestion.delete(TENANT, known.id)

@@ -40,7 +40,8 @@ async def product(settings: Settings, files: list[Path]) -> AsyncIterator[httpx.
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
     ):
         for path in random.Random(1).sample(files, len(files)):
-            response = await client.post("/api/v1/knowledge/documents", files={"files": (path.name, path.read_bytes())})
+            file = {"files": (path.name, path.read_bytes())}
+            response = await client.post("/api/v1/knowledge/documents?wait=60", files=file)
             assert response.status_code == 201, response.text
         # After a change the old calibration serves for a moment.
         await (await app.state.container.tenant("default")).retriever.calibrate()

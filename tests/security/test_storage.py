@@ -76,7 +76,7 @@ async def test_so_is_a_document_and_a_comment_on_a_ticket(server: tuple[Target, 
     async with target.http(target.admin) as api:
         commits.new()
         files = {"files": ("保修.md", "# 保修\n\n整机保修一年。".encode())}
-        assert (await api.post("/api/v1/knowledge/documents", files=files)).status_code == 201
+        assert (await api.post("/api/v1/knowledge/documents?wait=60", files=files)).status_code == 201
         assert FULL in commits.new()
         ticket = (await send(api, other_writes(f"s-{uuid4().hex[:8]}")[0])).json()["number"]
         for path, body in (("comments", {"text": "已联系"}), ("transitions", {"to": "in_progress"})):

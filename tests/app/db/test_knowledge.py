@@ -5,11 +5,12 @@ import asyncio
 import pytest
 from sqlalchemy import func, select
 
-from app.db.documents import DocumentRepository
 from app.db.engine import Database
 from app.db.feed import Heads, IndexFeed
 from app.db.knowledge import KnowledgeRepository, StaleDocument
 from app.db.models import Base, Content
+from app.documents.repository import DocumentRepository, Filters
+from app.documents.types import Filing
 from knowledge import text
 from knowledge.types import Chunk
 from tests.app.db.builders import prepared
@@ -150,14 +151,14 @@ async def test_pages_list_the_last_change_first_and_filter_by_category(database:
         await repository.commit("t", item, None)
     page, total = await documents.page("t", limit=2)
     assert ([row.name for row in page], total) == (["n2", "n1"], 3)
-    page, total = await documents.page("t", category="保修", offset=1)
+    page, total = await documents.page("t", Filters(category="保修"), offset=1)
     assert ([row.name for row in page], total) == (["n0"], 2)
 
 
 async def test_a_document_is_indexed_once_the_index_reached_its_revision(database: Database) -> None:
     documents, feed = DocumentRepository(database), IndexFeed(database)
     await KnowledgeRepository(database).commit("t", prepared("a", "内容"), None)
-    row = await documents.named("t", "a")
+    row = await documents.filed("t", Filing("a"))
     assert row is not None
     assert not row.indexed
     await feed.set_indexed("t", 1)

@@ -11,6 +11,8 @@ from sqlalchemy import Connection, select, text
 from app.db.engine import Database
 from app.db.migrate import configured, upgrade
 from app.db.models import Base, WebhookDelivery
+from app.documents.repository import DocumentRepository
+from app.documents.types import Filing
 
 
 async def test_migrations_build_exactly_the_models(database: Database) -> None:
@@ -59,4 +61,39 @@ async def test_deliveries_of_before_are_known_by_what_they_are_about(url: str) -
     async with database.read() as connection:
         rows = await connection.execute(select(WebhookDelivery.id, WebhookDelivery.about))
         assert {row.id: row.about for row in rows} == {"a": "session:s", "b": "gap:g", "c": ""}
+    await database.close()
+
+
+async def test_documents_of_before_keep_their_name_as_path(url: str) -> None:
+    database, moment = Database(url), "'2026-03-01 00:00:00'"
+    async with database.write() as connection:
+        await connection.run_sync(lambda sync: command.upgrade(configured(sync), "0008"))
+        await connection.execute(
+            text(
+                "INSERT INTO documents (tenant_id, id, name, title, category, tags, media_type, size, content_hash, "
+                "version_id, revision, created_at, updated_at) "
+                f"VALUES ('t', 'd', '政策.md', '政策', '', '[]', 'text/markdown', 3, 'h', 'v', 1, {moment}, {moment})"
+            )
+        )
+        await connection.execute(
+            text("INSERT INTO contents (tenant_id, content_hash, data) VALUES ('t', 'h', :data)"), {"data": b"abc"}
+        )
+        await connection.execute(
+            text(
+                "INSERT INTO document_versions (tenant_id, id, document_id, number, content_hash, chunks, created_at) "
+                f"VALUES ('t', 'v', 'd', 1, 'h', 1, {moment})"
+            )
+        )
+        await connection.execute(text("INSERT INTO kb_state VALUES ('t', 1, 1, 'x', 0)"))
+    await upgrade(database)
+    row = await DocumentRepository(database).filed("t", Filing("政策.md"))
+    assert row is not None
+    assert (row.id, row.name, row.path, row.version, row.live, row.indexed) == (
+        "d",
+        "政策.md",
+        "政策.md",
+        1,
+        True,
+        True,
+    )
     await database.close()

@@ -1,0 +1,220 @@
+"""Documents of the knowledge base: upload, list, look at, label, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.api.connection import while_connected
+from app.api.deps import AdminTenant, StaffTenant, Wiring
+from app.api.fields import Offset
+from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
+from app.documents.ingestion import unknown
+from app.documents.job_repository import FileRow, JobRow
+from app.documents.job_schemas import FileReportOut, JobDetail
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
+from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, folder_path
+from app.documents.repository import DocumentRow, Filters
+from app.documents.schemas import (
+    ChunkOut,
+    ChunkPage,
+    DocumentDetail,
+    DocumentOut,
+    DocumentPage,
+    DocumentPatch,
+    VersionOut,
+)
+from app.documents.types import Filing
+from app.errors import BatchRejected, FileRejected, NotFound
+from app.http.routes import GuardedRoute
+
+MAX_BATCH = 10
+"""An upload may be as large as this many files of the largest size allowed."""
+FORM_BYTES = 512 * 1024
+"""Names, paths and ids of files, boundaries and other fields, beside the files."""
+
+MAX_WAIT_SECONDS = 60.0
+
+router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"], route_class=GuardedRoute)
+
+
+def max_bytes(max_file: int) -> int:
+    """Bytes of an upload, given those of a file."""
+    return max_file * MAX_BATCH + FORM_BYTES
+
+
+def _each(description: str, **schema: Any) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", **schema}, "description": description}
+
+
+_UPLOAD_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": _each("文件", format="binary"),
+                        "paths": _each("与 files 一一对应的路径，例如 北区/政策.md", maxLength=MAX_PATH_CHARS),
+                        "external_ids": _each(
+                            "与 files 一一对应的外部编号；有它就按它认文档", maxLength=MAX_EXTERNAL_ID_CHARS
+                        ),
+                        "urls": _each("与 files 一一对应的原文网址"),
+                        "category": {"type": "string", "maxLength": MAX_CATEGORY_CHARS},
+                        "tags": _each("标签", maxLength=MAX_TAG_CHARS),
+                        "question_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
+                        "answer_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
+                        "valid_from": {"type": "string", "format": "date-time"},
+                        "valid_until": {"type": "string", "format": "date-time"},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("", status_code=201, openapi_extra=_UPLOAD_BODY, response_model=JobDetail)
+async def upload(
+    request: Request,
+    response: Response,
+    tenant: AdminTenant,
+    wiring: Wiring,
+    wait: Annotated[
+        float | None, Query(ge=0, le=MAX_WAIT_SECONDS, description="最多等几秒；不给则为 UPLOAD_WAIT")
+    ] = None,
+) -> JobDetail | Response:
+    """Takes files in. 201 once all that were taken answer; 202 with the job that goes on, if that takes longer.
+
+    A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
+    that goes away before it has an answer stops it; files that were taken by then stay.
+    """
+    async with multipart_form(request) as form:
+        files = upload_form(form).incoming(wiring.settings.max_upload_bytes)
+        job_id = await wiring.document_jobs.submit(tenant, files)
+    seconds = wiring.settings.upload_wait if wait is None else wait
+    job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
+    if job is None:
+        await wiring.document_jobs.cancel(tenant, job_id)
+        return Response(status_code=499)  # nobody is there to read it
+    if job.finished_at is None:
+        response.status_code = 202
+    else:
+        _raise_if_nothing_was_taken(job)
+    response.headers["Location"] = f"/api/v1/knowledge/jobs/{job_id}"
+    return JobDetail.of(job)
+
+
+@router.get("", response_model=DocumentPage)
+async def list_documents(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    category: Annotated[str | None, Query(max_length=MAX_CATEGORY_CHARS)] = None,
+    folder: Annotated[
+        str | None, Query(max_length=MAX_PATH_CHARS, description="这个目录和它下面各级目录里的文档")
+    ] = None,
+    tag: Annotated[str | None, Query(max_length=MAX_TAG_CHARS)] = None,
+    external_id: Annotated[str | None, Query(max_length=MAX_EXTERNAL_ID_CHARS)] = None,
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> DocumentPage:
+    """One page of documents, the last changed first."""
+    filters = Filters(category, folder_path(folder) if folder else None, tag, external_id)
+    rows, total = await wiring.documents.page(tenant, filters, offset=offset, limit=limit)
+    return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
+
+
+@router.get("/{document_id}", response_model=DocumentDetail)
+async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) -> DocumentDetail:
+    """One document with its versions."""
+    row = await _document(wiring, tenant, document_id)
+    versions = await wiring.documents.versions(tenant, document_id)
+    return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
+
+
+@router.patch("/{document_id}", response_model=DocumentDetail)
+async def change_document(
+    document_id: str, body: DocumentPatch, response: Response, tenant: AdminTenant, wiring: Wiring
+) -> DocumentDetail:
+    """Changes what is said of a document, or moves it to another folder; nothing is parsed or embedded again.
+
+    200 once searches know, 202 while the index is still at work.
+    """
+    row = await _document(wiring, tenant, document_id)
+    filing = None
+    if body.folder is not None:
+        folder = folder_path(body.folder)
+        filing = Filing(f"{folder}/{row.name}" if folder else row.name, row.external_id)
+    if not await wiring.ingestion.change(tenant, document_id, body.labels(row), filing):
+        response.status_code = 202
+    return await get_document(document_id, tenant, wiring)
+
+
+@router.delete("/{document_id}", status_code=204)
+async def delete_document(document_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
+    """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
+    return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)
+
+
+@router.get("/{document_id}/chunks", response_model=ChunkPage)
+async def list_chunks(
+    document_id: str,
+    tenant: StaffTenant,
+    wiring: Wiring,
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> ChunkPage:
+    """The pieces that a document was split into, in order."""
+    row = await _document(wiring, tenant, document_id)
+    found = await wiring.documents.chunks(tenant, document_id, offset, limit)
+    items = [ChunkOut.model_validate(chunk, from_attributes=True) for chunk in found]
+    return ChunkPage(items=items, total=row.chunks, offset=offset, limit=limit)
+
+
+@router.get(
+    "/{document_id}/original",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}, "description": "文件原文"}},
+)
+async def get_original(
+    document_id: str,
+    tenant: StaffTenant,
+    wiring: Wiring,
+    version: Annotated[int | None, Query(ge=1, le=2**31, description="不给则为当前版本")] = None,
+) -> Response:
+    """The file as it was uploaded, to be saved: a browser does not show it, since it may hold scripts."""
+    found = await wiring.documents.original(tenant, document_id, version)
+    if found is None:
+        raise unknown(document_id) if version is None else NotFound("没有这篇文档或这个版本", document_id=document_id)
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    return Response(found.data, media_type=found.media_type, headers=headers)
+
+
+async def _document(wiring: Wiring, tenant: str, document_id: str) -> DocumentRow:
+    row = await wiring.documents.get(tenant, document_id)
+    if row is None:
+        raise unknown(document_id)
+    return row
+
+
+def _raise_if_nothing_was_taken(job: JobRow) -> None:
+    errors = [file.error for file in job.files if file.error is not None]
+    if len(errors) < len(job.files):
+        return
+    if len(errors) == 1:
+        (error,) = errors
+        raise FileRejected(error["message"], code=error["code"], status=error["status"], **error["details"])
+    files = [_failed(file) for file in job.files]
+    raise BatchRejected(f"{len(errors)} 个文件都没有导入，第一个的原因：{errors[0]['message']}", files=files)
+
+
+def _failed(file: FileRow) -> dict[str, Any]:
+    return FileReportOut.of(file).model_dump(mode="json")

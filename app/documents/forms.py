@@ -1,0 +1,132 @@
+"""Reading an upload within bounds, before anything of it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, checked_validity
+from app.documents.types import Incoming, Labels
+from app.errors import InvalidRequest
+from knowledge.text import clean
+from knowledge.types import FaqColumns
+
+MAX_FILES = 100
+"""Files in one upload."""
+MAX_FIELDS = 3 * MAX_FILES + 50
+"""Other form fields in one upload: a path, an external id and a URL for each file, and what is said of all."""
+MAX_COLUMN_CHARS = 100
+
+_MOMENT: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadForm:
+    """The files of an upload, each with a path, an external id and a URL, which may be empty."""
+
+    files: tuple[UploadFile, ...]
+    paths: tuple[str, ...]
+    external_ids: tuple[str, ...]
+    urls: tuple[str, ...]
+    labels: Labels
+    columns: FaqColumns | None
+
+    def incoming(self, max_bytes: int) -> Iterator[Incoming]:
+        """The files, read one at a time; one byte over the limit is enough to refuse it."""
+        for file, path, external_id, url in zip(self.files, self.paths, self.external_ids, self.urls, strict=True):
+            name = file.filename or ""
+            place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
+            own = Incoming(place, file.file.read(max_bytes + 1), external_id, Labels(url=url or None), self.columns)
+            yield own.labelled(self.labels)
+
+
+@asynccontextmanager
+async def multipart_form(request: Request) -> AsyncIterator[FormData]:
+    """The form of a request; files over 1 MiB wait on disk, and none is left after the block.
+
+    Raises InvalidRequest for what is no multipart form or has too many parts, and what BodyMiddleware raises.
+    """
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise InvalidRequest("请用 multipart/form-data 上传，文件放在 files 字段里")
+    parser = MultiPartParser(request.headers, request.stream(), max_files=MAX_FILES, max_fields=MAX_FIELDS)
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise InvalidRequest(
+            f"上传内容无法解析：请检查 multipart 格式，一次最多 {MAX_FILES} 个文件", reason=error.message
+        ) from error
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+def upload_form(form: FormData) -> UploadForm:
+    """What was sent, checked. Raises InvalidRequest."""
+    files = tuple(part for part in form.getlist("files") if isinstance(part, UploadFile))
+    if not files:
+        raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
+    urls = tuple(checked_url(url) for url in _parallel(form, "urls", len(files)))
+    labels = Labels(
+        category=_category(form),
+        tags=_tags(form),
+        valid_from=_moment(form, "valid_from"),
+        valid_until=_moment(form, "valid_until"),
+    )
+    checked_validity(labels.valid_from, labels.valid_until)
+    paths, ids = (_parallel(form, name, len(files)) for name in ("paths", "external_ids"))
+    return UploadForm(files, paths, ids, urls, labels, _columns(form))
+
+
+def _parallel(form: FormData, name: str, files: int) -> tuple[str, ...]:
+    """A field that is sent once for each file, in the same order, or not at all."""
+    values = tuple(value for value in form.getlist(name) if isinstance(value, str))
+    if values and len(values) != files:
+        raise InvalidRequest(f"{name} 要与 files 一一对应：有 {files} 个文件，却有 {len(values)} 个 {name}", field=name)
+    return values or ("",) * files
+
+
+def _category(form: FormData) -> str | None:
+    value = form.get("category")
+    if not isinstance(value, str):
+        return None
+    category = clean(value).strip()
+    if len(category) > MAX_CATEGORY_CHARS:
+        raise InvalidRequest(f"category 不能超过 {MAX_CATEGORY_CHARS} 个字")
+    return category
+
+
+def _tags(form: FormData) -> tuple[str, ...] | None:
+    """A field may hold several, separated by commas."""
+    values = [value for value in form.getlist("tags") if isinstance(value, str)]
+    return checked_tags(part for value in values for part in value.replace("，", ",").split(",")) if values else None
+
+
+def _columns(form: FormData) -> FaqColumns | None:
+    """Where tables hold questions and answers; both fields or none."""
+    values = [form.get(field) for field in ("question_column", "answer_column")]
+    question, answer = (clean(value).strip() if isinstance(value, str) else "" for value in values)
+    if not question and not answer:
+        return None
+    if not question or not answer:
+        raise InvalidRequest("question_column 和 answer_column 要一起给")
+    if max(len(question), len(answer)) > MAX_COLUMN_CHARS:
+        raise InvalidRequest(f"question_column 和 answer_column 不能超过 {MAX_COLUMN_CHARS} 个字")
+    return FaqColumns(question, answer)
+
+
+def _moment(form: FormData, name: str) -> datetime | None:
+    value = form.get(name)
+    if not isinstance(value, str) or not value.strip():
+        return None
+    try:
+        return _MOMENT.validate_python(value.strip())
+    except ValidationError as error:
+        raise InvalidRequest(f"{name} 要写成带时区的时间，例如 2026-12-31T00:00:00+08:00", field=name) from error

@@ -1,0 +1,231 @@
+"""Taking documents in and out: idempotent by content, all or nothing per file, a report per file."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.db.knowledge import KnowledgeRepository, StaleDocument
+from app.db.labelling import LabelRepository, PathTaken
+from app.documents.paths import filing as filed
+from app.documents.repository import DocumentRepository, DocumentRow
+from app.documents.types import FileOutcome, FileReport, Filing, Incoming, Labels, Previous
+from app.errors import Conflict, NotFound
+from app.knowledge_ops.following import Follower
+from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
+from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
+from knowledge.sandbox.slots import FairSlots
+from knowledge.types import FaqColumns
+
+MAX_CONCURRENT_FILES = 8
+MAX_FILES_OF_A_TENANT = 2
+"""Files prepared at once, over all requests: a small upload need not wait for a large one to end, nor for another's."""
+
+Committed = Callable[[Any, FileReport], None]
+"""What belongs to the commit of a file; it gets the connection and what will be reported, and raising undoes it all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload:
+    """A file whose path was checked. digest: of its content."""
+
+    tenant: str
+    filing: Filing
+    file: Incoming
+    digest: str
+    progress: Progress | None
+    committed: Committed | None
+
+    def changes(self, known: DocumentRow) -> dict[str, Any]:
+        """The labels that would be others than those known."""
+        given = self.file.labels.given()
+        return {name: value for name, value in given.items() if value != getattr(known, name)}
+
+    def identity(self, known: DocumentRow | None) -> Identity:
+        labels = self.file.labels
+        category = labels.category if labels.category is not None else known.category if known else ""
+        tags = labels.tags if labels.tags is not None else known.tags if known else ()
+        return Identity(known.id if known else secrets.token_hex(8), secrets.token_hex(8), category, tags)
+
+    def together(self, report: FileReport) -> Callable[[Any, int], None] | None:
+        """`committed`, with the revision that the commit makes."""
+        if (committed := self.committed) is None:
+            return None
+        return lambda connection, revision: committed(connection, replace(report, revision=revision))
+
+
+class IngestionService:
+    """Commits to SQL and waits for the index. A file that cannot be taken changes nothing and stops no other file.
+
+    A document is known by its external id, or where it has none by its path; its file name alone says nothing. Of one
+    that is known, the content decides: the same is unchanged, but for labels that are given; another is a new version
+    that replaces the old chunks at once. A new document with content that another has is unchanged, naming that one,
+    because two copies would only crowd out other evidence; that one moves there if it lies in no folder, as all did
+    before documents had any.
+    """
+
+    def __init__(
+        self,
+        documents: DocumentRepository,
+        knowledge: KnowledgeRepository,
+        labels: LabelRepository,
+        ingestor: Ingestor,
+        follower: Follower,
+        wait_seconds: float = 60.0,
+    ) -> None:
+        """`wait_seconds`: how long `add`, `change` and `delete` wait for the index after their commit."""
+        self._documents = documents
+        self._knowledge = knowledge
+        self._labels = labels
+        self._ingestor = ingestor
+        self._follower = follower
+        self._wait_seconds = wait_seconds
+        self._slots = FairSlots(MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT)
+
+    async def add(
+        self,
+        tenant: str,
+        files: Iterable[tuple[str, bytes]],
+        category: str | None = None,
+        tags: tuple[str, ...] | None = None,
+        progress: Progress | None = None,
+        columns: FaqColumns | None = None,
+    ) -> list[FileReport]:
+        """Takes files in, in order, and returns once they answer or `wait_seconds` passed (see `ready`).
+
+        files: paths and contents; read one by one, so a generator keeps one in memory. category, tags: None keeps
+        those of an existing document. columns: see `Incoming`.
+        """
+        labels = Labels(category, tags)
+        sent = (Incoming(path, content, "", labels, columns) for path, content in files)
+        taken = [await self.take(tenant, file, progress) for file in sent]
+        revision = max((report.revision for report in taken), default=0)
+        ready = await self._answers(tenant, revision)
+        return [replace(report, ready=ready and report.error is None) for report in taken]
+
+    async def take(
+        self, tenant: str, file: Incoming, progress: Progress | None = None, committed: Committed | None = None
+    ) -> FileReport:
+        """Takes one file in without waiting for the index. Raises what `committed` raises, and nothing of the file."""
+        try:
+            filing = filed(file.path, file.external_id)
+        except InvalidDocument as error:
+            return FileReport(error.name, FileOutcome.FAILED, error=error)
+        try:
+            async with self._slots.hold(tenant):
+                digest = await asyncio.to_thread(content_hash, file.content)
+                upload = _Upload(tenant, filing, file, digest, progress, committed)
+                while True:
+                    try:
+                        return await self._store(upload)
+                    except (StaleDocument, PathTaken):  # another upload came first: look again at what it left
+                        continue
+        except KnowledgeError as error:
+            return FileReport(filing.path, FileOutcome.FAILED, error=error)
+
+    async def change(
+        self, tenant: str, document_id: str, labels: Mapping[str, Any], filing: Filing | None = None
+    ) -> bool:
+        """Sets labels, and files it elsewhere; True when searches know. Raises NotFound, Conflict."""
+        try:
+            revision = await self._labels.change(tenant, document_id, labels, filing)
+        except PathTaken as error:
+            raise Conflict(f"{error} 已有另一篇文档", code="path_taken", path=str(error)) from error
+        if revision is None:
+            raise unknown(document_id)
+        return await self._answers(tenant, revision)
+
+    async def delete(self, tenant: str, document_id: str) -> bool:
+        """Removes a document; True when searches no longer find it. Raises NotFound."""
+        revision = await self._knowledge.delete(tenant, document_id)
+        if revision is None:
+            raise unknown(document_id)
+        return await self._answers(tenant, revision)
+
+    async def _answers(self, tenant: str, revision: int) -> bool:
+        return revision == 0 or await self._follower.reached(tenant, revision, self._wait_seconds)
+
+    async def _store(self, upload: _Upload) -> FileReport:
+        known = await self._documents.filed(upload.tenant, upload.filing)
+        if known is None:
+            twin = await self._documents.holding(upload.tenant, upload.digest)
+            if twin is None:
+                return await self._commit(upload, None)
+            return await self._relabel(upload, twin) if _moves(twin, upload.filing) else _unchanged(upload, twin)
+        if known.content_hash != upload.digest or upload.file.columns is not None:
+            return await self._commit(upload, known)
+        if upload.changes(known) or known.filing != upload.filing:
+            return await self._relabel(upload, known)
+        return _unchanged(upload, known)
+
+    async def _commit(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
+        prepared = await self._prepared(upload, upload.identity(known))
+        report = FileReport(
+            path=upload.filing.path,
+            outcome=FileOutcome.UPDATED if known else FileOutcome.CREATED,
+            document_id=prepared.document.id,
+            title=prepared.document.title,
+            chunks=len(prepared.chunks),
+            previous=_previous(known),
+            notices=prepared.notices,
+        )
+        replaces, together = known.version_id if known else None, upload.together(report)
+        labels = upload.file.labels
+        revision = await self._knowledge.commit(upload.tenant, prepared, replaces, upload.filing, labels, together)
+        return replace(report, revision=revision)
+
+    async def _prepared(self, upload: _Upload, identity: Identity) -> PreparedDocument:
+        tenant, name, content = upload.tenant, upload.filing.name, upload.file.content
+        columns = upload.file.columns
+        try:
+            return await self._ingestor.prepare(tenant, name, content, identity, upload.progress, columns=columns)
+        except EmbeddingUnavailable:
+            if not await self._follower.by_keywords(tenant):
+                raise
+            return await self._ingestor.prepare(tenant, name, content, identity, columns=columns, embed=False)
+
+    async def _relabel(self, upload: _Upload, known: DocumentRow) -> FileReport:
+        report = replace(
+            _unchanged(upload, known), outcome=FileOutcome.UPDATED, same_as=None, previous=_previous(known)
+        )
+        changes, together = upload.changes(known), upload.together(report)
+        revision = await self._labels.change(upload.tenant, known.id, changes, upload.filing, together)
+        if revision is None:
+            raise StaleDocument(known.path)
+        return replace(report, revision=revision)
+
+
+def unknown(document_id: str) -> NotFound:
+    """The error for a document that is not there."""
+    return NotFound(f"没有编号为 {document_id} 的文档", document_id=document_id)
+
+
+def _moves(twin: DocumentRow, filing: Filing) -> bool:
+    """Whether a document of the same content is this one, before folders or external ids were told.
+
+    Files of folders that shared a name had their folders in front of it: `网点-说明.md`.
+    """
+    if twin.external_id:
+        return False
+    if twin.filing.folder or not filing.folder:
+        return bool(filing.external_id) and twin.path == filing.path
+    return twin.path == filing.name or filing.path.replace("/", "-").endswith(twin.path)
+
+
+def _previous(known: DocumentRow | None) -> Previous | None:
+    return Previous(known.id, known.path, known.version, known.revision, known.updated_at) if known else None
+
+
+def _unchanged(upload: _Upload, known: DocumentRow) -> FileReport:
+    return FileReport(
+        path=upload.filing.path,
+        outcome=FileOutcome.UNCHANGED,
+        document_id=known.id,
+        title=known.title,
+        chunks=known.chunks,
+        revision=known.revision,
+        same_as=known.path if known.filing != upload.filing else None,
+    )

@@ -1,0 +1,41 @@
+"""Uploads that are still at work, and those that were."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app.api.deps import AdminTenant, StaffTenant, Wiring
+from app.api.fields import Offset
+from app.documents.job_schemas import JobDetail, JobOut, JobPage
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/knowledge/jobs", tags=["知识库文档"], route_class=GuardedRoute)
+
+
+@router.get("")
+async def list_jobs(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    unfinished: Annotated[bool, Query(description="只列还没结束的")] = False,
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> JobPage:
+    """Jobs, the latest first."""
+    rows, total = await wiring.document_jobs.page(tenant, unfinished=unfinished, offset=offset, limit=limit)
+    return JobPage(items=[JobOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
+
+
+@router.get("/{job_id}")
+async def get_job(job_id: str, tenant: StaffTenant, wiring: Wiring) -> JobDetail:
+    """One job: the state of each file, its chunks, and how long it will still take."""
+    return JobDetail.of(await wiring.document_jobs.get(tenant, job_id))
+
+
+@router.post("/{job_id}/cancel")
+async def cancel_job(job_id: str, tenant: AdminTenant, wiring: Wiring) -> JobDetail:
+    """Stops the files of a job that are not in the knowledge base yet; the others stay. Of a job that is over nothing
+    changes.
+    """
+    return JobDetail.of(await wiring.document_jobs.cancel(tenant, job_id))

@@ -1,0 +1,212 @@
+"""Reading documents: what is there, in which version, and whether it answers yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, exists, func, select
+
+from app.db.engine import Database
+from app.db.models import Content, Document, DocumentVersion, KbState, StoredChunk
+from app.documents.types import Filing
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A document at the head revision. `indexed`: what is here is what searches find; `live`: it is valid now."""
+
+    id: str
+    name: str
+    title: str
+    path: str
+    external_id: str
+    category: str
+    tags: tuple[str, ...]
+    url: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+    live: bool
+    media_type: str
+    size: int
+    content_hash: str
+    version_id: str
+    version: int
+    chunks: int
+    revision: int
+    indexed: bool
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def filing(self) -> Filing:
+        """Where it is filed."""
+        return Filing(self.path, self.external_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents are listed; None is any. folder: with all below it; "" is all."""
+
+    category: str | None = None
+    folder: str | None = None
+    tag: str | None = None
+    external_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A piece of a document as it is stored; `question`: of a FAQ entry."""
+
+    id: str
+    ordinal: int
+    text: str
+    heading_path: list[str]
+    page: int | None
+    question: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The file of a version, as it was sent."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One version of a document, numbered from 1."""
+
+    id: str
+    number: int
+    content_hash: str
+    chunks: int
+    created_at: datetime
+
+
+NO_FILTERS = Filters()
+
+
+class DocumentRepository:
+    """Queries only; changes go through `KnowledgeRepository`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(
+        self, tenant: str, filters: Filters = NO_FILTERS, *, offset: int = 0, limit: int = 20
+    ) -> tuple[list[DocumentRow], int]:
+        """One page of documents, the last changed first, and how many there are in all."""
+        async with self._database.read() as connection:
+            where = _filtered(tenant, filters, connection.dialect.name)
+            query = _documents(where).order_by(Document.revision.desc(), Document.id).offset(offset).limit(limit)
+            total = (await connection.execute(select(func.count()).select_from(Document).where(where))).scalar_one()
+            return [_row(row) for row in await connection.execute(query)], total
+
+    async def get(self, tenant: str, document_id: str) -> DocumentRow | None:
+        """The document of that id."""
+        return await self._one((Document.tenant_id == tenant) & (Document.id == document_id))
+
+    async def filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
+        """The document that is filed so: of that external id, or where there is none, of that path."""
+        return await self._one((Document.tenant_id == tenant) & (Document.identity == filing.identity))
+
+    async def holding(self, tenant: str, content_hash: str) -> DocumentRow | None:
+        """The oldest document whose current version has that content."""
+        return await self._one((Document.tenant_id == tenant) & (Document.content_hash == content_hash))
+
+    async def versions(self, tenant: str, document_id: str) -> list[VersionRow]:
+        """All versions of a document, the newest first."""
+        query = (
+            select(
+                DocumentVersion.id,
+                DocumentVersion.number,
+                DocumentVersion.content_hash,
+                DocumentVersion.chunks,
+                DocumentVersion.created_at,
+            )
+            .where(DocumentVersion.tenant_id == tenant, DocumentVersion.document_id == document_id)
+            .order_by(DocumentVersion.number.desc())
+        )
+        async with self._database.read() as connection:
+            return [VersionRow(*row) for row in await connection.execute(query)]
+
+    async def chunks(self, tenant: str, document_id: str, offset: int, limit: int) -> list[ChunkRow]:
+        """Some chunks of a document's current version, in order."""
+        columns = [getattr(StoredChunk, name) for name in ChunkRow.__dataclass_fields__]
+        query = select(*columns).where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id)
+        query = query.order_by(StoredChunk.ordinal, StoredChunk.id).offset(offset).limit(limit)
+        async with self._database.read() as connection:
+            return [ChunkRow(*row) for row in await connection.execute(query)]
+
+    async def original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
+        """The file of a version, without a number of the current one."""
+        of = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
+        of &= DocumentVersion.id == Document.version_id if version is None else DocumentVersion.number == version
+        held = (Content.tenant_id == Document.tenant_id) & (Content.content_hash == DocumentVersion.content_hash)
+        query = select(Document.name, Document.media_type, Content.data).join(DocumentVersion, of).join(Content, held)
+        async with self._database.read() as connection:
+            query = query.where(Document.tenant_id == tenant, Document.id == document_id)
+            row = (await connection.execute(query)).first()
+        return None if row is None else Original(*row)
+
+    async def _one(self, where: ColumnElement[bool]) -> DocumentRow | None:
+        query = _documents(where).order_by(Document.created_at, Document.id).limit(1)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+            return _row(row) if row else None
+
+
+def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    version = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.id == Document.version_id)
+    return (
+        select(
+            Document.id,
+            Document.name,
+            Document.title,
+            Document.path,
+            Document.external_id,
+            Document.category,
+            Document.tags,
+            Document.url,
+            Document.valid_from,
+            Document.valid_until,
+            Document.live,
+            Document.media_type,
+            Document.size,
+            Document.content_hash,
+            Document.version_id,
+            DocumentVersion.number.label("version"),
+            DocumentVersion.chunks,
+            Document.revision,
+            (KbState.indexed_revision >= Document.revision).label("indexed"),
+            Document.created_at,
+            Document.updated_at,
+        )
+        .join(DocumentVersion, version)
+        .join(KbState, KbState.tenant_id == Document.tenant_id)
+        .where(where)
+    )
+
+
+def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool]:
+    where = Document.tenant_id == tenant
+    if filters.category is not None:
+        where &= Document.category == filters.category
+    if filters.folder:
+        where &= Document.path.startswith(f"{filters.folder}/", autoescape=True)
+    if filters.external_id is not None:
+        where &= Document.external_id == filters.external_id
+    if filters.tag is not None:
+        items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
+        tags = items(Document.tags).table_valued("value")
+        where &= exists(select(1).select_from(tags).where(tags.c.value == filters.tag))
+    return where
+
+
+def _row(row: Any) -> DocumentRow:
+    values = dict(row._mapping)
+    return DocumentRow(**values | {"tags": tuple(values["tags"])})

@@ -1,0 +1,150 @@
+"""Does the work of jobs: one file of a job after the other, several jobs at once, in turn of tenants."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+
+from loguru import logger
+
+from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT, IngestionService
+from app.documents.job_queue import JobQueue, Lost, committed
+from app.documents.job_rows import Key
+from app.documents.types import FileOutcome, FileReport, Incoming
+from app.errors import describe
+from app.knowledge_ops.following import Follower
+from knowledge.errors import Unavailable
+
+POLL_SECONDS = 1.0
+"""How often SQL is asked for what other processes accepted, cancelled or left behind."""
+BEAT_SECONDS = 0.5
+"""How often progress is written, and a cancellation noticed."""
+INDEX_SECONDS = 60.0
+START_SECONDS = 60.0
+"""For how long work that was left waits for a start: customers are answered before documents are embedded."""
+
+
+class JobRunner:
+    """alone: no other process works on this database, so whatever is at work at the start was left by one that ended.
+
+    A file that fails for a while, as a model is out of reach, is tried again until that is back or it is cancelled.
+    """
+
+    def __init__(self, queue: JobQueue, ingestion: IngestionService, follower: Follower, *, alone: bool) -> None:
+        self._queue = queue
+        self._ingestion = ingestion
+        self._follower = follower
+        self._alone = alone
+        self._worker = secrets.token_hex(8)
+        self._began = datetime.now(UTC)
+        self._busy: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, after: asyncio.Event | None = None) -> None:
+        """Begins with what was left; after: once this is set, or has not been for START_SECONDS."""
+        self._task = asyncio.create_task(self._run(after), name="document jobs")
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self._wake.set()
+
+    async def close(self) -> None:
+        """Stops; what is under way is put back, for the next start or another process."""
+        running = [task for task in (self._task, *self._tasks) if task is not None]
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+    async def _run(self, after: asyncio.Event | None) -> None:
+        if after is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(START_SECONDS):
+                    await after.wait()
+        recovered = False
+        while True:
+            try:
+                if not recovered or not self._alone:
+                    await self._queue.recover(self._worker, self._began if self._alone else None)
+                    recovered = True
+                await self._round()
+            except Exception:  # the database may be away for a while; the task must outlive that
+                logger.exception("document jobs cannot be worked on")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._wake.wait()
+            self._wake.clear()
+
+    async def _round(self) -> None:
+        await self._queue.settle()
+        for tenant in sorted(await self._queue.tenants(), key=lambda tenant: self._busy[tenant]):
+            while self._busy[tenant] < MAX_FILES_OF_A_TENANT and self._busy.total() < MAX_CONCURRENT_FILES:
+                claimed = await self._queue.claim(tenant, self._worker)
+                if claimed is None:
+                    break
+                self._busy[tenant] += 1
+                task = asyncio.create_task(self._work(*claimed), name="document job")
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, key: Key, file: Incoming) -> None:
+        try:
+            revision = await self._taken(key, file)
+        except asyncio.CancelledError:
+            await self._queue.give_back(key, self._worker)
+            raise
+        except Exception as error:  # whatever a file does to a parser of ours, the others go on
+            logger.bind(tenant=key.tenant).opt(exception=error).error("a document was not taken in")
+            await self._queue.fail(key, self._worker, asdict(describe(error)))
+            revision = 0
+        finally:
+            self._busy[key.tenant] -= 1
+            self.wake()
+        if revision:
+            await self._follower.reached(key.tenant, revision, INDEX_SECONDS)
+            await self._queue.settle()
+
+    async def _taken(self, key: Key, file: Incoming) -> int:
+        """The revision that has the file; 0 where none will have it, or not now."""
+        progress = _Progress()
+        together = partial(committed, key=key, worker=self._worker)
+        taking = asyncio.create_task(self._ingestion.take(key.tenant, file, progress.step, together))
+        try:
+            while not (await asyncio.wait({taking}, timeout=BEAT_SECONDS))[0]:
+                if not await self._queue.beat(key, self._worker, progress.done, progress.total):
+                    logger.bind(tenant=key.tenant).info("a document is not taken in: its job was cancelled")
+                    return 0
+            return await self._noted(key, taking.result())
+        except Lost:
+            return 0
+        finally:
+            taking.cancel()
+            await asyncio.gather(taking, return_exceptions=True)
+
+    async def _noted(self, key: Key, report: FileReport) -> int:
+        if isinstance(report.error, Unavailable):
+            await self._queue.give_back(key, self._worker, asdict(describe(report.error)))
+            return 0
+        if report.error is not None:
+            await self._queue.fail(key, self._worker, asdict(describe(report.error)))
+            return 0
+        if report.outcome is FileOutcome.UNCHANGED:
+            await self._queue.unchanged(key, self._worker, report)
+        return report.revision
+
+
+class _Progress:
+    """How far a file came, in chunks."""
+
+    done = total = 0
+
+    def step(self, _: str, done: int, total: int) -> None:
+        """See `knowledge.ingest.Progress`."""
+        self.done, self.total = done, total

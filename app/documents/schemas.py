@@ -1,0 +1,139 @@
+"""Bodies of the documents resource."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from app.api.fields import CLEANED
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags, checked_url, checked_validity
+from app.documents.paths import MAX_PATH_CHARS
+from app.documents.repository import DocumentRow, VersionRow
+
+Status = Literal["ready", "indexing"]
+
+
+class DocumentOut(BaseModel):
+    """A document at the current revision."""
+
+    id: str
+    name: str
+    path: str = Field(description="目录与文件名")
+    folder: str
+    external_id: str | None
+    title: str
+    category: str
+    tags: list[str]
+    url: str | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    valid: bool = Field(description="现在是否在有效期内；不在时检索不到")
+    media_type: str
+    size: int = Field(description="字节")
+    content_hash: str = Field(description="SHA-256")
+    version: int
+    chunks: int
+    status: Status
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: DocumentRow) -> Self:
+        return cls(
+            id=row.id,
+            name=row.name,
+            path=row.path,
+            folder=row.filing.folder,
+            external_id=row.external_id or None,
+            title=row.title,
+            category=row.category,
+            tags=list(row.tags),
+            url=row.url or None,
+            valid_from=row.valid_from,
+            valid_until=row.valid_until,
+            valid=row.live,
+            media_type=row.media_type,
+            size=row.size,
+            content_hash=row.content_hash,
+            version=row.version,
+            chunks=row.chunks,
+            status="ready" if row.indexed else "indexing",
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+
+class DocumentPage(BaseModel):
+    """One page of documents, the last changed first."""
+
+    items: list[DocumentOut]
+    total: int
+    offset: int
+    limit: int
+
+
+class VersionOut(BaseModel):
+    """One version of a document."""
+
+    version: int
+    content_hash: str
+    chunks: int
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: VersionRow) -> Self:
+        return cls(version=row.number, content_hash=row.content_hash, chunks=row.chunks, created_at=row.created_at)
+
+
+class DocumentDetail(BaseModel):
+    """A document with its versions, the newest first."""
+
+    document: DocumentOut
+    versions: list[VersionOut]
+
+
+class ChunkOut(BaseModel):
+    """A piece of a document, as it is searched and cited."""
+
+    id: str
+    ordinal: int
+    text: str
+    heading_path: list[str]
+    page: int | None
+    question: str | None = Field(description="问答表里的问法")
+
+
+class ChunkPage(BaseModel):
+    """One page of a document's chunks, in order."""
+
+    items: list[ChunkOut]
+    total: int
+    offset: int
+    limit: int
+
+
+class DocumentPatch(BaseModel):
+    """What is to be changed; what is left out stays, and null takes a URL or an end of the validity away."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
+    tags: list[str] | None = Field(None, max_length=MAX_TAGS)
+    url: str | None = Field(None, description="原文网址")
+    valid_from: AwareDatetime | None = Field(None, description="从这时起检索得到，要带时区")
+    valid_until: AwareDatetime | None = Field(None, description="到这时检索不到，要带时区")
+    folder: str | None = Field(None, max_length=MAX_PATH_CHARS, description="移到这个目录；空字符串为最上层")
+
+    def labels(self, known: DocumentRow) -> dict[str, Any]:
+        """The labels that were sent, checked. Raises InvalidRequest."""
+        sent = self.model_dump(include=self.model_fields_set - {"folder"})
+        values = {name: value for name, value in sent.items() if value is not None or name.startswith("valid_")}
+        if "tags" in values:
+            values["tags"] = checked_tags(values["tags"])
+        if "url" in sent:
+            values["url"] = checked_url(sent["url"] or "")
+        start, end = (values.get(name, getattr(known, name)) for name in ("valid_from", "valid_until"))
+        checked_validity(start, end)
+        return values

@@ -1,0 +1,134 @@
+"""What a document is filed under, and what became of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from knowledge.errors import KnowledgeError
+from knowledge.types import FaqColumns, Notice
+
+
+class FileOutcome(StrEnum):
+    """What became of one file."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+class FileState(StrEnum):
+    """Where a file of a job stands. INDEXING: it is committed, and searches find it once the index has followed."""
+
+    QUEUED = "queued"
+    PARSING = "parsing"
+    EMBEDDING = "embedding"
+    INDEXING = "indexing"
+    READY = "ready"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+AT_WORK = (FileState.PARSING, FileState.EMBEDDING)
+OPEN = (FileState.QUEUED, *AT_WORK, FileState.INDEXING)
+"""States that a file does not stay in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """Where a document is filed. path: folders and file name, as `app.documents.paths` makes it; external_id: of the
+    system that it comes from, or empty.
+    """
+
+    path: str
+    external_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file name alone."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def folder(self) -> str:
+        """Without the file name; empty at the top."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def identity(self) -> str:
+        """What makes it this document and no other: the external id where there is one, else the path.
+
+        No path begins with a slash, so the two never meet.
+        """
+        return f"//{self.external_id}" if self.external_id else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What is said of a document besides its content; None says nothing and keeps what is known."""
+
+    category: str | None = None
+    tags: tuple[str, ...] | None = None
+    url: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that say something."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A file to be taken in. path: as it was sent, still to be checked; columns: where its tables hold questions and
+    answers; given, a file that is known is read again.
+    """
+
+    path: str
+    content: bytes
+    external_id: str = ""
+    labels: Labels = Labels()
+    columns: FaqColumns | None = None
+
+    def labelled(self, labels: Labels) -> Incoming:
+        """The same file under these labels, besides its own."""
+        return replace(self, labels=replace(labels, **self.labels.given()))
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """What a file replaced: the document as it stood. version is 1 for the first; revision that of the base."""
+
+    document_id: str
+    path: str
+    version: int
+    revision: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """`ready`: searches find it. `same_as`: the path of another document, which already has this content.
+
+    `notices`: what the parser has to say; empty where a file did not have to be read again.
+    """
+
+    path: str
+    outcome: FileOutcome
+    document_id: str = ""
+    title: str = ""
+    chunks: int = 0
+    revision: int = 0
+    ready: bool = False
+    same_as: str | None = None
+    previous: Previous | None = None
+    notices: tuple[Notice, ...] = ()
+    error: KnowledgeError | None = None
+
+    @property
+    def name(self) -> str:
+        """The file name alone."""
+        return self.path.rpartition("/")[2]
