@@ -233,7 +233,7 @@ async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
     client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await chat(client, "退货的运费谁承担")
-    embedder, texts, at_once = container.embedder, list[str](), asyncio.Event()
+    embedder, texts, at_once = container.base.embedder, list[str](), asyncio.Event()
     query = embedder.query
 
     async def watched(text: str) -> Any:
