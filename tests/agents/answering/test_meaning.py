@@ -18,7 +18,7 @@ NOISE, LIFT = (
     "电锤、切割等噪音作业仅限周一至周五。",
     f"搬运货物请使用货梯，{'并按要求保护好轿厢的四壁，' * 8}用完归还钥匙。",
 )
-QUESTION = "周六能敲墙吗"
+QUESTION = "敲墙呢"
 """Shares no word with the sentence that answers."""
 
 
