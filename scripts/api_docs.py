@@ -94,8 +94,12 @@ class Reference:
 
     def _endpoint(self, endpoint: str, operation: Mapping[str, Any]) -> Iterator[str]:
         slug = re.sub(r"\W+", "-", endpoint.lower()).strip("-")
-        yield from (f"### `{endpoint}` {{ #{slug} }}", "", self.titles.get(endpoint, UNTRANSLATED), "")
-        yield from (f"{self._head('who')}：{self.roles[endpoint] or self._head('anybody')}".replace("：", self._colon), "")
+        title = self.titles.get(endpoint, UNTRANSLATED).replace("](#", f"]({GUIDES['zh'].name}#")
+        yield from (f"### `{endpoint}` {{ #{slug} }}", "", title, "")
+        yield from (
+            f"{self._head('who')}：{self.roles[endpoint] or self._head('anybody')}".replace("：", self._colon),
+            "",
+        )
         if parameters := [self._resolved(parameter) for parameter in operation.get("parameters", ())]:
             yield from self._table("parameters")
             for found in parameters:
@@ -168,7 +172,8 @@ class Reference:
 
     @property
     def _writer(self) -> Writer:
-        return Writer(self.language, self._translated)
+        known = {name: pair[self._column] for name, pair in self.words["fields"].items()}
+        return Writer(self.language, self._translated, known)
 
     @property
     def _column(self) -> int:
