@@ -40,7 +40,7 @@ class Writer:
             return f"{self.word('list')}<{self.type_of(schema.get('items', {}))}>".replace("<", "&lt;")
         if isinstance(inner := schema.get("additionalProperties"), Mapping):
             return f"{self.word('map')}<{self.type_of(inner)}>".replace("<", "&lt;")
-        return _FORMATS.get(schema.get("format", ""), schema.get("type", "any"))
+        return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
 
     def fields(self, schema: Schema) -> Iterator[str]:
         """Rows of a table: name, type, whether it has to be there, meaning."""
