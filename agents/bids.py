@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from agents.emotion import CALM, Emotion
-from agents.routing.types import OFF_TOPIC, Band, Intent, Route, Tier
+from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.safety import Safety
 from knowledge.types import Retrieval, Verdict
 
 DANGER = 0.85
-HIGH_STAKES = 0.45
 OUTCRY = 0.5
-"""From which somebody is in danger; and from which they are beside themselves, by the router's score together with the
-feeling, and by words alone.
+"""From which somebody is in danger; and from which they are beside themselves by words alone.
 Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85 one in four.
 """
+COMPLAINT = 0.1
+"""The claim below which a message is unlike all complaints."""
 SURE = 0.97
 """What is said in so many words."""
+TEMPERATURE = 0.25
+"""Of the router's scores, so that they are probabilities: fitted on messages that it had not seen."""
 
 
 class Rank(IntEnum):
@@ -34,6 +37,25 @@ class Rank(IntEnum):
     """Small talk, and what nobody here can help with."""
     LOOKS_UP = 3
     """Whatever may be in the knowledge base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Of a logistic head over a turn: what the message is like, what was found for it (both as logits), whether it
+    stands in a conversation, where its words tell little by themselves, and a bias.
+    """
+
+    like: float
+    found: float
+    later: float
+    bias: float
+
+
+CLAIM = Weights(like=1.4, found=-0.2, later=-3.5, bias=0.7)
+"""One for all that an agent may claim, fitted on 1,000 labelled messages and turns of four authors. With each author
+left out in turn, 2 to 7 of a hundred claims are wrong; of what could be claimed of strangers' messages three in five
+are, by the router alone two, all else being looked up.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +113,14 @@ class TurnEvidence:
     @property
     def urgent(self) -> bool:
         """Whether the customer is in danger, or beside themselves: in words, or by the whole of the message."""
-        like = self.feeling.score >= self.threshold and self.score(Intent.HIGH_STAKES) >= HIGH_STAKES
+        like = self.feeling.score >= self.threshold and self.claim(Intent.HIGH_STAKES) >= OUTCRY
         danger = self.told_danger or (self.danger is not None and self.danger.chance >= DANGER)
-        return danger or self.feeling.crisis or self.outcry >= OUTCRY or like
+        return danger or self.feeling.crisis or like or (self.outcry >= OUTCRY and not self._matter_of_fact)
+
+    @property
+    def _matter_of_fact(self) -> bool:
+        """Whether strong words are those of the matter: 法院冻结的呢, 过期药是什么垃圾 complain of nothing."""
+        return self.answerable and not self.worded and self.claim(Intent.HIGH_STAKES) < COMPLAINT
 
     @property
     def named(self) -> bool:
@@ -113,6 +140,11 @@ class TurnEvidence:
         """Whether the router names the intent, and is sure of it."""
         return self.wants(intent) and self.route.trace.band is Band.HIGH
 
+    @property
+    def documented(self) -> bool:
+        """Whether the message is like a question to the documents too, and these answer it."""
+        return self.answerable and self.wants(Intent.KNOWLEDGE_QA)
+
     def forced(self, intent: str) -> bool:
         """Whether words or rows say so, whatever the message is like."""
         return intent in self.route.trace.forced or (self.worded and self.wants(intent))
@@ -121,14 +153,21 @@ class TurnEvidence:
         """About +1 where the message is like the intent's examples and -1 where it is not; 0 where nobody looked."""
         return self.route.trace.scores.get(intent, 0.0)
 
-    @property
-    def off_topic_lead(self) -> float:
-        """By how much the best off-topic intent is ahead of the best other one."""
+    def likely(self, intents: Collection[str]) -> float:
+        """The probability of one of these by what the message is like; 0 where nobody looked."""
         scores = self.route.trace.scores
-        if not scores:
-            return 0.0
-        others = (score for intent, score in scores.items() if intent not in OFF_TOPIC)
-        return max(scores[intent] for intent in OFF_TOPIC) - max(others)
+        best = max(scores.values(), default=0.0)
+        odds = {intent: math.exp((score - best) / TEMPERATURE) for intent, score in scores.items()}
+        return sum(odds.get(intent, 0.0) for intent in intents) / max(sum(odds.values()), 1.0)
+
+    def claim(self, *intents: str, weights: Weights = CLAIM) -> float:
+        """The probability that the turn is for one of these, with all the evidence."""
+        return chance(
+            weights.like * logit(self.likely(intents))
+            + weights.found * logit(self.found.confidence if self.found else 0.0)
+            + weights.later * bool(self.question.history)
+            + weights.bias
+        )
 
 
 def chance(logit: float) -> float:

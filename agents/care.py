@@ -94,19 +94,20 @@ class CareAgent:
         self._profile = profile or TenantProfile()
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
-        """See `Agent.bid`. What is only like a complaint is one where the knowledge base has nothing to say to it."""
+        """See `Agent.bid`."""
         if turn.feeling.crisis:
             return Bid(Intent.HIGH_STAKES, 1.0, "speaks of ending their life", Rank.URGENT, alone=True)
         if turn.urgent:
             return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "in danger, or beside themselves", Rank.URGENT)
-        score = turn.score(Intent.HIGH_STAKES)
         if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
             return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
         if turn.danger is not None and not turn.answerable:
             return Bid(Intent.HIGH_STAKES, turn.danger.chance, "like a danger, and nothing is found", Rank.CLAIMS)
-        if turn.wants(Intent.HIGH_STAKES) and not turn.answerable:
-            return Bid(Intent.HIGH_STAKES, 0.5 + score / 2, "like a complaint, and nothing is found", Rank.CLAIMS)
-        return None
+        if turn.answerable:
+            return None
+        return Bid(
+            Intent.HIGH_STAKES, turn.claim(Intent.HIGH_STAKES), "like a complaint, and nothing is found", Rank.CLAIMS
+        )
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -13,8 +13,8 @@ from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, Outcome, Question
 from agents.wording.catalogue import say
 
-MENTIONED, LIKE_A_REQUEST = 0.2, 0.4
-"""Scores from which a message that names a person, or does not, asks for one: 人工几点下班 names one."""
+MENTIONED = 0.0
+"""Score from which a message that names a person asks for one: 人工几点下班 only names one."""
 
 
 class EscalationAgent:
@@ -31,18 +31,15 @@ class EscalationAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`; who only speaks of staff asks about them."""
-        score = turn.score(Intent.HUMAN_REQUEST)
         if turn.worded or turn.named:
             return (
                 Bid(Intent.HUMAN_REQUEST, SURE, "asks for a person", Rank.URGENT)
                 if turn.wants(Intent.HUMAN_REQUEST)
                 else None
             )
-        if turn.forced(Intent.HUMAN_REQUEST) and score >= MENTIONED:
+        if turn.forced(Intent.HUMAN_REQUEST) and turn.score(Intent.HUMAN_REQUEST) >= MENTIONED:
             return Bid(Intent.HUMAN_REQUEST, SURE, "names one, and is like a request", Rank.URGENT)
-        if score >= LIKE_A_REQUEST and not turn.answerable:
-            return Bid(Intent.HUMAN_REQUEST, 0.5 + score / 2, "is like a request", Rank.URGENT)
-        return None
+        return Bid(Intent.HUMAN_REQUEST, turn.claim(Intent.HUMAN_REQUEST), "is like a request", Rank.URGENT)
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -207,6 +207,8 @@ class KnowledgeAgent:
             english=english,
             today=today,
             computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
+            vector=question.vector,
+            told=question.told,
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:

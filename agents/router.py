@@ -14,15 +14,13 @@ from agents.routing.decision import Decision, Thresholds, decide, weigh
 from agents.routing.entities import EntityExtractor, Mentions, shipped_extractor
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import Head
-from agents.routing.rules import explicit, ticket_asked
+from agents.routing.rules import explicit, names_person, ticket_asked
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Route, Tier, Trace
 from agents.ticketing.decision import decides
 from agents.types import Question
 
 MAX_RESOLVED = 16
 """Entities of one message that are looked up in the business database."""
-PERSON_GATE = "person"
-"""The gate that forces human_request: whoever writes 人工客服 is offered one, whatever else is asked."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 """Embedders put the languages apart: an English question is far from everything in a Chinese base."""
 
@@ -106,17 +104,14 @@ class Router:
         thresholds = self._parts.thresholds
         text = question.rewrite or question.follow_up or question.searched
         vector = question.vector
-        gates = head.gates(text)
-        forced = set(sure)
-        if PERSON_GATE in gates:
-            forced.add(Intent.HUMAN_REQUEST)
+        forced = sure | ({Intent.HUMAN_REQUEST} if names_person(text) else set())
         evidence = self._parts.evidence
         closeness = None
         if evidence and vector is not None and _CHINESE.search(text):
             closeness = await evidence.closeness(vector)
-        scores = weigh(head.scores(vector, gates), closeness, suggested)
+        scores = weigh(head.scores(text, vector), closeness, suggested)
         decision = decide(scores, forced, thresholds)
-        if vector is None:  # gates alone cannot tell what is off-topic, and the gate of retrieval refuses what is
+        if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
             decision = Decision(decide(on_topic, forced, thresholds).intents, Band.LOW)
         trace = Trace(
@@ -127,7 +122,6 @@ class Router:
             scores,
             thresholds.wanted,
             closeness,
-            gates,
             _ordered(forced),
         )
         return Route(decision.intents, trace, () if vector is not None else ("embedding",))

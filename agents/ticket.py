@@ -49,9 +49,9 @@ class TicketAgent:
             return None
         if Intent.TICKET in ticket_asked(turn.question.text):
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
-        if turn.wants(Intent.TICKET) and not turn.answerable:
-            return Bid(Intent.TICKET, 0.5 + turn.score(Intent.TICKET) / 2, "is like a report", Rank.CLAIMS)
-        return None
+        if turn.answerable:  # who asks how is told how; who wants it done says so
+            return None
+        return Bid(Intent.TICKET, turn.claim(Intent.TICKET), "is like a request to act", Rank.CLAIMS)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -105,7 +105,8 @@ class Question:
     the questions of it, where a model reads several; `follow_up` is what rules make of it; `history` is oldest first,
     and `summary` says what was talked about before it;
     `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
-    once a turn for all that need it, None while the embedder is out of reach.
+    once a turn for all that need it, None while the embedder is out of reach; `told` that of the message behind what
+    was talked about, None where nothing was.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
     `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
@@ -120,6 +121,7 @@ class Question:
     history: tuple[Turn, ...] = ()
     summary: str = ""
     vector: Vector | None = None
+    told: Vector | None = None
     page: Page | None = None
     follow_up: str | None = None
     state: DialogueState = NOTHING_SAID

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from loguru import logger
 
+from agents.answering.meaning import Meaning
 from agents.emotion_head import EmotionHead, fit_emotion_head
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
@@ -61,6 +62,7 @@ from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.knowledge_ops.calibration_set import load_calibration_set
 from app.knowledge_ops.search import CalibratedSearch, Searches
+from app.knowledge_ops.sentences import SentenceLearner
 from app.limits.assembly import open_attempts, open_limits
 from app.llm import LanguageModels
 from app.metrics import Metrics
@@ -154,6 +156,8 @@ class Container:
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
         self.heads = Heads(base.embedder)
+        self._meaning = Meaning(base.embedder)
+        self.sentences = SentenceLearner(self._meaning)
         self._emotions: EmotionHead | None = None
         self._dangers: SafetyHead | None = None
         self.learnt = asyncio.Event()
@@ -190,7 +194,9 @@ class Container:
         if tenant not in self._tenants:
             async with self._opening:
                 if tenant not in self._tenants:
-                    self._tenants[tenant] = self._parts(tenant, await self._searches.open(tenant, self.base), profile)
+                    search = await self._searches.open(tenant, self.base)
+                    self._tenants[tenant] = self._parts(tenant, search, profile)
+                    self.sentences.watch(tenant, search.index)
         parts = self._tenants[tenant]
         if parts.profile is not profile or parts.head is not self.heads.of(tenant, profile.intent_examples):
             parts = self._tenants[tenant] = self._parts(tenant, parts.retriever, profile)
@@ -233,6 +239,8 @@ class Container:
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("screening and routing by rules, trying again")
                 await asyncio.sleep(MAX_RETRY_SECONDS)
+        await self.ready.wait()
+        await self.sentences.settled()
         self.learning = False
 
     async def _fill(self) -> None:
@@ -250,7 +258,7 @@ class Container:
         return Version(parts.retriever.revision, (parts.configuration, parts.retriever.calibrations))
 
     def _parts(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
-        generator = self._models.generator(self.base.analyzer, profile)
+        generator = self._models.generator(self.base.analyzer, profile, self._meaning)
         business = self.business.parts(tenant) if self.business else None
         policy = knowledge_policy(self.settings, profile)
         tickets = CustomerTickets(self.tickets, tenant, self.limits)
@@ -289,7 +297,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
     async with AsyncExitStack() as stack:
         stack.callback(lock.release)
         searches = Searches(settings, labelled)
-        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=searches.follow))
+        followers = [searches.follow]
+
+        def moved(tenant: str, revision: int) -> None:
+            for follow in followers:
+                follow(tenant, revision)
+
+        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
         retention = Retention(base.database, settings.retention_days, base.embeddings)
         stack.callback(start_jobs(searches, retention, base.labels).shutdown, wait=False)
@@ -298,6 +312,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         business = await stack.enter_async_context(open_business(settings, models.main))
         container = Container(settings, base, searches, models, webhooks, business)
         stack.push_async_callback(container.heads.close)
+        stack.push_async_callback(container.sentences.close)
+        followers.append(container.sentences.follow)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
         stack.push_async_callback(container.desk.close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from agents.answering.meaning import Meaning
 from agents.llm.base import Generator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.model import ChatModel, ModelOptions
@@ -44,9 +45,9 @@ class LanguageModels:
         """Whether anything is sent to a model at all."""
         return self.main is not None or self.small is not None
 
-    def generator(self, analyzer: Analyzer, profile: TenantProfile) -> Generator:
-        """Models in order of preference, quotes from the knowledge base in the end."""
-        quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile))
+    def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
+        """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
+        quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile, meaning=meaning))
         if self.main is None:
             return quotes
 

@@ -6,6 +6,7 @@ import hashlib
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from agents.answering.meaning import Meaning
 from agents.knowledge import KnowledgePolicy
 from agents.llm.model import ChatModel
 from agents.llm.registry import GeneratorOptions
@@ -63,10 +64,14 @@ def sandbox_options(settings: Settings) -> SandboxOptions:
 
 
 def generator_options(
-    settings: Settings, analyzer: Analyzer, profile: TenantProfile, model: ChatModel | None = None
+    settings: Settings,
+    analyzer: Analyzer,
+    profile: TenantProfile,
+    model: ChatModel | None = None,
+    meaning: Meaning | None = None,
 ) -> GeneratorOptions:
     """How answers are put together."""
-    return GeneratorOptions(analyzer, settings.max_source_count, settings.max_chunk_chars, profile, model)
+    return GeneratorOptions(analyzer, settings.max_source_count, settings.max_chunk_chars, profile, model, meaning)
 
 
 def knowledge_policy(settings: Settings, profile: TenantProfile) -> KnowledgePolicy:

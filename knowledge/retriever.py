@@ -120,7 +120,7 @@ class Retriever:
         if context:
             told = continuity.told(question, context)
             forms += _with_translation([told], told)
-        queries = await self._queries(forms, vector, timings)
+        queries = await self._queries(forms, {0: vector, count: context.vector}, timings)
         unseen: tuple[str, ...] = ()
         if page is not None and len(snapshot):
             snapshot, unseen = await self._with_page(snapshot, page, texts, queries, timings)
@@ -262,15 +262,18 @@ class Retriever:
         return await by(self.rerank_fallback, "rerank")
 
     async def _queries(
-        self, forms: Sequence[tuple[str, str | None]], vector: Vector | None, timings: dict[str, float]
+        self, forms: Sequence[tuple[str, str | None]], known: dict[int, Vector | None], timings: dict[str, float]
     ) -> list[Query]:
-        """forms: texts with what they translate; `vector` belongs to the first."""
+        """forms: texts with what they translate; known: by place, embeddings that the caller has."""
         started = perf_counter()
-        vectors: list[Vector | None] = [vector]
+
+        async def vector_of(place: int, text: str) -> Vector:
+            vector = known.get(place)
+            return await self.embedder.query(text) if vector is None else vector
+
+        vectors: list[Vector] | list[None]
         try:
-            if vector is None:
-                vectors = [await self.embedder.query(forms[0][0])]
-            vectors += [await self.embedder.query(text) for text, _ in forms[1:]]
+            vectors = await asyncio.gather(*(vector_of(place, text) for place, (text, _) in enumerate(forms)))
         except EmbeddingUnavailable:
             vectors = [None] * len(forms)
         timings["embed"] = _milliseconds(started)

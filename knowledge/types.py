@@ -181,9 +181,9 @@ class Filter:
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a conversation is about when a message comes: the questions before it, the oldest first, the title of
-    the article that the last answer rested on, the documents and
-    sections that the last answer cited, and the documents that the answers before that one did. `message`: what to
-    read behind those questions, where it is not the whole message.
+    the article that the last answer rested on, the documents and sections that the last answer cited, and the documents
+    that the answers before that one did. `message`: what to read behind those questions, where it is not the whole
+    message. `vector`: the embedding of `continuity.told`, where the caller has it.
     """
 
     questions: tuple[str, ...] = ()
@@ -192,6 +192,7 @@ class Context:
     sections: frozenset[tuple[str, str]] = frozenset()
     earlier: frozenset[str] = frozenset()
     message: str = ""
+    vector: Vector | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.questions)

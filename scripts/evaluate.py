@@ -53,7 +53,7 @@ from knowledge.types import Chunk, Context, Filter, PageText, Retrieval, Vector
 from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
-from scripts.evaluation.through_chat import chat_set_report, dialogues_report
+from scripts.evaluation.through_chat import chat_set_report, dialogues_report, routing_through_chat
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
@@ -193,6 +193,8 @@ async def _evaluate(arguments: argparse.Namespace, settings: Settings) -> dict[s
         report |= await dialogues_report(arguments, settings)
     if arguments.set and arguments.through == "chat":
         report |= await chat_set_report(arguments, settings)
+    elif arguments.routing and arguments.through == "chat":
+        report |= await routing_through_chat(arguments, settings)
     elif any(getattr(arguments, task) for task in _PART_BY_PART):
         report |= await _evaluate_parts(arguments, settings)
     return report
@@ -301,7 +303,10 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
     )
     chat.add_argument("--show", type=int, default=0, metavar="N", help="打印前 N 个没答对的轮次")
     chat.add_argument(
-        "--through", choices=("parts", "chat"), default="parts", help="--set 的问题只经检索与回答，或整个对话"
+        "--through",
+        choices=("parts", "chat"),
+        default="parts",
+        help="--set 的问题、--routing 的消息只经一部分，或整个对话",
     )
     chat.add_argument("--cache", type=Path, default=Path(".cache"), metavar="DIR", help="向量缓存，默认 .cache")
 
@@ -313,14 +318,15 @@ def _misuse(options: argparse.Namespace) -> str:
         return f"请给出 {'、'.join(f'--{task}' for task in tasks)} 之一"
     if not options.set and (options.out_of_domain or options.baselines or options.metamorphic):
         return "--out-of-domain、--baselines 和 --metamorphic 要与 --set 一起用"
-    if bool(options.set) == bool(options.dialogues) and options.run:
-        return "--run 要与 --set 或 --dialogues 之一一起用"
+    routed = bool(options.routing) and options.through == "chat"
+    if [bool(options.set), bool(options.dialogues), routed].count(True) != 1 and options.run:
+        return "--run 要与 --set、--dialogues 或 --routing … --through chat 之一一起用"
     if options.docs and not options.dialogues:
         return "--docs 要与 --dialogues 一起用"
-    if options.through == "chat" and (not options.set or options.baselines or options.metamorphic):
-        return "--through chat 要与 --set 一起用，不能带 --baselines、--metamorphic"
-    if bool(options.routing) != bool(options.kb):
-        return "--routing 和 --kb 要一起用"
+    if options.through == "chat" and (not (options.set or routed) or options.baselines or options.metamorphic):
+        return "--through chat 要与 --set 或 --routing 一起用，不能带 --baselines、--metamorphic"
+    if bool(options.routing) != bool(options.kb or routed):
+        return "--routing 要与 --kb 或 --through chat 一起用"
     for path in (options.run, options.json):
         if path and not path.resolve().parent.is_dir():  # not after minutes of work
             return f"没有文件夹 {path.resolve().parent}"

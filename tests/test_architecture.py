@@ -57,7 +57,6 @@ READERS_ELSEWHERE = {
     "prompting",
     "router",
     "routing/amounts",
-    "routing/anchors",
     "routing/entities",
     "routing/rules",
     "ticketing/decision",

@@ -8,7 +8,7 @@ from functools import cache
 from agents.answering.choosing import ENOUGH_CHARS
 from agents.llm.base import Request
 from agents.llm.quotable import without_orders
-from agents.llm.selection import Quote, SentenceSelector
+from agents.llm.selection import Quote, SentenceSelector, passages_of
 from agents.llm.sentences import split_sentences
 from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer
@@ -26,7 +26,8 @@ def curated_answer(request: Request) -> tuple[str, str]:
     text = without_orders(request.fragments[0].chunk.text)
     if len(text) <= ENOUGH_CHARS or not _WHOLE.isdisjoint(answer_types(request.question)):
         return text, text
-    quotes = _selector().select(replace(request, fragments=request.fragments[:1], page=None))
+    alone = replace(request, fragments=request.fragments[:1], page=None)
+    quotes = _selector().select(alone, passages_of(alone), {})
     if not quotes:
         return text, text
     source = request.fragments[0].chunk.text

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+import numpy as np
+
 from agents.answering.clauses import applying
+from agents.answering.meaning import Closeness
 from agents.answering.rows import Cell, Row, row_of
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import Reader, Wanted, models
@@ -15,11 +18,21 @@ from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, un
 from agents.understanding.answer_type import AnswerType, holds
 from knowledge.text import fold
 
-HEADING_WEIGHT = 0.9
-CONTEXT_WEIGHT = 0.4
-ROW_CONTEXT_WEIGHT = 0.6
-"""What the line above a sentence says of it counts less than the sentence, and its section's heading less than that;
-a row of a table is closer to it, for it does not repeat what the table is about."""
+TERMS_WEIGHT, OWN_WEIGHT = 0.63, 0.37
+HEADING_WEIGHT, OWN_HEADING_WEIGHT = 0.88, -0.36
+CONTEXT_WEIGHT, ROW_CONTEXT_WEIGHT = 0.95, 1.31
+UNMET = -0.13
+FIRST_WEIGHT, ROW_WEIGHT, RANK_WEIGHT = 0.2, 0.16, -0.38
+MEANING_WEIGHTS = 9.8, 6.7
+"""Of the shares of the question's and of the message's own terms in a sentence, in its heading, and in what stands
+above both, which a row of a table does not repeat; of a type of answer that is asked for and not there; of the first
+fragment, of a row, and of the place of the fragment; and of how much nearer than the mean of all sentences it is to the
+message alone, and behind what was talked about, as cosines.
+
+Fitted with the types of answer as a softmax over the sentences of a turn (L2 .01) on 671 turns of the dialogues of four
+companies. With each of these left out in turn the best sentence holds the answer in .74 of them; by words alone in .70,
+and by weights set by hand before in .67 (of 626).
+"""
 TYPE_WEIGHTS = {
     AnswerType.AMOUNT: 0.25,
     AnswerType.QUANTITY: 0.1,
@@ -32,10 +45,9 @@ TYPE_WEIGHTS = {
     AnswerType.STEPS: 0.05,
     AnswerType.LIST: 0.05,
 }
-LIST_WEIGHT = 0.1
-RANK_WEIGHT = 0.2
-MAX_RANK = 3
-"""A fragment behind the best one counts less, and those behind the fourth no less than it."""
+TYPES_WEIGHT = 1.35
+MAX_RANK = 4
+"""Fragments behind the fifth count no less than it."""
 OTHER_MODEL = 0.7
 """What a document about another model says counts less: the suction of YS-V8 where YS-V8 Max is asked for."""
 
@@ -44,8 +56,8 @@ OTHER_MODEL = 0.7
 class Scored:
     """A unit, or the rows of a table that belong together.
 
-    `score` is between 0 and about 1.7; `terms` of the question that it or its heading holds; `met`: types of answer;
-    `shown`: its sentences as a reader sees them, one to one.
+    `score` is a little above 0 where nothing fits and seldom above 2; `terms` of the question that it or its heading
+    holds; `met`: types of answer; `shown`: its sentences as a reader sees them, one to one.
     """
 
     unit: Unit
@@ -124,14 +136,23 @@ def _score(
     heading = reader.held(unit.heading or _section(unit.passage), wanted)
     told = f"{_units_of_measure(unit)}{text}" if is_row else text
     met = frozenset(kind for kind in wanted.kinds if holds(kind, told))
-    score = wanted.share(terms) + HEADING_WEIGHT * wanted.share(heading - terms)
+    score = TERMS_WEIGHT * wanted.share(terms) + OWN_WEIGHT * wanted.own_share(terms)
+    score += HEADING_WEIGHT * wanted.share(heading - terms) + OWN_HEADING_WEIGHT * wanted.own_share(heading - terms)
     score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
-    score += sum(TYPE_WEIGHTS[kind] for kind in met) + LIST_WEIGHT * (wanted.way and unit.is_list)
-    score += 0.05 * (unit.indices[0] == 0)
-    score /= (1 + sum(map(len, shown)) / 1500) * (1 + RANK_WEIGHT * min(rank, MAX_RANK))
+    score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
+    score += ROW_WEIGHT * is_row + FIRST_WEIGHT * (rank == 0) + RANK_WEIGHT * min(rank, MAX_RANK) / MAX_RANK
     if wanted.models and not _same_model(f"{_context(unit.passage)}\n{unit.heading}", text, wanted.models):
         score *= OTHER_MODEL
     return Scored(unit, score, terms | heading, met, shown)
+
+
+def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
+    """The units, best first, their scores with what their nearest sentences mean; near: empty where nobody knows."""
+    if scored and near:
+        cosines = np.array([np.max([near[text] for text in item.unit.in_place], axis=0) for item in scored])
+        ahead = (cosines - cosines.mean(axis=0)) @ MEANING_WEIGHTS
+        scored = [replace(item, score=item.score + float(more)) for item, more in zip(scored, ahead, strict=True)]
+    return sorted(scored, key=lambda item: -item.score)
 
 
 def _same_model(context: str, text: str, asked: frozenset[str]) -> bool:

@@ -20,10 +20,15 @@ _EXACT = _MEASURED | {AnswerType.CONTACT}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names."""
+    """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names.
+
+    Terms that no fragment holds weigh nothing, for they tell none from the other; `own` are those of the message, not
+    of the questions before it.
+    """
 
     question: str
     weights: dict[str, float]
+    own: frozenset[str]
     kinds: tuple[AnswerType, ...]
     models: frozenset[str]
 
@@ -45,6 +50,10 @@ class Wanted:
     def share(self, terms: frozenset[str]) -> float:
         """Of the question's terms given."""
         return sum([self.weights[term] for term in terms])
+
+    def own_share(self, terms: frozenset[str]) -> float:
+        """The same of the message alone."""
+        return self.share(terms & self.own) / (self.share(self.own) or 1.0)
 
 
 class Reader:
@@ -69,15 +78,22 @@ class Reader:
         weights |= {term: idf.get(term, usual) for term in content or ({} if earlier else request.terms)}
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
+        held = frozenset[str]().union(*(self._occurring(text).among(weights) for text in _texts(request)))
+        weights = {term: weight * (term in held) for term, weight in weights.items()}
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
         kinds = kinds or answer_types(request.context.rpartition("\n")[2])
         named = models(request.question) or models(request.context)
-        return Wanted(fold(question), shares, kinds, named)
+        return Wanted(fold(question), shares, frozenset(content) & shares.keys(), kinds, named)
 
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""
         return self._occurring(text).among(wanted.weights)
+
+
+def _texts(request: Request) -> list[str]:
+    """Each fragment with what is above it."""
+    return [f"{chunk.context}\n{chunk.question or ''}\n{chunk.text}" for chunk in request.chunks.values()]
 
 
 def _as_written(text: str, request: Request) -> str:

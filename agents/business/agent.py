@@ -25,8 +25,8 @@ from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
 from agents.wording.catalogue import say
 
-LIKE_OWN_DATA = 0.6
-"""Score from which somebody who is not signed in is asked to, though the knowledge base has an answer."""
+OWN = 0.8
+"""A claim from which somebody who is not signed in is asked to, though the knowledge base has an answer."""
 ATTEMPTS = 2
 """Statements of a language model for one question: the second may mend what was wrong with the first."""
 
@@ -58,14 +58,13 @@ class BusinessAgent:
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
         """See `Agent.bid`."""
-        if not turn.wants(Intent.BUSINESS_QUERY):
-            return None
-        if turn.forced(Intent.BUSINESS_QUERY) or turn.named:
+        if turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY)):
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
-        score = turn.score(Intent.BUSINESS_QUERY)
-        if turn.answerable and not turn.question.caller and score < LIKE_OWN_DATA:
+        claim = turn.claim(Intent.BUSINESS_QUERY)
+        known = turn.documented or (turn.answerable and claim < OWN)
+        if known and not turn.question.caller:  # not asked to sign in for what anybody may know
             return None
-        return Bid(Intent.BUSINESS_QUERY, 0.5 + score / 2, "is like a question about own data", Rank.CLAIMS)
+        return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`. Raises BusinessUnavailable.

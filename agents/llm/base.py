@@ -8,7 +8,7 @@ from datetime import date
 from typing import Protocol
 
 from agents.types import Turn, Usage
-from knowledge.types import Candidate, Chunk
+from knowledge.types import Candidate, Chunk, Vector
 
 PAGE = -1
 """The fragment number of the customer's page, which is cited as [0]."""
@@ -23,8 +23,8 @@ class Request:
     it. `context` are the questions before this one, a line each, where the customer may lean on them; `asked` is how
     the customer put it, where that differs. `history` is oldest first, `summary` says what was talked about before it.
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
-    `computed` what
-    the fragments and a day in the question make together, so that a model need not count; empty without.
+    `computed` what the fragments and a day in the question make together, so that a model need not count; empty
+    without. `vector` is the question's embedding, `told` that of it behind what was talked about.
     """
 
     question: str
@@ -40,6 +40,8 @@ class Request:
     english: bool = False
     today: date | None = None
     computed: str = ""
+    vector: Vector | None = None
+    told: Vector | None = None
 
     def candidate(self, fragment: int) -> Candidate:
         """A fragment, or the page. Raises IndexError."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from agents.answering.meaning import Meaning
 from agents.llm.base import Generator
 from agents.llm.model import ChatModel
 from agents.profile import TenantProfile
@@ -17,7 +18,7 @@ class GeneratorOptions:
     """What providers are built from.
 
     analyzer: the tenant's; max_sources: fragments cited at most; max_chunk_chars: of a fragment in a prompt;
-    model: what writes, for those that need one.
+    model: what writes, for those that need one; meaning: of sentences, None chooses them by their words alone.
     """
 
     analyzer: Analyzer
@@ -25,12 +26,13 @@ class GeneratorOptions:
     max_chunk_chars: int = 800
     profile: TenantProfile = field(default_factory=TenantProfile)
     model: ChatModel | None = None
+    meaning: Meaning | None = None
 
 
 def _extractive(options: GeneratorOptions) -> Generator:
     from agents.llm.extractive import ExtractiveGenerator
 
-    return ExtractiveGenerator(options.analyzer, options.max_sources)
+    return ExtractiveGenerator(options.analyzer, options.max_sources, options.meaning)
 
 
 def _openai(options: GeneratorOptions) -> Generator:

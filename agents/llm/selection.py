@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
+from agents.answering.meaning import Closeness
 from agents.answering.reading import readable
-from agents.answering.scoring import Scored, scored_units
+from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import Reader
 from agents.llm.base import Request
 from agents.llm.sentences import Sentence
@@ -55,19 +56,30 @@ class SentenceSelector:
         self._reader = Reader(analyzer)
         self._max_sources = max_sources
 
-    def select(self, request: Request) -> list[Quote]:
-        """The best quotes, those of the best fragment first; empty when nothing may be quoted."""
-        passages = _distinct([passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()])
+    def select(self, request: Request, passages: Sequence[Passage], near: Closeness) -> list[Quote]:
+        """The best quotes, those of the best fragment first; empty when nothing may be quoted.
+
+        passages: see `passages_of`; near: what their sentences mean beside the question, empty where nobody knows.
+        """
         wanted = self._reader.wanted(request)
-        scored = [
-            item for rank, passage in enumerate(passages) for item in scored_units(passage, rank, wanted, self._reader)
-        ]
-        scored.sort(key=lambda item: -item.score)
+        scored = by_meaning(
+            [
+                item
+                for rank, passage in enumerate(passages)
+                for item in scored_units(passage, rank, wanted, self._reader)
+            ],
+            near,
+        )
         pair = compared(request.question, passages)
         chosen = (side_by_side(scored, pair, self._max_sources) if pair else None) or choose(
             scored, wanted, self._max_sources
         )
         return [quote for passage in passages if (quote := _quote(passage, chosen))]
+
+
+def passages_of(request: Request) -> list[Passage]:
+    """What may be quoted of the fragments of a request, best first."""
+    return _distinct([passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()])
 
 
 def _quote(passage: Passage, chosen: Sequence[Scored]) -> Quote | None:

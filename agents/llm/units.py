@@ -36,6 +36,12 @@ class Passage:
         """The last heading above the fragment."""
         return self.chunk.heading_path[-1] if self.chunk.heading_path else ""
 
+    def in_place(self, index: int) -> str:
+        """A sentence behind what heads it, as it is embedded: 一年 says nothing, 保修期：一年 does."""
+        heading = self.headings[index] or self.chunk.question or self.section
+        said = self.sentences[index].unmarked
+        return f"{heading}：{said}" if heading else said
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -56,6 +62,11 @@ class Unit:
     def heading(self) -> str:
         """The line of the fragment that heads it."""
         return self.passage.headings[self.indices[0]]
+
+    @property
+    def in_place(self) -> tuple[str, ...]:
+        """See `Passage.in_place`."""
+        return tuple(map(self.passage.in_place, self.indices))
 
     @property
     def is_list(self) -> bool:

@@ -1,12 +1,11 @@
 """Example sentences by intent, the data that the router learns from: `agents/anchors/*.yaml` and a tenant's own.
 
-A file has the `intent`, `examples` of it alone, `with` other intents at once, sentences that look like it and are `not`
-it but another, and `gates`: patterns of folded text whose hits count beside the sentence's meaning.
+A file has the `intent`, `examples` of it alone, `with` other intents at once, and sentences that look like it and are
+`not` it but another.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from agents.routing.contrasts import contrasts
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
 
@@ -30,10 +30,9 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What a head is fitted on. `gates`: name -> pattern, in a fixed order."""
+    """What a head is fitted on."""
 
     sentences: tuple[Anchor, ...]
-    gates: Mapping[str, re.Pattern[str]]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -44,7 +43,7 @@ class Anchors:
     def extended(self, own: Iterable[Anchor]) -> Anchors:
         """With a tenant's own sentences, which overrule shipped ones of the same text."""
         merged = {anchor.text: anchor for anchor in (*self.sentences, *own)}
-        return Anchors(tuple(merged.values()), self.gates)
+        return Anchors(tuple(merged.values()))
 
 
 @cache
@@ -52,7 +51,9 @@ def shipped_anchors() -> Anchors:
     """The sentences that come with the project."""
     folder = files("agents") / "anchors"
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".yaml"))
-    return read_anchors([(folder / name).read_text(encoding="utf-8") for name in names])
+    written = read_anchors([(folder / name).read_text(encoding="utf-8") for name in names])
+    made = Anchors(tuple(Anchor(text, frozenset({intent})) for text, intent in contrasts()))
+    return made.extended(written.sentences)
 
 
 def read_anchors(documents: Iterable[str]) -> Anchors:
@@ -60,7 +61,6 @@ def read_anchors(documents: Iterable[str]) -> Anchors:
     declares. Raises InvalidConfiguration.
     """
     intents: dict[str, set[str]] = {}
-    gates: dict[str, re.Pattern[str]] = {}
     try:
         texts = [yaml.safe_load(text) for text in documents]
         known = {*Intent, *(str(data["intent"]) for data in texts)}
@@ -69,15 +69,14 @@ def read_anchors(documents: Iterable[str]) -> Anchors:
                 if unknown := found - known:
                     raise ValueError(f"不认识的意图 {sorted(unknown)}")
                 intents.setdefault(sentence, set()).update(found)
-            gates |= {name: re.compile(pattern) for name, pattern in data.get("gates", {}).items()}
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise InvalidConfiguration(f"意图例句读不懂：{error}") from error
-    return Anchors(tuple(Anchor(text, frozenset(found)) for text, found in intents.items()), gates)
+    return Anchors(tuple(Anchor(text, frozenset(found)) for text, found in intents.items()))
 
 
 def _labelled(data: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
     intent = str(data["intent"])
-    if unknown := data.keys() - {"intent", "gates", "examples", "with", "not"}:
+    if unknown := data.keys() - {"intent", "examples", "with", "not"}:
         raise ValueError(f"不认识的键 {sorted(unknown)}")
     for sentence in data["examples"]:
         yield str(sentence), {intent}

@@ -1,7 +1,8 @@
-"""A linear head per intent over a message's embedding and its gates, fitted at load: weighted ridge regression.
+"""A linear head per intent over a message's embedding and the n-grams of its characters: ridge regression, at load.
 
-Logistic regression was no better on 1,084 labelled messages (macro-F1 .944 and .949 with the same anchors) and takes
-nine times as long to fit.
+The embedding tells what a message is about, the n-grams in what manner it is said: 帮我, 了吗, 怎么. On 1,084 public
+messages they are worth .02 of macro-F1, more than patterns of such words; logistic regression, neighbours and other
+kernels instead of ridge regression changed less than .02.
 """
 
 from __future__ import annotations
@@ -12,44 +13,44 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve
+from scipy.sparse import csr_matrix
 
 from agents.routing.anchors import Anchors
 from agents.routing.types import Intent
+from agents.screening.features import BITS, ngrams
 from knowledge.embeddings.base import Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
 
-EMBEDDING_SCALE = 0.3
-"""Standard deviation of an embedding's coordinates as a feature; a gate weighs GATE_WEIGHT when it hits."""
-GATE_WEIGHT = 0.5
-RIDGE = 30.0
-"""20 to 60 differ by less than .005 of macro-F1, 1 loses .04."""
+RIDGE = 0.67
+"""For features of length 1 each; half and twice of it differ by less than .015 of macro-F1."""
 _UNRELATED = frozenset({Intent.CHITCHAT, Intent.IRRELEVANT, Intent.NONSENSE})
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Fitted weights; safe to share. `anchors` and `vectors` are what it was fitted on, row by row."""
+    """Fitted weights; safe to share. `anchors` and `vectors` are what it was fitted on, row by row.
+
+    `meaning` has shape (dimension, intents), `words` (buckets, intents), `bias` (intents,).
+    """
 
     anchors: Anchors
     vectors: Matrix
     mean: Vector
-    scale: float
-    weights: NDArray[np.floating]
+    meaning: Matrix
+    words: Matrix
+    bias: Vector
 
-    def gates(self, text: str) -> tuple[str, ...]:
-        """Names of the gates that hit."""
-        folded = fold(text)
-        return tuple(name for name, pattern in self.anchors.gates.items() if pattern.search(folded))
-
-    def scores(self, vector: Vector | None, gates: Sequence[str]) -> dict[str, float]:
+    def scores(self, text: str, vector: Vector | None) -> dict[str, float]:
         """About +1 where the message is like an intent's examples, -1 where it is not.
 
-        Without a vector the gates alone speak, as for a sentence of average meaning.
+        Without a vector the words alone speak, as for a sentence of average meaning.
         """
-        meaning = np.zeros_like(self.mean) if vector is None else (vector - self.mean) * self.scale
-        hits = [GATE_WEIGHT * (name in gates) for name in self.anchors.gates]
-        found = np.concatenate([meaning, hits, [1.0]]) @ self.weights
+        buckets, weights = ngrams(fold(text))
+        found = weights @ self.words[buckets] + self.bias
+        if vector is not None:
+            found = found + _direction(vector - self.mean) @ self.meaning
         return dict(zip(self.anchors.labels, found.tolist(), strict=True))
 
     @property
@@ -65,26 +66,37 @@ async def fit_head(embedder: Embedder, anchors: Anchors) -> Head:
 
 
 def _fitted(anchors: Anchors, vectors: Matrix) -> Head:
+    """Solved in the dual, where there are as many equations as examples and not as many as n-grams."""
     mean: Vector = vectors.mean(axis=0)
-    scale = EMBEDDING_SCALE / max(float((vectors - mean).std()), 1e-9)
-    folded = [fold(anchor.text) for anchor in anchors.sentences]
-    gates = [[GATE_WEIGHT * bool(gate.search(text)) for gate in anchors.gates.values()] for text in folded]
-    features = np.hstack([(vectors - mean) * scale, np.array(gates), np.ones((len(folded), 1))])
-    penalty = np.diag([RIDGE] * (features.shape[1] - 1) + [1e-6])
+    directions, words = _direction(vectors - mean), _sparse(anchors)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
-    weights = np.sqrt([anchor.weight for anchor in anchors.sentences])
-    columns = [_ridge(features, penalty, column, weights) for column in holds.T]
-    return Head(anchors, vectors, mean, scale, np.stack(columns, axis=1))
+    kernel = directions @ directions.T + (words @ words.T).toarray() + 1
+    kernel[np.diag_indices_from(kernel)] += RIDGE / _importance(holds, [anchor.weight for anchor in anchors.sentences])
+    dual = solve(kernel, np.where(holds, 1.0, -1.0), assume_a="pos")
+    parts = directions.T @ dual, words.T @ dual, dual.sum(axis=0)
+    return Head(anchors, vectors, mean, *map(_single, parts))
 
 
-def _ridge(
-    features: NDArray[np.float64], penalty: NDArray[np.float64], holds: NDArray[np.bool_], weights: NDArray[np.float64]
-) -> NDArray[np.floating]:
-    """Weights of one intent; its few examples and the many others count by the root of their rarity."""
-    share = min(max(float(holds.mean()), 1e-6), 1 - 1e-6)
-    importance = weights * np.sqrt(np.where(holds, 0.5 / share, 0.5 / (1 - share)))
-    weighted = features * importance[:, None]
-    solution: NDArray[np.floating] = np.linalg.solve(
-        weighted.T @ features + penalty, weighted.T @ np.where(holds, 1.0, -1.0)
-    )
-    return solution
+def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
+    """How much the error of each example counts: by the root of the rarity of its rarest intent."""
+    rarity = holds.sum(axis=0).max() / np.maximum(holds.sum(axis=0), 1)
+    importance: NDArray[np.floating] = np.array(weights) * np.sqrt(np.where(holds, rarity, 0).max(axis=1))
+    return importance
+
+
+def _sparse(anchors: Anchors) -> csr_matrix:
+    found = [ngrams(fold(anchor.text)) for anchor in anchors.sentences]
+    starts = np.cumsum([0, *(len(buckets) for buckets, _ in found)])
+    buckets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return csr_matrix((weights, buckets, starts), shape=(len(found), 1 << BITS))
+
+
+def _single(weights: NDArray[np.floating]) -> Matrix:
+    single: Matrix = np.ascontiguousarray(weights, dtype=np.float32)
+    return single
+
+
+def _direction(difference: Matrix) -> Matrix:
+    """Of length 1: how far a message is from the middle says little, and differs from embedder to embedder."""
+    directions: Matrix = difference / np.maximum(np.linalg.norm(difference, axis=-1, keepdims=True), 1e-9)
+    return directions

@@ -9,6 +9,9 @@ from agents.routing.types import Intent
 from knowledge.text import fold
 
 _SPACE = re.compile(r"[\W_]+")
+_NAMED = re.compile(
+    r"(?P<unwanted>(?:不[要用必]|不需要|无需|别)[转找]?)?(?:人工(?!智能|费|审核|安装|成本)|真人|活人|[转接]接?客服)"
+)
 _PERSON = re.compile(
     r"(?:你好|您好|请|麻烦|快|我|想|要|需要|给|帮|能不能|可以|可不可以|直接|马上|赶紧|现在)*"
     r"(?:转|接|找|要|换|叫|呼叫|联系|进入|接入|切换?到?|需要)?(?:一?下|一?个|你们的?|到|成|给)*"
@@ -72,6 +75,11 @@ def explicit(text: str) -> Intent | None:
     if any(map(_TICKET.fullmatch, (words, _SPACE.sub(" ", folded).strip()))) or _TICKET_FIRST.match(folded):
         return Intent.TICKET
     return Intent.CHITCHAT if small_talk(text) else None
+
+
+def names_person(text: str) -> bool:
+    """Whoever writes 人工客服 is offered one, whatever else is asked; but not of 不用转人工."""
+    return any(not found["unwanted"] for found in _NAMED.finditer(fold(text)))
 
 
 def ticket_asked(text: str) -> frozenset[Intent]:

@@ -79,7 +79,6 @@ class Trace:
     scores: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[Intent, float] = field(default_factory=dict)
     closeness: float | None = None
-    gates: tuple[str, ...] = ()
     forced: tuple[Intent, ...] = ()
 
 

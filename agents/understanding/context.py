@@ -18,4 +18,4 @@ def search_context(question: Question) -> Context:
     if not context:
         return context
     questions = tuple(map(normalised, context.questions))
-    return replace(context, questions=questions, message=without_days(question.searched))
+    return replace(context, questions=questions, message=without_days(question.searched), vector=question.told)

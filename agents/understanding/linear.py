@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.routing.head import EMBEDDING_SCALE
 from knowledge.types import Matrix, Vector
 
+EMBEDDING_SCALE = 0.3
+"""Standard deviation of an embedding's coordinates as a feature."""
 RIDGE = 30.0
+"""20 to 60 hardly differ, 1 is far too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Linear:
 def fit(vectors: Matrix, holds: NDArray[np.bool_], weights: NDArray[np.floating]) -> Linear:
     """vectors: (examples, dimension). holds: (examples, columns). weights: of the examples' errors, shape (examples,).
 
-    The few for which a column holds and the many others count by the root of their rarity, see `agents.routing.head`.
+    The few for which a column holds and the many others count by the root of their rarity.
     """
     mean: Vector = vectors.mean(axis=0)
     scale = EMBEDDING_SCALE / max(float((vectors - mean).std()), 1e-9)

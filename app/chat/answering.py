@@ -14,6 +14,7 @@ from agents.neutral import neutral_events
 from agents.pages import about_page
 from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Usage
+from agents.understanding.context import search_context
 from agents.understanding.facts import keeps_facts
 from agents.understanding.normalise import normalised
 from app.chat.account import Account
@@ -21,6 +22,7 @@ from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
 from app.chat.guard import Guard, Rejected
 from app.metrics import Metrics
+from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.spelling import BaseSpeller
@@ -47,19 +49,24 @@ class Answering:
         self._metrics = metrics
 
     async def run(self, tenant: str, question: Question) -> Events:
-        """See `Agent.run`. One embedding serves all that follows it; what can do without is done meanwhile."""
+        """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about,
+        serve all that follows them; what can do without is done meanwhile.
+        """
         account = Account()
         team = await self._teams(tenant)
         picked = question.rewrite is not None
         question = replace(question, normal=normalised(question.text))
         embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
+        context = search_context(question)
+        told = asyncio.create_task(self._embedded(continuity.told(question.searched, context) if context else None))
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = self.screening.look(question.text) if self.screening else None
             corrected = await spelled(team.speller, question)
-            question = replace(question, vector=await embedding)
+            question = replace(question, vector=await embedding, told=await told)
         finally:
             embedding.cancel()
+            told.cancel()
         account.lap("embed")
         reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
         account.lap("screen")
@@ -89,10 +96,10 @@ class Answering:
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
-    async def _embedded(self, text: str) -> Vector | None:
-        """The turn's one embedding; without it the search tries once more, then goes by keywords and says so."""
+    async def _embedded(self, text: str | None) -> Vector | None:
+        """One of the turn's embeddings; without it the search tries once more, then goes by keywords and says so."""
         try:
-            return await self._embedder.query(text)
+            return None if text is None else await self._embedder.query(text)
         except EmbeddingUnavailable as error:
             logger.opt(exception=error).warning("turn without embedding")
             return None

@@ -20,6 +20,7 @@ from app.evaluation.report import dialogue_report, failures, turn_row
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.evaluation.dataset import load_set
+from scripts.evaluation.routing import decided_report, labelled_rows
 
 
 async def dialogues_report(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
@@ -54,6 +55,22 @@ async def chat_set_report(options: argparse.Namespace, settings: Settings) -> di
     if options.run:
         _write(options.run, [asked_row(one) for group in asked for one in group])
     return asked_report(data, *asked)
+
+
+async def routing_through_chat(options: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    """Figures of `--routing … --through chat`: every message opens a conversation with the sample shop, whose documents
+    and business database are evidence too. Nobody is signed in.
+    """
+    rows, decided = labelled_rows(options.routing), list[tuple[str, ...]]()
+    async with open_product(_setup(options, settings, ())) as product:
+        for number, row in enumerate(tqdm(rows, desc="路由", unit="条", file=sys.stderr, disable=None)):
+            told = await product.ask(f"routing-{number}", row["text"])
+            decision = told.answer.decision if told.answer else None
+            decided.append(decision.intents if decision else ("",))
+    if options.run:
+        given = zip(rows, decided, strict=True)
+        _write(options.run, ({"id": row["id"], "text": row["text"], "intents": intents} for row, intents in given))
+    return {"routing": options.routing.name, "through": "chat"} | decided_report(rows, decided)
 
 
 def _setup(options: argparse.Namespace, settings: Settings, documents: Sequence[Path]) -> Setup:

@@ -16,10 +16,10 @@ from knowledge.types import Vector
 EMBEDDER = HashEmbedder()
 ANCHORS = read_anchors(
     [
-        "intent: knowledge_qa\ngates: {asks: '怎么|多久'}\nexamples: [怎么退货, 退款多久到账, 保修期多久, 怎么开发票]\n"
+        "intent: knowledge_qa\nexamples: [怎么退货, 退款多久到账, 保修期多久, 怎么开发票]\n"
         "with:\n  business_query: [我的订单能退吗，运费怎么算]",
-        "intent: business_query\ngates: {own: '我的'}\nexamples: [我的订单到哪了, 我的积分有多少, 查我的退款]",
-        "intent: human_request\ngates: {person: 人工}\nexamples: [转人工, 找人工客服]",
+        "intent: business_query\nexamples: [我的订单到哪了, 我的积分有多少, 查我的退款]",
+        "intent: human_request\nexamples: [转人工, 找人工客服]",
         "intent: irrelevant\nexamples: [今天天气好吗, 播放一首歌, 讲讲历史]\nnot:\n  knowledge_qa: [下雨天怎么送货]",
         "intent: chitchat\nexamples: [你喜欢什么, 你几岁了, 陪我聊聊]",
     ]

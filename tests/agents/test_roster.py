@@ -181,9 +181,9 @@ def in_turn(team: Roster, text: str, where: Route, probability: float = 0.0, cal
 def test_what_is_only_like_small_talk_is_looked_up_where_it_asks_and_something_is_found(
     everybody: Roster, intent: Intent, agent: str
 ) -> None:
-    assert in_turn(everybody, "今天天气真好", like({intent: 0.5}, intent)) == [agent]
-    assert in_turn(everybody, "两年呢", like({intent: 0.5}, intent), 0.95) == ["knowledge"]
-    assert in_turn(everybody, "两年", like({intent: -0.9}, intent)) == ["knowledge"]
+    assert in_turn(everybody, "今天天气真好", like({intent: -0.3}, intent)) == [agent]
+    assert in_turn(everybody, "两年呢", like({intent: -0.3}, intent), 0.95) == ["knowledge"]
+    assert in_turn(everybody, "两年", like({intent: -0.9, Intent.KNOWLEDGE_QA: -0.4}, intent)) == ["knowledge"]
 
 
 def test_what_is_surely_not_ours_is_told_so_where_nothing_passes_the_gate(everybody: Roster) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.routing.anchors import Anchor, read_anchors, shipped_anchors
+from agents.routing.contrasts import contrasts
 from agents.routing.head import fit_head
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
@@ -39,7 +40,7 @@ def test_the_questions_that_measure_are_no_anchors() -> None:
         "intent: chitchat",
         "intent: chitchat\nexamples: [a]\nnegative: [b]",
         "intent: chitchat\nexamples: [a]\nnot: {nothing: [b]}",
-        "intent: chitchat\nexamples: [a]\ngates: {x: '('}",
+        "intent: chitchat\nexamples: [a]\ngates: {x: y}",
         "- a",
         "{",
     ],
@@ -47,6 +48,12 @@ def test_the_questions_that_measure_are_no_anchors() -> None:
 def test_a_slip_in_a_file_of_anchors_is_told(document: str) -> None:
     with pytest.raises(InvalidConfiguration, match="意图例句"):
         read_anchors([document])
+
+
+def test_every_contrast_is_told_apart_by_its_manner_alone() -> None:
+    made = list(contrasts())
+    assert len(made) == len(dict(made))
+    assert {"帮我取消预订": Intent.TICKET, "怎么取消预订": Intent.KNOWLEDGE_QA}.items() <= dict(made).items()
 
 
 async def test_a_tenants_own_sentences_change_where_its_messages_go() -> None:
@@ -59,5 +66,5 @@ async def test_a_tenants_own_sentences_change_where_its_messages_go() -> None:
 
 async def test_the_same_anchors_give_the_same_head() -> None:
     first, second = [await fit_head(EMBEDDER, ANCHORS) for _ in range(2)]
-    assert (first.weights == second.weights).all()
+    assert (first.meaning == second.meaning).all() and (first.words == second.words).all()
     assert 0 < len(first.unrelated) < len(first.vectors)

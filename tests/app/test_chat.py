@@ -227,3 +227,22 @@ async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncCli
     requests = [line for line in lines if line["event"] == "request"]
     assert [line["path"] for line in requests] == ["/api/v1/chat", "/api/v1/chat/stream"]
     assert all(line["tenant"] == "default" and line["outcome"] and line["request_id"] for line in requests)
+
+
+async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
+    client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await chat(client, "退货的运费谁承担")
+    embedder, texts, at_once = container.base.embedder, list[str](), asyncio.Event()
+    query = embedder.query
+
+    async def watched(text: str) -> Any:
+        texts.append(text)
+        if len(texts) == 2:
+            at_once.set()
+        await asyncio.wait_for(at_once.wait(), 30)
+        return await query(text)
+
+    monkeypatch.setattr(embedder, "query", watched)
+    await chat(client, "退款多久到账", session_id=first["session_id"])
+    assert texts == ["退款多久到账", "退货说明 退货的运费谁承担 退款多久到账"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scripts.evaluate import main
+from scripts.evaluation.routing import decided_report
 from tests.knowledge.evaluation.files import corpus_set, write_rows
 
 
@@ -76,3 +77,20 @@ def test_routing_needs_a_knowledge_base(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit):
         main(["--routing", "messages.jsonl"])
     assert "--kb" in capsys.readouterr().err
+
+
+def test_intents_are_labels_too_and_a_row_without_any_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = routing(capsys, [{"text": "转人工", "intent": "human_request"}], corpus_set(tmp_path / "a"))
+    assert report["macro_f1"] == 1.0
+    write_rows(Path("messages.jsonl"), [{"text": "转人工"}])
+    assert main(["--routing", "messages.jsonl", "--kb", str(tmp_path / "a")]) == 1
+    assert "label" in capsys.readouterr().err
+
+
+def test_the_whole_product_is_measured_by_who_speaks_first() -> None:
+    rows = [{"label": "complaint"}, {"label": "irrelevant"}, {"intents": ["knowledge_qa", "ticket"]}]
+    report = decided_report(rows, [("high_stakes", "knowledge_qa"), ("out_of_scope",), ("knowledge_qa",)])
+    assert (report["accuracy"], report["macro_f1"]) == (0.6667, 0.6667)
+    assert report["confused"] == {"ticket -> knowledge_qa": 1}

@@ -1,0 +1,71 @@
+"""What the sentences of the knowledge base mean, so that 敲墙 finds the sentence on 噪音作业."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+
+import numpy as np
+from cachetools import LRUCache
+from loguru import logger
+
+from agents.llm.base import Request
+from agents.llm.units import Passage, passage_of
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.types import Chunk, Vector
+
+PATIENCE_SECONDS = 0.25
+"""A reply does not wait longer for sentences that were not embedded yet; then words alone choose."""
+REMEMBERED = 20_000
+"""Sentences in memory, 30 MB; the others are read from the embedder's cache on disk."""
+
+Closeness = Mapping[str, tuple[float, float]]
+"""Of a sentence in its place, the cosines with the message alone and behind what was talked about."""
+
+
+class Meaning:
+    """Vectors of sentences, through the embedder's cache: each is embedded once.
+
+    Documents answer before their sentences are embedded, which takes as long as their chunks did; `learn` does it
+    behind.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: LRUCache[str, Vector] = LRUCache(REMEMBERED)
+
+    async def learn(self, chunks: Iterable[Chunk]) -> None:
+        """Embeds what may be quoted of some chunks, questions first. Raises EmbeddingUnavailable."""
+        if self._embedder.has_meaning:
+            texts = dict.fromkeys(text for chunk in chunks for text in _sentences(passage_of(0, chunk)))
+            await self._embedder.passages(list(texts))
+
+    async def closeness(self, request: Request, passages: Sequence[Passage]) -> Closeness:
+        """Of every sentence; empty where the question has no vector, or not all sentences have one in time."""
+        if request.vector is None or not self._embedder.has_meaning:
+            return {}
+        texts = list(dict.fromkeys(text for passage in passages for text in _sentences(passage)))
+        if not await self._knows(texts):
+            return {}
+        asked = np.stack([request.vector, request.vector if request.told is None else request.told], axis=1)
+        near = np.stack([self._known[text] for text in texts]).astype(np.float32) @ asked
+        return {text: (float(alone), float(told)) for text, (alone, told) in zip(texts, near, strict=True)}
+
+    async def _knows(self, texts: Sequence[str]) -> bool:
+        """Whether all vectors are in memory, once those that were not have been looked for."""
+        unknown = [text for text in texts if text not in self._known]
+        if unknown:
+            with suppress(TimeoutError):
+                try:
+                    vectors = await asyncio.wait_for(self._embedder.passages(unknown), PATIENCE_SECONDS)
+                except EmbeddingUnavailable as error:
+                    logger.opt(exception=error).warning("sentences without embedding")
+                    return False
+                self._known.update(zip(unknown, vectors.astype(np.float16), strict=True))
+        return bool(texts) and all(text in self._known for text in texts)
+
+
+def _sentences(passage: Passage) -> list[str]:
+    return [passage.in_place(index) for index in range(len(passage.sentences))]

@@ -1,0 +1,83 @@
+"""Embeds the sentences of what is indexed, behind: documents answer before, by the words of their sentences alone."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from loguru import logger
+
+from agents.answering.meaning import Meaning
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.index import Index
+
+QUIET_SECONDS = 1.0
+"""Without a change of any index: while documents come in, their chunks are embedded first."""
+PART = 16
+"""Chunks between two looks at whether documents come in."""
+
+
+class SentenceLearner:
+    """One task for all tenants. `watch` and `follow` wake it; what failed is tried again at the next of these."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self._meaning = meaning
+        self._indexes: dict[str, Index] = {}
+        self._learnt: dict[str, set[str]] = {}
+        self._changed = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._task: asyncio.Task[None] | None = None
+
+    def watch(self, tenant: str, index: Index) -> None:
+        """From now on what is in this index is learnt. On the event loop."""
+        self._indexes[tenant] = index
+        self._task = self._task or asyncio.create_task(self._run(), name="sentences")
+        self._wake()
+
+    def follow(self, tenant: str, revision: int) -> None:
+        """A tenant's index moved."""
+        if tenant in self._indexes:
+            self._wake()
+
+    async def settled(self) -> None:
+        """Returns once all was learnt, or could not be."""
+        await self._idle.wait()
+
+    async def close(self) -> None:
+        """Stops; what was embedded is kept."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def _wake(self) -> None:
+        self._idle.clear()
+        self._changed.set()
+
+    async def _run(self) -> None:
+        while True:
+            await self._changed.wait()
+            while self._changed.is_set():
+                self._changed.clear()
+                await asyncio.sleep(QUIET_SECONDS)
+            try:
+                for tenant, index in list(self._indexes.items()):
+                    await self._learn(tenant, index)
+            except EmbeddingUnavailable as error:
+                logger.opt(exception=error).warning("sentences are chosen by their words alone")
+            if not self._changed.is_set():
+                self._idle.set()
+
+    async def _learn(self, tenant: str, index: Index) -> None:
+        """What is new in an index, until it changes."""
+        snapshot = index.snapshot()
+        present = snapshot.ids()
+        learnt = self._learnt[tenant] = self._learnt.get(tenant, set()) & present
+        new = sorted(present - learnt)
+        for start in range(0, len(new), PART):
+            if self._changed.is_set():
+                return
+            part = new[start : start + PART]
+            await self._meaning.learn(map(snapshot.chunk, part))
+            learnt.update(part)
