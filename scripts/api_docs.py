@@ -16,11 +16,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import yaml
-from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
 from agents.types import Outcome
-from app.http.routes import allow_of
+from app.http.routes import roles_of
 from app.main import create_app
 from app.settings import Settings
 from scripts.openapi_text import Schema, Writer, anchor
@@ -94,8 +92,12 @@ class Reference:
 
     def _endpoint(self, endpoint: str, operation: Mapping[str, Any]) -> Iterator[str]:
         slug = re.sub(r"\W+", "-", endpoint.lower()).strip("-")
-        yield from (f"### `{endpoint}` {{ #{slug} }}", "", self.titles.get(endpoint, UNTRANSLATED), "")
-        yield from (f"{self._head('who')}：{self.roles[endpoint] or self._head('anybody')}".replace("：", self._colon), "")
+        title = self.titles.get(endpoint, UNTRANSLATED).replace("](#", f"]({GUIDES['zh'].name}#")
+        yield from (f"### `{endpoint}` {{ #{slug} }}", "", title, "")
+        yield from (
+            f"{self._head('who')}：{self.roles[endpoint] or self._head('anybody')}".replace("：", self._colon),
+            "",
+        )
         if parameters := [self._resolved(parameter) for parameter in operation.get("parameters", ())]:
             yield from self._table("parameters")
             for found in parameters:
@@ -168,7 +170,8 @@ class Reference:
 
     @property
     def _writer(self) -> Writer:
-        return Writer(self.language, self._translated)
+        known = {name: pair[self._column] for name, pair in self.words["fields"].items()}
+        return Writer(self.language, self._translated, known)
 
     @property
     def _column(self) -> int:
@@ -190,7 +193,8 @@ class Reference:
 def rendered(root: Path = ROOT) -> dict[Path, str]:
     """What the pages should hold: path from the root -> text."""
     app = create_app(Settings(_env_file=None))
-    document, roles = app.openapi(), roles_of(app)
+    document = app.openapi()
+    roles = {endpoint: " ".join(f"`{role}`" for role in allowed) for endpoint, allowed in roles_of(app).items()}
     words = yaml.safe_load(root.joinpath(WORDS).read_text("utf-8"))
     found = {}
     for language, page in PAGES.items():
@@ -200,24 +204,6 @@ def rendered(root: Path = ROOT) -> dict[Path, str]:
         held = root.joinpath(page).read_text("utf-8")
         found[page] = _MARKED.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[3]}", held)  # type: ignore[misc]
     return found
-
-
-def roles_of(app: FastAPI) -> dict[str, str]:
-    """Endpoint -> the roles of keys that may call it, empty where no key is asked for."""
-    return {
-        f"{method} {route.path_format}": " ".join(f"`{role}`" for role in sorted(allow.roles)) if allow else ""
-        for route in _routes(app)
-        for allow in [allow_of(route.dependant)]
-        for method in route.methods or ()
-    }
-
-
-def _routes(parent: Any) -> Iterator[APIRoute]:
-    for route in parent.routes:
-        if isinstance(route, APIRoute):
-            yield route
-        elif (included := getattr(route, "original_router", None)) is not None:
-            yield from _routes(included)
 
 
 def main() -> int:

@@ -18,10 +18,13 @@ _FORMATS = {"binary": "file", "date-time": "datetime", "date": "date"}
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes in one language, `zh` or `en`. translated: a description of the document in that language."""
+    """Writes in one language, `zh` or `en`. translated: a description of the document in that language; known: what
+    fields of a name are that have no description.
+    """
 
     language: str
     translated: Callable[[str], str]
+    known: Mapping[str, str]
 
     def type_of(self, schema: Schema) -> str:
         """What a value may be; other schemas of the document are links."""
@@ -37,7 +40,7 @@ class Writer:
             return f"{self.word('list')}<{self.type_of(schema.get('items', {}))}>".replace("<", "&lt;")
         if isinstance(inner := schema.get("additionalProperties"), Mapping):
             return f"{self.word('map')}<{self.type_of(inner)}>".replace("<", "&lt;")
-        return _FORMATS.get(schema.get("format", ""), schema.get("type", "any"))
+        return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
 
     def fields(self, schema: Schema) -> Iterator[str]:
         """Rows of a table: name, type, whether it has to be there, meaning."""
@@ -47,7 +50,8 @@ class Writer:
 
     def row(self, name: str, schema: Schema, description: str, *, needed: bool, place: str = "") -> str:
         """A row of a table. place: of a parameter, in a column of its own."""
-        told = [self.translated(description)] if description else []
+        meaning = self.translated(description) if description else self.known.get(name, "")
+        told = [meaning] if meaning else []
         told += [bounds] if (bounds := "，".join(self._bounds(schema))) else []
         joined = ("；" if self.language == "zh" else "; ").join(told)
         if self.language == "en":
