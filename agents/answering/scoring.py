@@ -29,9 +29,9 @@ above both, which a row of a table does not repeat; of a type of answer that is 
 fragment, of a row, and of the place of the fragment; and of how much nearer than the mean of all sentences it is to the
 message alone, and behind what was talked about, as cosines.
 
-Fitted with the types of answer as a softmax over the sentences of a turn (L2 .01) on 585 turns of tests/evaluation. With
-each of the three companies left out in turn the best sentence holds the answer in .75 of them, and in .71 of the turns
-of a shop's other conversations; weights set by hand over words alone reached .67.
+Fitted with the types of answer as a softmax over the sentences of a turn (L2 .01) on 585 turns of tests/evaluation.
+With each of the three companies left out in turn the best sentence holds the answer in .75 of them, and in .71 of the
+turns of a shop's other conversations; weights set by hand over words alone reached .67.
 """
 TYPE_WEIGHTS = {
     AnswerType.AMOUNT: 0.25,
