@@ -57,6 +57,8 @@ from app.documents.repository import DocumentRepository
 from app.documents.runner import JobRunner
 from app.errors import Overloaded
 from app.http.strangers import Strangers
+from app.idempotency.repository import RetryRepository
+from app.idempotency.service import Retries
 from app.intents import Heads
 from app.jobs import start_jobs
 from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
@@ -131,6 +133,7 @@ class Container:
         self.profiles = ProfileRepository(base.database, default_profile(settings))
         self.transcripts = TranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
+        self.retries = Retries(RetryRepository(base.database))
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
@@ -316,6 +319,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         followers.append(container.sentences.follow)
         stack.push_async_callback(container.outbox.close)
         stack.push_async_callback(container.turn_log.close)
+        stack.push_async_callback(container.retries.close)
         stack.push_async_callback(container.desk.close)
         stack.push_async_callback(container.document_runner.close)
         await container.desk.start()

@@ -14,6 +14,7 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── FileRejected            422, or what the reason has
 ├── Overloaded              503
 │   └── QueueTimeout        503
+├── DatabaseUnavailable     503
 └── ShuttingDown            503
 """
 
@@ -105,6 +106,12 @@ class QueueTimeout(Overloaded):
     code = "queue_timeout"
 
 
+class DatabaseUnavailable(AppError):
+    """The database server does not answer, or went away meanwhile."""
+
+    code = "database_unavailable"
+
+
 class ShuttingDown(AppError):
     """The server stops; the client should try again, elsewhere or a little later."""
 
@@ -126,6 +133,7 @@ STATUS: dict[type[Exception], int] = {
     RateLimited: 429,
     Overloaded: 503,
     QueueTimeout: 503,
+    DatabaseUnavailable: 503,
     ShuttingDown: 503,
     agent_errors.AgentError: 500,
     agent_errors.GenerationError: 502,
@@ -148,6 +156,7 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.NotCalibrated: 503,
     knowledge_errors.Unavailable: 503,
     knowledge_errors.EmbeddingUnavailable: 503,
+    knowledge_errors.NotEmbedded: 503,
     knowledge_errors.IndexUnavailable: 503,
     knowledge_errors.RerankUnavailable: 503,
     knowledge_errors.ParsingUnavailable: 503,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -24,6 +25,7 @@ from app.api import (
     profile,
     prometheus,
     search,
+    sessions,
     tickets,
     webhooks,
 )
@@ -35,10 +37,19 @@ from app.documents import jobs_api as document_jobs
 from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
+from app.http.cors import CorsMiddleware
 from app.http.origin import OriginMiddleware
+from app.openapi.document import document
 from app.settings import Settings, split_list
 
-TITLE = "应答 Yingda"
+TITLE = "Yingda API"
+"""ASCII: clients that are generated from the document are named by it."""
+
+
+_STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
+_PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
+RESOURCES = (openai, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+"""What is served besides the chat."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -57,20 +68,35 @@ def create_app(settings: Settings) -> FastAPI:
                     with suppress(asyncio.CancelledError):
                         await task
 
-    app = FastAPI(title=TITLE, lifespan=lifespan, openapi_url=None, middleware=_middleware(settings))
+    app = Application(
+        title=TITLE,
+        lifespan=lifespan,
+        openapi_url=None,
+        middleware=_middleware(settings),
+        generate_unique_id_function=lambda route: route.name,
+    )
     install_error_handlers(app)
     include_directly(app, chat.router)
-    staff = documents, document_jobs, gaps, performance, profile, tickets, webhooks
-    people = desk, desk_help, desk_socket, handoff, handoff_socket
-    for resource in (openai, conversations, search, *people, *staff, health, prometheus, docs):
+    for resource in RESOURCES:
         app.include_router(resource.router)
     return app
+
+
+class Application(FastAPI):
+    """With an OpenAPI document that tells all of the interface."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Made once."""
+        if not self.openapi_schema:
+            self.openapi_schema = document(self, [resource.router for resource in (chat, *RESOURCES)])
+        return self.openapi_schema
 
 
 def _middleware(settings: Settings) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
     uploads = {documents.router.prefix: documents.max_bytes(settings.max_upload_bytes)}
     return [
+        Middleware(CorsMiddleware),
         Middleware(RequestContextMiddleware),
         Middleware(OriginMiddleware, hosts=split_list(settings.allowed_hosts)),
         Middleware(BodyMiddleware, most=settings.max_body_bytes, larger=uploads, seconds=settings.body_timeout),

@@ -62,7 +62,7 @@ class Settings(BaseSettings):
         "", description="反向代理的地址或网段，逗号分隔：只采信它们的 X-Forwarded-For；留空则谁的都不信"
     )
     api_docs_enabled: Literal["auto", "true", "false"] = Field(
-        "auto", description="是否开放 /docs、/redoc 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
+        "auto", description="是否开放 /docs 与 /openapi.json；auto：只在没有密钥、只供本机时开放"
     )
     max_body_bytes: int = Field(
         512 * 1024, ge=16 * 1024, le=10_000_000, description="请求体的字节上限；上传文档按 MAX_UPLOAD_BYTES 另算"
@@ -93,6 +93,9 @@ class Settings(BaseSettings):
     retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
     retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
     retention_jobs_days: Days = Field(30, description="导入任务结束多少天后删除其记录，文档不受影响；0 为不删")
+    retention_requests_days: int = Field(
+        1, ge=1, description="带 Idempotency-Key 的请求及其结果保留的天数；重发只在 24 小时内返回首次的结果"
+    )
     retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
     retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 

@@ -16,6 +16,7 @@ KnowledgeError
 ├── NotCalibrated              retryable: the gate has no calibration for this scorer and base yet
 └── Unavailable                retryable: a model or store is out of reach now
     ├── EmbeddingUnavailable
+    │   └── NotEmbedded        its vectors are being made, behind
     ├── IndexUnavailable
     ├── RerankUnavailable
     └── ParsingUnavailable
@@ -93,6 +94,10 @@ class Unavailable(KnowledgeError):
 
 class EmbeddingUnavailable(Unavailable):
     """The embedder failed."""
+
+
+class NotEmbedded(EmbeddingUnavailable):
+    """The vectors of a knowledge base are being made, behind."""
 
 
 class IndexUnavailable(Unavailable):

@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.keys import digest_of, new_key
+from app.auth.origins import origin
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
 from app.db.keys import KeyRepository, KeyRow
@@ -47,11 +48,22 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     create.add_argument("--role", required=True, choices=list(Role), help=roles)
     create.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="密钥所属的租户，默认 default")
     create.add_argument("--name", required=True, type=_name, help="给人看的用途说明，例如 官网")
+    create.add_argument(
+        "--origin",
+        action="append",
+        default=[],
+        type=_origin,
+        metavar="来源",
+        help="允许哪个网页跨站使用这个密钥，例如 https://shop.example.com；可以重复，只用于 client",
+    )
     listing = commands.add_parser("list", help="列出密钥，不含密钥本身")
     listing.add_argument("--tenant", default=None, help="只列这个租户的")
     revoke = commands.add_parser("revoke", help="停用密钥，不能恢复")
     revoke.add_argument("id", help="list 里的编号")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.command == "create" and options.origin and options.role != Role.CLIENT:
+        parser.error("--origin 只用于 client：其他角色的密钥不能放进网页")
+    return options
 
 
 async def _run(options: argparse.Namespace, url: str) -> int:
@@ -72,7 +84,7 @@ async def _run(options: argparse.Namespace, url: str) -> int:
 
 async def _create(keys: KeyRepository, options: argparse.Namespace) -> int:
     key = new_key()
-    key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key))
+    key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key), options.origin)
     print(
         f"已创建密钥 {key_id}（租户 {options.tenant}，角色 {options.role}）。请妥善保存，它不会再次显示：",
         file=sys.stderr,
@@ -98,6 +110,13 @@ async def _revoke(keys: KeyRepository, key_id: str) -> int:
     if not any(row.revoked_at is None for row in await keys.all()):
         print("没有有效的密钥了：没有设置 API_KEY 时，服务会拒绝所有请求，直到再创建一个", file=sys.stderr)
     return 0
+
+
+def _origin(text: str) -> str:
+    try:
+        return origin(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _name(text: str) -> str:

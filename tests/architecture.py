@@ -33,6 +33,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
         "app/documents/job_rows.py",
         "app/documents/repository.py",
         "app/documents/tables.py",
+        "app/idempotency/",
         "agents/business/",
     ),
     "starlette": ("app/",),

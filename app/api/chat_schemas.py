@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from agents.types import ReplyVerdict
+from agents.routing.types import Intent
+from agents.types import Outcome, ReplyVerdict
 from app.api.page_schemas import PageIn
 from app.desk.types import State
 
@@ -29,6 +30,11 @@ class ChatRequest(BaseModel):
         "", max_length=MAX_TOKEN_CHARS, description="会话凭据，首次响应中返回；也可放在 X-Session-Token"
     )
     channel: str = Field("", max_length=32, description="来源渠道")
+    client_id: str = Field(
+        "",
+        max_length=255,
+        description="发送方自己的消息编号，与请求头 Idempotency-Key 相同：重发时带同一个，返回首次的结果",
+    )
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
 
 
@@ -83,16 +89,16 @@ class ProposalOut(BaseModel):
 class BidOut(BaseModel):
     """What an agent bid for the turn."""
 
-    intent: str
+    intent: Intent
     probability: float = Field(ge=0, le=1, description="这一轮归它的概率")
-    rank: str = Field(description="先听谁的：urgent、claims、aside、looks_up，前面的优先")
+    rank: Literal["urgent", "claims", "aside", "looks_up"] = Field(description="先听谁的，前面的优先")
     why: str
 
 
 class DecisionOut(BaseModel):
     """Who answers the turn, and why."""
 
-    intents: list[str] = Field(description="由谁回答，排在最前的先说")
+    intents: list[Intent] = Field(description="由谁回答，排在最前的先说")
     why: str
     bids: list[BidOut] = Field(description="各智能体的把握，名次高的在前")
 
@@ -122,7 +128,7 @@ class ChatResponse(BaseModel):
     session_id: str
     message_id: str
     reply: str
-    outcome: str
+    outcome: Outcome
     data: ChatData
     session_token: str | None = Field(
         None, description="会话凭据，只在签发它的那次响应里出现；client 密钥之后凭它使用这个会话"

@@ -9,13 +9,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
+from agents.types import Outcome
 from app.api.deps import HolderTenant, StaffTenant, Wiring
+from app.api.failures import fails
 from app.db.transcripts import Rating
 from app.errors import NotFound
 from app.http.routes import GuardedRoute
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=128)]
 
@@ -46,7 +48,7 @@ class ExchangeOut(BaseModel):
     message_id: str
     question: str
     reply: str
-    outcome: str
+    outcome: Outcome
     data: dict[str, Any] = Field(description="与当时响应里的 data 相同；顾客看不到的 decision 也在其中")
     created_at: datetime
     rating: Rating | None
@@ -82,7 +84,7 @@ async def list_conversations(
     return ConversationList(conversations=[ConversationOut(**asdict(item)) for item in found], next=following)
 
 
-@router.get("/{session_id}")
+@router.get("/{session_id}", responses=fails(404))
 async def read_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Transcript:
     """All turns of a conversation."""
     exchanges = await wiring.transcripts.read(tenant, session_id)
@@ -104,7 +106,7 @@ async def read_conversation(session_id: SessionId, tenant: StaffTenant, wiring: 
     return Transcript(session_id=session_id, turns=turns)
 
 
-@router.delete("/{session_id}", status_code=204)
+@router.delete("/{session_id}", status_code=204, responses=fails(404))
 async def delete_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Deletes a conversation with all its turns and votes for good."""
     if not await wiring.transcripts.delete(tenant, session_id):

@@ -11,6 +11,7 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from app.auth.identity import proof_of, stays_inside
+from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.container import Container
@@ -31,7 +32,7 @@ class Allow(SecurityBase):
     def __init__(self, *roles: Role, turns: bool = False) -> None:
         """turns: the requests are messages of customers, of which urgent ones are answered beyond all limits."""
         self.roles = frozenset(roles)
-        self._turns = turns
+        self.turns = turns
 
     async def __call__(self, request: Request) -> str:
         """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
@@ -45,8 +46,9 @@ class Allow(SecurityBase):
         """Who calls, and counted for the limits, once a request."""
         host, container = request.client.host if request.client else None, current_container(request)
         principal = await container.keys.authenticate(_key(request), host)
+        require_origin(principal, request.headers)
         request.state.tenant = principal.tenant
-        count = container.limits.counted if self._turns else container.limits.take
+        count = container.limits.counted if self.turns else container.limits.take
         session_id = request.path_params.get("session_id", "")
         request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
         request.state.principal = principal

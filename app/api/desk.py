@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query
 from app.api.deps import StaffTenant, Wiring
 from app.api.desk_schemas import (
     AcceptIn,
+    DeskExchangeOut,
     DeskMessageOut,
-    ExchangeOut,
     HistoryOut,
     MessageIn,
     MessageList,
@@ -20,12 +20,13 @@ from app.api.desk_schemas import (
     SessionOut,
     TransferIn,
 )
+from app.api.failures import fails
 from app.db.desk_messages import PAGE
 from app.desk.types import Actor, DeskSession, SessionKey
 from app.errors import NotFound
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/agent/sessions", tags=["人工服务台"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/agent/sessions", tags=["desk"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(max_length=64)]
 MAX_SEQ = 2**31 - 1
@@ -36,14 +37,14 @@ SHOWN = 50
 
 
 @router.get("")
-async def list_sessions(tenant: StaffTenant, wiring: Wiring, agent_id: str = "") -> SessionList:
+async def list_desk_sessions(tenant: StaffTenant, wiring: Wiring, agent_id: str = "") -> SessionList:
     """Sessions that a person has; agent_id: only this person's."""
     found = await wiring.desk.sessions.assigned(tenant, agent_id)
     return SessionList(sessions=[SessionOut.of(session) for session in found])
 
 
 @router.get("/pending")
-async def pending(
+async def list_pending_sessions(
     tenant: StaffTenant,
     wiring: Wiring,
     agent_id: Annotated[str, Query(max_length=64, description="只列出这位客服的技能能接的")] = "",
@@ -58,8 +59,8 @@ async def pending(
     return SessionList(sessions=[SessionOut.of(session) for session in found])
 
 
-@router.get("/{session_id}")
-async def one(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SessionDetail:
+@router.get("/{session_id}", responses=fails(404))
+async def read_desk_session(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SessionDetail:
     """A session with its card, what was said before, and the messages."""
     session = await require(wiring, tenant, session_id)
     turns = await wiring.conversations.last(tenant, session_id, SHOWN)
@@ -68,7 +69,7 @@ async def one(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Ses
     return SessionDetail(
         **SessionOut.of(session).model_dump(),
         conversation=[
-            ExchangeOut(question=turn.question, reply=turn.reply, outcome=turn.outcome, created_at=turn.created_at)
+            DeskExchangeOut(question=turn.question, reply=turn.reply, outcome=turn.outcome, created_at=turn.created_at)
             for turn in turns
         ],
         history=[HistoryOut.model_validate(entry) for entry in history],
@@ -76,43 +77,47 @@ async def one(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Ses
     )
 
 
-@router.post("/{session_id}/accept")
-async def accept(session_id: SessionId, body: AcceptIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+@router.post("/{session_id}/accept", responses=fails(404, 409))
+async def accept_session(session_id: SessionId, body: AcceptIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Takes a waiting session; of those who try at once one wins, the others get 409."""
     return SessionOut.of(await wiring.desk.service.accept(SessionKey(tenant, session_id), body.agent_id))
 
 
-@router.get("/{session_id}/messages")
-async def read_messages(session_id: SessionId, tenant: StaffTenant, wiring: Wiring, after: After = 0) -> MessageList:
+@router.get("/{session_id}/messages", responses=fails(404))
+async def read_desk_messages(
+    session_id: SessionId, tenant: StaffTenant, wiring: Wiring, after: After = 0
+) -> MessageList:
     """What was said since a message."""
     session = await require(wiring, tenant, session_id)
     return await messages_after(wiring, session.key, after)
 
 
-@router.post("/{session_id}/messages", status_code=201)
-async def say(session_id: SessionId, body: MessageIn, tenant: StaffTenant, wiring: Wiring) -> DeskMessageOut:
+@router.post("/{session_id}/messages", status_code=201, responses=fails(404, 409))
+async def send_desk_message(
+    session_id: SessionId, body: MessageIn, tenant: StaffTenant, wiring: Wiring
+) -> DeskMessageOut:
     """Says something to the customer."""
     key = SessionKey(tenant, session_id)
     return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=body.agent_id, client_id=body.id))
 
 
-@router.post("/{session_id}/transfer")
-async def transfer(session_id: SessionId, body: TransferIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+@router.post("/{session_id}/transfer", responses=fails(404, 409))
+async def transfer_session(session_id: SessionId, body: TransferIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Hands the session to a colleague, or back into the queue for somebody with a skill."""
     key = SessionKey(tenant, session_id)
     moved = wiring.desk.service.transfer(key, by=body.by, to=body.agent_id, skill=body.skill, note=body.note)
     return SessionOut.of(await moved)
 
 
-@router.post("/{session_id}/resolve")
-async def resolve(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+@router.post("/{session_id}/resolve", responses=fails(404, 409))
+async def resolve_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Ends the person's part; the bot answers the next message."""
     key = SessionKey(tenant, session_id)
     return SessionOut.of(await wiring.desk.service.resolve(key, by=body.agent_id, note=body.note))
 
 
-@router.post("/{session_id}/close")
-async def close(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+@router.post("/{session_id}/close", responses=fails(404, 409))
+async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
     """Ends the session, also one that nobody accepted."""
     key = SessionKey(tenant, session_id)
     return SessionOut.of(await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note))

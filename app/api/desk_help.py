@@ -22,6 +22,7 @@ from app.api.desk_schemas import (
     StaffList,
     StaffOut,
 )
+from app.api.failures import fails
 from app.chat.questions import digest
 from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
 from app.desk.solving import angry, asked
@@ -31,7 +32,7 @@ from app.http.routes import GuardedRoute
 from app.privacy import masked
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/agent", tags=["人工服务台"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/agent", tags=["desk"], route_class=GuardedRoute)
 
 AgentId = Annotated[str, Path(min_length=1, max_length=64)]
 Asked = Annotated[str, Query(max_length=2000, description="另问一句；留空为顾客的最后一句")]
@@ -40,8 +41,8 @@ LOOKED_AT = 500
 _DONE = frozenset({State.RESOLVED, State.CLOSED, State.BOT})
 
 
-@router.get("/sessions/{session_id}/knowledge-recommend")
-async def knowledge_recommend(
+@router.get("/sessions/{session_id}/knowledge-recommend", responses=fails(404, 409))
+async def recommend_knowledge(
     session_id: SessionId, tenant: StaffTenant, wiring: Wiring, question: Asked = ""
 ) -> AdviceOut:
     """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
@@ -53,8 +54,8 @@ async def knowledge_recommend(
         return _advice(await knowledge_advice(roster, asked))
 
 
-@router.get("/sessions/{session_id}/business-assist")
-async def business_assist(
+@router.get("/sessions/{session_id}/business-assist", responses=fails(404, 409))
+async def assist_with_business(
     session_id: SessionId, tenant: StaffTenant, wiring: Wiring, question: Asked = ""
 ) -> AdviceOut:
     """Rows of the business database that belong to the customer of this session."""
@@ -64,8 +65,8 @@ async def business_assist(
         return _advice(await business_advice(roster, asked, session_id))
 
 
-@router.post("/sessions/{session_id}/solution", status_code=201)
-async def solve(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wiring: Wiring) -> SolutionOut:
+@router.post("/sessions/{session_id}/solution", status_code=201, responses=fails(404, 409))
+async def write_solution(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wiring: Wiring) -> SolutionOut:
     """Keeps question and answer of a resolved session for the knowledge base, without personal data."""
     session = await require(wiring, tenant, session_id)
     if session.state not in _DONE or session.resolved_at is None:
@@ -84,7 +85,7 @@ async def solve(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wi
 
 
 @router.get("/sessions/{session_id}/solution")
-async def read_solution(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SolutionList:
+async def list_session_solutions(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SolutionList:
     """What was kept of this session."""
     found = await wiring.desk.solutions.of(tenant, session_id)
     return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found])
@@ -111,7 +112,7 @@ async def write_staff(agent_id: AgentId, body: StaffIn, tenant: AdminTenant, wir
 
 
 @router.post("/staff/{agent_id}/presence", status_code=204)
-async def presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wiring: Wiring) -> Response:
+async def report_presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Comes on duty, or leaves; to be repeated every few minutes without an open socket."""
     staff = wiring.desk.staff
     await (staff.seen(tenant, agent_id) if body.online else staff.gone(tenant, agent_id))

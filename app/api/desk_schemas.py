@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents.types import Outcome
 from app.api.chat_schemas import HandoffOut, RowSourceOut, SourceOut
 from app.api.fields import CLEANED
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
@@ -161,19 +162,19 @@ class HistoryOut(BaseModel):
     created_at: datetime
 
 
-class ExchangeOut(BaseModel):
+class DeskExchangeOut(BaseModel):
     """What was said with the bot."""
 
     question: str
     reply: str
-    outcome: str
+    outcome: Outcome
     created_at: datetime
 
 
 class SessionDetail(SessionOut):
     """All that a person needs to take over."""
 
-    conversation: list[ExchangeOut] = Field(description="最近的对话，先后有序")
+    conversation: list[DeskExchangeOut] = Field(description="最近的对话，先后有序")
     history: list[HistoryOut] = Field(description="状态变化")
     recent_messages: list[DeskMessageOut] = Field(description="与客服之间的消息，从第一条起")
 
@@ -192,7 +193,7 @@ class AdviceOut(BaseModel):
     """What the bot would say, to be taken over, changed or dropped."""
 
     question: str
-    outcome: str
+    outcome: Outcome
     draft: str
     confidence: float
     sources: list[SourceOut | RowSourceOut]
@@ -211,7 +212,7 @@ class SolutionOut(BaseModel):
     question: str
     answer: str
     agent_id: str
-    state: str
+    state: Literal["reviewed"]
     created_at: datetime
     updated_at: datetime
 

@@ -19,7 +19,7 @@ from app.desk.types import DeskSession, SessionKey
 from app.errors import AppError, InvalidRequest
 from knowledge.text import clean
 
-router = APIRouter(prefix="/api/v1/agent", tags=["人工服务台"])
+router = APIRouter(prefix="/api/v1/agent", tags=["desk"])
 
 GATHER_SECONDS = 0.02
 """News that come together are looked at together."""

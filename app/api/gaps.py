@@ -8,11 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents.types import Outcome
 from app.api.deps import AdminTenant, Wiring
 from app.api.fields import Offset
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/knowledge", tags=["知识缺口"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/knowledge", tags=["gaps"], route_class=GuardedRoute)
 
 
 class GapOut(BaseModel):
@@ -22,7 +23,7 @@ class GapOut(BaseModel):
 
     id: str
     question: str
-    outcome: str = Field(description="最近一次的结论类型")
+    outcome: Outcome = Field(description="最近一次的结论类型")
     count: int
     first_seen: datetime
     last_seen: datetime

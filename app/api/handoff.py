@@ -11,10 +11,11 @@ from app.api.chat_schemas import MAX_TOKEN_CHARS, HandoffOut
 from app.api.deps import HolderTenant, TenantId, Wiring, proof_from
 from app.api.desk import After, messages_after
 from app.api.desk_schemas import MaybeAgentId, MessageList, handoff_out
+from app.api.failures import fails
 from app.desk.types import Actor, SessionKey
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
 
 SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 
@@ -38,14 +39,14 @@ class HandoffStarted(HandoffOut):
 
 
 @router.get("/{session_id}/handoff")
-async def handoff_state(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
+async def read_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Whether a person has the session, the place in the queue and the expected wait."""
     session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
     return handoff_out(await wiring.desk.queue.state(session))
 
 
-@router.post("/{session_id}/handoff")
-async def ask_for_a_person(
+@router.post("/{session_id}/handoff", responses=fails(409))
+async def request_handoff(
     session_id: SessionId, body: HandoffIn, request: Request, tenant: TenantId, wiring: Wiring
 ) -> HandoffStarted:
     """Asks for a person; whoever waits already keeps the place."""
@@ -61,14 +62,14 @@ async def ask_for_a_person(
     return HandoffStarted(**queue.body(), session_token=claim.issued)
 
 
-@router.delete("/{session_id}/handoff")
-async def leave_queue(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
+@router.delete("/{session_id}/handoff", responses=fails(409))
+async def leave_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Back to the bot instead of waiting."""
     session = await wiring.desk.service.leave(SessionKey(tenant, session_id))
     return handoff_out(await wiring.desk.queue.state(session))
 
 
-@router.post("/{session_id}/close")
+@router.post("/{session_id}/close", responses=fails(409))
 async def close_conversation(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
     """Ends the talk with a person; should the customer write again, the bot answers."""
     session = await wiring.desk.service.close(SessionKey(tenant, session_id), Actor.CUSTOMER)
@@ -76,6 +77,8 @@ async def close_conversation(session_id: SessionId, tenant: HolderTenant, wiring
 
 
 @router.get("/{session_id}/messages")
-async def messages(session_id: SessionId, tenant: HolderTenant, wiring: Wiring, after: After = 0) -> MessageList:
+async def read_handoff_messages(
+    session_id: SessionId, tenant: HolderTenant, wiring: Wiring, after: After = 0
+) -> MessageList:
     """What was said between customer and staff since a message."""
     return await messages_after(wiring, SessionKey(tenant, session_id), after)

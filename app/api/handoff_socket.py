@@ -27,7 +27,7 @@ from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthoriz
 from app.ids import new_id
 from app.limits.types import Sender
 
-router = APIRouter(prefix="/api/v1/conversations", tags=["会话"])
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 
 UNANSWERED = 32
 """Messages that wait for their turn; beyond them the connection is not read."""
@@ -215,7 +215,7 @@ class _Customer:
             sender=sender,
         )
         try:
-            async with aclosing(self._container.chat.stream(message)) as events:  # type: ignore[type-var]
+            async with aclosing(self._container.chat.stream(message)) as events:
                 async for event in events:
                     if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
                         self._identify({"session_token": event.session_token})

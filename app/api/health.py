@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
@@ -10,17 +10,18 @@ from pydantic import BaseModel, Field
 
 from app.api.deps import PUBLIC, Wiring
 from app.api.error_handlers import request_id_of
+from app.api.failures import ErrorBody
 from app.errors import Overloaded, describe
 from app.http.routes import GuardedRoute
 from app.knowledge_ops.backlog import Indexing
 
-router = APIRouter(prefix="/api/v1/health", tags=["健康检查"], dependencies=[PUBLIC], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
 
 class Health(BaseModel):
     """A state in one word."""
 
-    status: str
+    status: Literal["ok"]
 
 
 class IndexingOut(BaseModel):
@@ -35,13 +36,21 @@ class IndexingOut(BaseModel):
         return cls(done=indexing.done, total=indexing.total, eta_s=indexing.eta_s)
 
 
-class Readiness(Health):
+class Readiness(BaseModel):
     """`learning`: the examples of router and screening are still being learnt; until then rules alone judge.
     `indexing`: a knowledge base whose vectors are being made again, after an outage of the embedder for example.
     """
 
-    ready: bool
+    status: Literal["ready"]
+    ready: Literal[True]
     learning: bool
+    indexing: IndexingOut | None
+
+
+class NotReady(ErrorBody):
+    """Why not yet, and how far the embedding of what is stored is."""
+
+    ready: Literal[False]
     indexing: IndexingOut | None
 
 
@@ -51,8 +60,8 @@ async def health() -> Health:
     return Health(status="ok")
 
 
-@router.get("/ready", response_model=Readiness)
-async def ready(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
+@router.get("/ready", response_model=Readiness, responses={503: {"description": "还在启动", "model": NotReady}})
+async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
     """The first question will be answered as fast as any: green only after a warm query.
 
     Before that, 503 with `ready`, false, and `indexing`, which says how far the embedding of what is stored is, beside

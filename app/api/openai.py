@@ -10,11 +10,12 @@ from fastapi import APIRouter, Request, Response
 
 from app.api.deps import TenantId, TurnTenant, Wiring, proof_from
 from app.api.error_handlers import log_error, request_id_of
+from app.api.failures import fails
 from app.api.openai_format import MODEL, PING, ChunkWriter, completion, failure
 from app.api.openai_schemas import CompletionRequest
 from app.api.streams import streamed
 from app.chat.session import Message
-from app.chat.stream import MEDIA_TYPE, Items, paced
+from app.chat.stream import Items, paced
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
 from app.http.routes import GuardedRoute
@@ -23,18 +24,11 @@ from knowledge.text import clean
 
 CHANNEL = "openai"
 
-router = APIRouter(prefix="/v1", tags=["OpenAI 兼容接口"], route_class=GuardedRoute)
-
-_COMPLETION: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "chat.completion；stream 为 true 时是 chat.completion.chunk 的 SSE 流，以 [DONE] 结束",
-        "content": {"application/json": {}, MEDIA_TYPE: {}},
-    }
-}
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=GuardedRoute)
 
 
-@router.post("/chat/completions", response_class=Response, responses=_COMPLETION)
-async def complete(body: CompletionRequest, request: Request, tenant: TurnTenant, wiring: Wiring) -> Response:
+@router.post("/chat/completions", response_class=Response, responses=fails(404, 409))
+async def create_completion(body: CompletionRequest, request: Request, tenant: TurnTenant, wiring: Wiring) -> Response:
     """The next reply of a conversation."""
     _require(body.model)
     message = _message(body, request, tenant)
@@ -53,7 +47,7 @@ async def list_models(tenant: TenantId) -> dict[str, Any]:
     return {"object": "list", "data": [MODEL]}
 
 
-@router.get("/models/{model}")
+@router.get("/models/{model}", responses=fails(404))
 async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
     """The one model there is."""
     _require(model)

@@ -8,13 +8,14 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from app.api.deps import AdminTenant, Wiring
+from app.api.failures import fails
 from app.chat.questions import same_question
 from app.errors import InvalidRequest
 from app.http.routes import GuardedRoute
 from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
 from knowledge.types import Retrieval
 
-router = APIRouter(prefix="/api/v1/performance", tags=["性能"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)
 
 
 class DurationsOut(BaseModel):
@@ -138,13 +139,13 @@ class UsageOut(BaseModel):
 
 
 @router.get("/metrics", response_model=MetricsOut)
-async def metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
+async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
     """Durations, concurrency, rates and language models."""
     return MetricsOut.of(wiring.metrics.of(tenant), wiring.hot_cache.stats(tenant).hit_rate)
 
 
-@router.get("/cache/stats", response_model=CacheStatsOut)
-async def cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
+@router.get("/cache/stats", response_model=CacheStatsOut, responses=fails(409))
+async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
     """Hits and what they saved."""
     cache, stats = wiring.hot_cache, wiring.hot_cache.stats(tenant)
     behind = (await wiring.tenant(tenant)).retriever.cache
@@ -164,8 +165,8 @@ async def cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
     )
 
 
-@router.post("/cache/invalidate", response_model=InvalidateOut)
-async def invalidate(tenant: AdminTenant, wiring: Wiring, body: InvalidateRequest | None = None) -> InvalidateOut:
+@router.post("/cache/invalidate", response_model=InvalidateOut, responses=fails(409))
+async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: InvalidateRequest | None = None) -> InvalidateOut:
     """Forgets cached answers and search results. A changed knowledge base needs none of this."""
     wanted = body or InvalidateRequest()
     if wanted.document_id is not None and wanted.question is not None:
@@ -183,7 +184,7 @@ async def invalidate(tenant: AdminTenant, wiring: Wiring, body: InvalidateReques
 
 
 @router.get("/usage", response_model=UsageOut)
-async def usage(tenant: AdminTenant, wiring: Wiring, days: Annotated[int, Query(ge=1, le=366)] = 7) -> UsageOut:
+async def read_usage(tenant: AdminTenant, wiring: Wiring, days: Annotated[int, Query(ge=1, le=366)] = 7) -> UsageOut:
     """What was used on each of the last days."""
     found = await wiring.usage.days(tenant, days)
     return UsageOut(days=[DayOut(day=day, counts=counts) for day, counts in found.items()])

@@ -17,7 +17,7 @@ from app.db.profiles import profile_from
 from app.desk.hours import business_hours
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/profile", tags=["助手设定"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/profile", tags=["profile"], route_class=GuardedRoute)
 
 MAX_EXAMPLES = 500
 
@@ -113,7 +113,7 @@ async def write_profile(body: ProfileIn, tenant: AdminTenant, wiring: Wiring) ->
 
 
 @router.get("/greeting")
-async def greeting(tenant: TenantId, wiring: Wiring) -> Greeting:
+async def read_greeting(tenant: TenantId, wiring: Wiring) -> Greeting:
     """Name, welcome and suggested questions for the chat window."""
     profile = await wiring.profiles.get(tenant)
     english = profile.reply_language == "en"

@@ -9,12 +9,13 @@ from pydantic import BaseModel, Field
 
 from agents.understanding.normalise import normalised
 from app.api.deps import StaffTenant, Wiring
+from app.api.failures import fails
 from app.errors import InvalidRequest
 from app.http.routes import GuardedRoute
 from knowledge.text import clean
 from knowledge.types import Candidate, Filter, Retrieval, Verdict
 
-router = APIRouter(prefix="/api/v1/knowledge", tags=["知识库检索"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
 
 
 class SearchFilter(BaseModel):
@@ -105,8 +106,10 @@ class SearchResponse(BaseModel):
         )
 
 
-@router.post("/search", response_model=SearchResponse)
-async def search(body: SearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring) -> SearchResponse:
+@router.post("/search", response_model=SearchResponse, responses=fails(409))
+async def search_knowledge(
+    body: SearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> SearchResponse:
     """Searches as the chat does."""
     query = clean(body.query).strip()
     if not query:

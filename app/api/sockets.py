@@ -12,6 +12,7 @@ from typing import Any
 from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.container import Container
@@ -183,6 +184,7 @@ async def _hello(websocket: WebSocket, line: Line, container: Container, roles: 
     elif "after" not in websocket.query_params:
         frame = await _first(line, asyncio.timeout(EAGER_SECONDS))
     principal = await container.keys.authenticate(key, host)
+    require_origin(principal, websocket.headers)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
     sender = await container.limits.take(principal.tenant, sender_of(principal, host))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -111,7 +111,7 @@ class TicketEventOut(BaseModel):
     """What was done, and the state that the ticket had afterwards."""
 
     number: int
-    kind: str
+    kind: Literal["created", "updated", "comment", "transition", "urged", "erased"]
     actor: str
     text: str
     state: TicketState

@@ -10,12 +10,13 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.deps import AdminTenant, Wiring
+from app.api.failures import fails
 from app.api.fields import CLEANED
 from app.db.deliveries import State
 from app.db.webhooks import Subscription
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/webhooks", tags=["Webhook"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/webhooks", tags=["webhooks"], route_class=GuardedRoute)
 
 EventName = Literal[
     "handoff.queued", "handoff.resolved", "ticket.created", "gap.detected", "document.ready", "document.failed"
@@ -56,7 +57,7 @@ class WebhookOut(BaseModel):
 
     id: str
     url: str
-    events: list[str]
+    events: list[EventName]
     description: str
     enabled: bool
     created_at: datetime
@@ -78,7 +79,7 @@ class WebhookList(BaseModel):
     webhooks: list[WebhookOut]
 
 
-class TestOut(BaseModel):
+class WebhookTestOut(BaseModel):
     """How the test went; `status` is that of the receiver's response, if there was one."""
 
     delivered: bool
@@ -107,7 +108,7 @@ class DeliveryList(BaseModel):
     deliveries: list[DeliveryOut]
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses=fails(409))
 async def create_webhook(body: WebhookIn, tenant: AdminTenant, wiring: Wiring) -> WebhookCreated:
     """Subscribes; the secret is returned this once."""
     made = await wiring.webhooks.create(tenant, body.url, body.events, body.description, body.secret)
@@ -120,27 +121,27 @@ async def list_webhooks(tenant: AdminTenant, wiring: Wiring) -> WebhookList:
     return WebhookList(webhooks=[WebhookOut.of(item) for item in await wiring.webhooks.all(tenant)])
 
 
-@router.patch("/{webhook_id}")
+@router.patch("/{webhook_id}", responses=fails(404))
 async def change_webhook(webhook_id: WebhookId, body: WebhookPatch, tenant: AdminTenant, wiring: Wiring) -> WebhookOut:
     """Changes what is sent; switched off, it gets nothing new and what is pending waits."""
     return WebhookOut.of(await wiring.webhooks.update(tenant, webhook_id, body.model_dump(exclude_none=True)))
 
 
-@router.delete("/{webhook_id}", status_code=204)
+@router.delete("/{webhook_id}", status_code=204, responses=fails(404))
 async def delete_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Deletes a webhook with its deliveries."""
     await wiring.webhooks.delete(tenant, webhook_id)
     return Response(status_code=204)
 
 
-@router.post("/{webhook_id}/test")
-async def test_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> TestOut:
+@router.post("/{webhook_id}/test", responses=fails(404))
+async def test_webhook(webhook_id: WebhookId, tenant: AdminTenant, wiring: Wiring) -> WebhookTestOut:
     """Sends one signed `webhook.test` now and says how it went."""
     sent = await wiring.webhooks.test(tenant, webhook_id)
-    return TestOut(delivered=sent.ok, status=sent.status, error=sent.error)
+    return WebhookTestOut(delivered=sent.ok, status=sent.status, error=sent.error)
 
 
-@router.get("/{webhook_id}/deliveries")
+@router.get("/{webhook_id}/deliveries", responses=fails(404))
 async def list_deliveries(
     webhook_id: WebhookId,
     tenant: AdminTenant,
@@ -153,7 +154,9 @@ async def list_deliveries(
     return DeliveryList(deliveries=[DeliveryOut.model_validate(asdict(row)) for row in rows])
 
 
-@router.post("/{webhook_id}/deliveries/{delivery_id}/retry", status_code=202)
+@router.post(
+    "/{webhook_id}/deliveries/{delivery_id}/retry", status_code=202, response_class=Response, responses=fails(404)
+)
 async def retry_delivery(
     webhook_id: WebhookId, delivery_id: WebhookId, tenant: AdminTenant, wiring: Wiring
 ) -> Response:

@@ -89,6 +89,11 @@ class KeyRing:
             await self._load()
         return self._first is None and self._snapshot.stamp is None
 
+    async def origins(self) -> frozenset[str]:
+        """Of all web pages that may use a key."""
+        await self.keyless()
+        return self._snapshot.origins
+
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):
             return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY)

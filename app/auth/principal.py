@@ -25,11 +25,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none."""
+    """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; origins: of the
+    web pages that may use it, empty where browsers of other sites may not.
+    """
 
     tenant: str
     roles: frozenset[Role]
     key: str = field(default="", compare=False)
+    origins: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

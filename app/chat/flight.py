@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import Generic, TypeVar
 
 from agents.types import AnswerEvent
+from app.chat.types import ChatEvent
 
+Event = TypeVar("Event", AnswerEvent, ChatEvent)
 Events = AsyncGenerator[AnswerEvent, None]
 
 
-class Flight:
+class Flight(Generic[Event]):
     """Runs in a task of its own and remembers its events; cancelled when the last of those who follow it leaves."""
 
-    def __init__(self, source: Events) -> None:
+    def __init__(self, source: AsyncGenerator[Event, None]) -> None:
         self.followed = 0
         """How many followed it so far."""
-        self._events: list[AnswerEvent] = []
+        self._events: list[Event] = []
         self._error: Exception | None = None
         self._present = 0
         self._ended = False
@@ -33,7 +36,7 @@ class Flight:
         """`call` is made when it ends, however that is."""
         self._task.add_done_callback(lambda _: call())
 
-    async def follow(self) -> Events:
+    async def follow(self) -> AsyncGenerator[Event, None]:
         """All events, those that were before included. Raises what the computation raised, for everybody."""
         self.followed += 1
         self._present += 1
@@ -56,7 +59,7 @@ class Flight:
             if not self._present:
                 self._task.cancel()
 
-    async def _run(self, source: Events) -> None:
+    async def _run(self, source: AsyncGenerator[Event, None]) -> None:
         try:
             async with aclosing(source):
                 async for event in source:

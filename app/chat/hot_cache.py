@@ -96,7 +96,7 @@ class HotCache:
         self.max_size, self.ttl = max_size, ttl
         self._version = version
         self._entries: TTLCache[Key, Entry] = TTLCache(max(max_size, 1), ttl, clock)
-        self._flights: dict[Key, Flight] = {}
+        self._flights: dict[Key, Flight[AnswerEvent]] = {}
         self._stats: dict[str, CacheStats] = {}
 
     async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> Served:
@@ -148,7 +148,7 @@ class HotCache:
             del self._entries[key]
         return len(stale)
 
-    def _start(self, key: Key, compute: Callable[[], Events]) -> Flight:
+    def _start(self, key: Key, compute: Callable[[], Events]) -> Flight[AnswerEvent]:
         async def events() -> Events:
             started, told = time.perf_counter(), list[AnswerEvent]()
             async for event in compute():
@@ -164,7 +164,9 @@ class HotCache:
         flight.on_end(ended)
         return flight
 
-    async def _keep(self, key: Key, flight: Flight, events: Sequence[AnswerEvent], milliseconds: float) -> None:
+    async def _keep(
+        self, key: Key, flight: Flight[AnswerEvent], events: Sequence[AnswerEvent], milliseconds: float
+    ) -> None:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
         answer = answer_of(events)
         self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)

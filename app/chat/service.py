@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -69,13 +69,13 @@ class ChatService:
             raise RuntimeError("a turn ended without its final event")
         return done
 
-    def stream(self, message: Message) -> AsyncIterator[ChatEvent]:
+    def stream(self, message: Message) -> AsyncGenerator[ChatEvent, None]:
         """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer. Raises
         Forbidden where the conversation is somebody else's.
         """
         return self._turn(message, _Turn(message, self._metrics))
 
-    async def _turn(self, message: Message, turn: _Turn) -> AsyncIterator[ChatEvent]:
+    async def _turn(self, message: Message, turn: _Turn) -> AsyncGenerator[ChatEvent, None]:
         session_id = "" if message.new_session else message.session_id
         async with self._limits.turn(message.tenant, message.sender, session_id, message.text) as turn.within_limits:
             with self._metrics.turn(message.tenant):
@@ -232,6 +232,7 @@ class ChatService:
                 opening=opening,
                 waiting=done.handoff is not None,
                 claim=turn.claim,
+                receipt=message.attempt.receipt(done.reply) if message.attempt else None,
                 rows_of=(holder := rows_of(answer, message.caller)),
                 state=before.after(question.text, answer, holder).to_json(),
             )

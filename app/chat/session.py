@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from agents.types import Page, Turn
 from app.conversations.types import Claim, Proof
 from app.db.conversations import ConversationRepository
+from app.idempotency.service import Attempt
 from app.limits.types import NOBODY, Sender
 
 MAX_KNOWN = 10_000
@@ -25,7 +26,8 @@ class Message:
     new_session: the id was made for this message, so nothing was said before but what the client itself gives as
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
     a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
-    taken before. `sender`: whom it is counted for.
+    taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
+    again.
     """
 
     tenant: str
@@ -41,6 +43,7 @@ class Message:
     sender: Sender = NOBODY
     proof: Proof = NOTHING
     claim: Claim | None = None
+    attempt: Attempt | None = None
 
     @property
     def caller(self) -> str:

@@ -11,11 +11,13 @@ from typing import Any
 from agents.types import Evidence, Replace, Routed, Settled, Token
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.errors import ShuttingDown, describe
+from app.idempotency.types import Reply
 
 PING_SECONDS = 15.0
 """Proxies close a connection that is silent for 30 to 60 s."""
 DRAIN_SECONDS = 5.0
 """How long a running stream may go on once the server stops."""
+RESTARTING = "服务正在重启，请稍后重新发送。"
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 """Against proxies that collect a response before they pass it on."""
@@ -107,6 +109,19 @@ async def begun(
     return _from(item, items)
 
 
+async def replayed(reply: Reply) -> AsyncIterator[str]:
+    """A turn that was answered before, as its events: the reply comes in one piece."""
+    response: dict[str, Any] = json.loads(reply.body)
+    data, secret = response["data"], {"session_token": reply.token} if reply.token else {}
+    about = {name: response[name] for name in ("session_id", "message_id")}
+    about |= {name: data[name] for name in ("trace_id", "agent", "intent")}
+    yield encode("meta", about | secret)
+    yield encode("token", {"text": response["reply"]})
+    if "handoff" in data:
+        yield encode("handoff", data["handoff"])
+    yield encode("done", response | secret)
+
+
 def encode(kind: str, data: dict[str, Any]) -> str:
     """One event on the wire."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind} | data, ensure_ascii=False)}\n\n"
@@ -134,7 +149,7 @@ async def _pump(events: AsyncIterator[ChatEvent], queue: asyncio.Queue[ChatEvent
 async def _limit(draining: asyncio.Event, seconds: float, queue: asyncio.Queue[ChatEvent | Exception | None]) -> None:
     await draining.wait()
     await asyncio.sleep(seconds)
-    await queue.put(ShuttingDown("服务正在重启，请稍后重新发送。"))
+    await queue.put(ShuttingDown(RESTARTING))
 
 
 def _encoded(event: TurnStarted | Token | Replace | TurnHandoff | TurnDone) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 import orjson
 
-from agents.types import Answer, Evidence, Replace, Routed, RowSource, Settled, Source, Token
+from agents.types import Answer, Evidence, Outcome, Replace, Routed, RowSource, Settled, Source, Token
 from app.desk.types import QueueState
+from app.idempotency.types import Reply
 
 _SECRET = "session_token"
 
@@ -63,10 +64,20 @@ class TurnDone:
     @property
     def sent(self) -> bytes:
         """The body as the caller gets it."""
-        body = self.body if self.inside or not self.answer.decision else orjson.dumps(self._response(explained=False))
         if not self.session_token:
-            return body
-        return b'%s,"%s":"%s"}' % (body[:-1], _SECRET.encode(), self.session_token.encode())
+            return self.told
+        return b'%s,"%s":"%s"}' % (self.told[:-1], _SECRET.encode(), self.session_token.encode())
+
+    @property
+    def told(self) -> bytes:
+        """The same without the secret of the session."""
+        return self.body if self.inside or not self.answer.decision else orjson.dumps(self._response(explained=False))
+
+    @property
+    def reply(self) -> Reply:
+        """The result of the request that brought the message. A rejected message is not kept, so neither is this."""
+        kept = self.answer.outcome is not Outcome.REJECTED
+        return Reply(200, self.told, self.session_token, self.session_id, written=kept)
 
     def response(self) -> dict[str, Any]:
         """The chat response as the caller gets it."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from app.conversations.rules import check, digest_of, new_token, stale
-from app.conversations.types import Claim, Holder, Proof
+from app.conversations.types import Claim, Holder, Opened, Proof
 from app.db.base import now
 from app.desk.types import SessionKey
 from app.errors import NotFound
@@ -19,6 +19,9 @@ class Holders(Protocol):
 
     async def find(self, key: SessionKey) -> Holder | None:
         """None for a conversation that is not there."""
+
+    async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
+        """Keeps a conversation that is new."""
 
     async def renew(self, key: SessionKey, digest: str, expires: datetime) -> None:
         """The session's secret, if it is still this one, counts until then."""
@@ -63,6 +66,15 @@ class Access:
         check(holder, claim, self._clock())
         claim = replace(claim, found=True)
         return self._issuing(key, claim) if claim.caller and not holder.caller else claim
+
+    async def open(self, key: SessionKey, proof: Proof, *, user_id: str, channel: str) -> Opened:
+        """A new conversation with a secret of its own, ahead of its first turn; also for a key that needs none, whose
+        server hands it to a browser. key: of an id that was made for this.
+        """
+        token, expires = new_token(), self._clock() + self._lifetime
+        holder = Holder(proof.caller, digest_of(key.tenant, key.session_id, token), expires)
+        await self._holders.open(key, holder, user_id=proof.caller or user_id, channel=channel)
+        return Opened(key.session_id, token, expires)
 
     def _shown(self, key: SessionKey, proof: Proof) -> Claim:
         shown = digest_of(key.tenant, key.session_id, proof.token)

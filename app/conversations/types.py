@@ -30,6 +30,17 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """A conversation that was opened ahead of its first turn. token: its secret, which counts until `expires`, and
+    longer where it is used.
+    """
+
+    session_id: str
+    token: str = field(repr=False)
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """On what ground something is written into a conversation: looked at before, and again by the transaction.
 

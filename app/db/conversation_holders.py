@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, select, tuple_, update
 
@@ -39,18 +40,36 @@ class HolderRepository:
         async with self._database.write() as connection:
             await connection.execute(update(Conversation).where(same).values(token_expires=expires))
 
+    async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
+        """Opens a conversation, whose id nobody else can know, ahead of its first turn."""
+        async with self._database.write() as connection:
+            row = insert_into(connection, Conversation).values(**_new(key, channel, holder, user_id))
+            await connection.execute(row)
+
     async def reserve(self, key: SessionKey, caller: str) -> str:
         """The member whose conversation it is. One that is not there is opened for `caller`, without a secret: nobody
         who happens to choose the same id gets what is filed under it.
         """
-        moment = now()
-        values = {"user_id": caller, "caller": caller, "channel": "", "turns": 0, "created_at": moment}
         async with self._database.write() as connection:
-            row = insert_into(connection, Conversation).values(
-                tenant_id=key.tenant, session_id=key.session_id, updated_at=moment, **values
-            )
+            row = insert_into(connection, Conversation).values(**_new(key, "", Holder(caller), caller))
             await connection.execute(row.on_conflict_do_nothing())
             return await connection.run_sync(member_of, key)
+
+
+def _new(key: SessionKey, channel: str, holder: Holder, user_id: str) -> dict[str, Any]:
+    moment = now()
+    return {
+        "tenant_id": key.tenant,
+        "session_id": key.session_id,
+        "user_id": user_id,
+        "channel": channel,
+        "caller": holder.caller,
+        "token": holder.digest,
+        "token_expires": holder.expires,
+        "turns": 0,
+        "created_at": moment,
+        "updated_at": moment,
+    }
 
 
 def settle(

@@ -15,6 +15,7 @@ from app.conversations.types import Claim
 from app.db.engine import DIALECTS, Database, Serialised
 from app.db.models import Conversation, Turn
 from app.desk.types import Opening
+from app.idempotency.types import Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class NewTurn:
     new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
     the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
+    `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`.
     """
 
@@ -70,6 +72,7 @@ class NewTurn:
     opening: Opening | None = None
     waiting: bool = False
     claim: Claim = NOBODY
+    receipt: Receipt | None = None
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)
 
@@ -103,7 +106,7 @@ class ConversationRepository:
         """Whether the session has turns."""
         key = (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)
         async with self._database.read() as connection:
-            return (await connection.execute(select(Conversation.turns).where(key))).first() is not None
+            return bool((await connection.execute(select(Conversation.turns).where(key))).scalar_one_or_none())
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns that were taken, the oldest of them first."""

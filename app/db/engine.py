@@ -6,22 +6,26 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.db.wal import WriteAheadLog, vacuum
+from app.errors import DatabaseUnavailable
 
 Result = TypeVar("Result")
 
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
+APPLICATION = "yingda"
+_AWAY = "数据库暂时不可用，请稍后再试。"
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another process that writes."""
 
@@ -55,7 +59,9 @@ class Database:
         self._sqlite = address.get_backend_name() == "sqlite"
         if self._sqlite and address.database:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
-        self.engine = create_async_engine(url, json_serializer=_serialise)
+        # A server drops connections when it restarts, a firewall when they idle: each is tried before it is used.
+        served: dict[str, Any] = {} if self._sqlite else {"pool_pre_ping": True, "connect_args": _connect_args(address)}
+        self.engine = create_async_engine(url, json_serializer=_serialise, **served)
         # Waiting in order here is fair and costs nothing; SQLite's busy handler sleeps and polls.
         self._writer = asyncio.Lock() if self._sqlite else nullcontext()
         self._in_thread: dict[bool, Engine] = {}
@@ -73,7 +79,7 @@ class Database:
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A read transaction over one snapshot."""
         options: dict[str, Any] = {} if self._sqlite else {"isolation_level": "REPEATABLE READ"}
-        async with self.engine.connect() as connection:
+        async with self._connection() as connection:
             await connection.execution_options(**options)
             async with connection.begin():
                 yield connection
@@ -81,7 +87,7 @@ class Database:
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """A write transaction; an exception rolls all of it back."""
-        async with self._writer, self.engine.connect() as connection:
+        async with self._writer, self._connection() as connection:
             await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
@@ -117,6 +123,23 @@ class Database:
             engine.dispose()
         await self.engine.dispose()
 
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection]:
+        """Raises DatabaseUnavailable where the server does not answer, or goes away meanwhile: that is no defect."""
+        async with AsyncExitStack() as stack:
+            try:
+                connection = await stack.enter_async_context(self.engine.connect())
+            except (OSError, DBAPIError) as error:
+                if self._sqlite:
+                    raise
+                raise DatabaseUnavailable(_AWAY) from error
+            try:
+                yield connection
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                raise DatabaseUnavailable(_AWAY) from error
+
     async def _cut_log(self) -> None:
         if self._in_thread and self._log.is_long:
             engine = self._in_thread[True]
@@ -126,6 +149,11 @@ class Database:
     def _transact(engine: Engine, work: Callable[[Connection], Result]) -> Result:
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             return work(connection)
+
+
+def _connect_args(address: URL) -> dict[str, Any]:
+    """So that the server's own lists say whose connections these are."""
+    return {"server_settings": {"application_name": APPLICATION}} if address.get_driver_name() == "asyncpg" else {}
 
 
 def insert_into(connection: Connection | AsyncConnection, table: type[DeclarativeBase]) -> Any:

@@ -16,6 +16,7 @@ from app.db.models import Conversation, KnowledgeGap, OutboxEvent, Turn, Webhook
 from app.db.ticket_erasure import erase
 from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import about, about_gap, about_session
+from app.idempotency import repository as requests
 
 Asked = list[tuple[str, datetime]]
 """Gap and time of turns that the knowledge base did not answer."""
@@ -31,6 +32,7 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
     asked = _asked(connection, tenant, sessions)
     mine = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
     deleted = connection.execute(delete(Conversation).where(mine)).rowcount
+    requests.forget(connection, tenant, sessions)
     if deleted:
         for session in sessions:
             erase(connection, tenant, session)

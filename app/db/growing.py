@@ -24,6 +24,7 @@ from app.db.models import (
     Document,
     DocumentVersion,
     Embedding,
+    IdempotentRequest,
     IngestionJob,
     IngestionOriginal,
     KbState,
@@ -144,6 +145,12 @@ GROWING = (
         "deliveries", WebhookDelivery, WebhookDelivery.updated_at, lambda before: WebhookDelivery.updated_at < before
     ),
     Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
+    Growing(
+        "requests",
+        IdempotentRequest,
+        IdempotentRequest.created_at,
+        lambda before: IdempotentRequest.created_at < before,
+    ),
     Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
     Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
     Growing("keys", ApiKey, ApiKey.revoked_at, _keys),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import ColumnElement, func, insert, inspect, make_url, select, update
 
@@ -31,6 +32,11 @@ class KeySnapshot:
 
     stamp: KeyStamp | None
     owners: Mapping[str, Principal]
+    origins: frozenset[str] = field(init=False)
+    """Of all keys."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "origins", frozenset().union(*(owner.origins for owner in self.owners.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +66,22 @@ class KeyRepository:
             stamp = KeyStamp(*row) if row[0] else None
             if stamp == since:
                 return None
-            query = select(ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id).where(ApiKey.revoked_at.is_(None))
-            rows = await connection.execute(query)
-            return KeySnapshot(
-                stamp, {row.digest: Principal(row.tenant_id, frozenset({Role(row.role)}), row.id) for row in rows}
-            )
+            columns = ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id, ApiKey.origins
+            rows = await connection.execute(select(*columns).where(ApiKey.revoked_at.is_(None)))
+            return KeySnapshot(stamp, {row.digest: _owner(row) for row in rows})
 
-    async def create(self, tenant: str, role: Role, name: str, digest: str) -> str:
-        """Stores a key and returns its id."""
+    async def create(self, tenant: str, role: Role, name: str, digest: str, origins: Sequence[str] = ()) -> str:
+        """Stores a key and returns its id. origins: of the web pages that may use it."""
         key_id = secrets.token_hex(6)
         async with self._database.write() as connection:
             row = insert(ApiKey).values(
-                tenant_id=tenant, id=key_id, name=name, role=role.value, digest=digest, created_at=now()
+                tenant_id=tenant,
+                id=key_id,
+                name=name,
+                role=role.value,
+                digest=digest,
+                created_at=now(),
+                origins=list(origins),
             )
             await connection.execute(row)
         return key_id
@@ -93,6 +103,10 @@ class KeyRepository:
             valid: ColumnElement[bool] = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
             done = await connection.execute(update(ApiKey).where(valid).values(revoked_at=now()))
         return done.rowcount > 0
+
+
+def _owner(row: Any) -> Principal:
+    return Principal(row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins))
 
 
 async def has_valid_key(url: str) -> bool:

@@ -26,6 +26,7 @@ from app.db.ticket_models import WebhookDelivery as WebhookDelivery
 from app.documents.tables import IngestionFile as IngestionFile
 from app.documents.tables import IngestionJob as IngestionJob
 from app.documents.tables import IngestionOriginal as IngestionOriginal
+from app.idempotency.tables import IdempotentRequest as IdempotentRequest
 
 
 class KbState(Base):
@@ -241,6 +242,7 @@ class ApiKey(Base):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
+    origins: Mapped[list[str]] = mapped_column(server_default="[]")
 
 
 class Profile(Base):

@@ -17,6 +17,7 @@ from app.db.engine import Database
 from app.db.outbox import Event
 from app.desk.types import DeskSession, SessionKey
 from app.errors import Forbidden
+from app.idempotency import repository as requests
 
 PAUSE_SECONDS = 0.002
 """Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
@@ -145,6 +146,7 @@ class TurnLog:
         claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
         if refused := conversation_holders.settle(connection, claims, self._lifetime):
             raise NotTheirs(refused)
+        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
         outbox.add(connection, self._after(turns))
         return desk_turns.follow(connection, turns, answering=self._answering)
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from app.api.connection import while_connected
-from app.api.deps import AdminTenant, StaffTenant, Wiring
+from app.api.deps import AdminTenant, StaffTenant, Wiring, proof_from
+from app.api.failures import Responses, fails
 from app.api.fields import Offset
+from app.api.retries import digest_of_parts, given_key, once, retry_key
+from app.api.streams import CLIENT_LEFT
+from app.documents import jobs_api
 from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
 from app.documents.job_repository import FileRow, JobRow
@@ -29,6 +34,8 @@ from app.documents.schemas import (
 from app.documents.types import Filing
 from app.errors import BatchRejected, FileRejected, NotFound
 from app.http.routes import GuardedRoute
+from app.idempotency.service import Attempt
+from app.idempotency.types import Reply
 
 MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
@@ -37,7 +44,7 @@ FORM_BYTES = 512 * 1024
 
 MAX_WAIT_SECONDS = 60.0
 
-router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["知识库文档"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
 
 
 def max_bytes(max_file: int) -> int:
@@ -78,35 +85,55 @@ _UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-@router.post("", status_code=201, openapi_extra=_UPLOAD_BODY, response_model=JobDetail)
-async def upload(
+_CHANGED: Responses = {202: {"description": "索引还在更新", "model": DocumentDetail}}
+_INDEXING: Responses = {202: {"description": "索引还在更新"}}
+_GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的任务", "model": JobDetail}}
+
+
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=_UPLOAD_BODY,
+    response_model=JobDetail,
+    responses=_GOING_ON | fails(409, 415),
+)
+async def upload_documents(
     request: Request,
-    response: Response,
     tenant: AdminTenant,
     wiring: Wiring,
     wait: Annotated[
         float | None, Query(ge=0, le=MAX_WAIT_SECONDS, description="最多等几秒；不给则为 UPLOAD_WAIT")
     ] = None,
-) -> JobDetail | Response:
+) -> Response:
     """Takes files in. 201 once all that were taken answer; 202 with the job that goes on, if that takes longer.
 
     A file that cannot be taken is reported beside the others; if none was taken, the error is the response. A client
-    that goes away before it has an answer stops it; files that were taken by then stay.
+    that goes away before it has an answer stops it; files that were taken by then stay. Sent again under the same
+    `Idempotency-Key`, it returns its first answer; how far the job is by then, the job tells.
     """
-    async with multipart_form(request) as form:
-        files = upload_form(form).incoming(wiring.settings.max_upload_bytes)
-        job_id = await wiring.document_jobs.submit(tenant, files)
     seconds = wiring.settings.upload_wait if wait is None else wait
-    job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
-    if job is None:
-        await wiring.document_jobs.cancel(tenant, job_id)
-        return Response(status_code=499)  # nobody is there to read it
-    if job.finished_at is None:
-        response.status_code = 202
-    else:
-        _raise_if_nothing_was_taken(job)
-    response.headers["Location"] = f"/api/v1/knowledge/jobs/{job_id}"
-    return JobDetail.of(job)
+    async with multipart_form(request) as form:
+        sent, own_key = upload_form(form), given_key(request)
+
+        async def work(_: Attempt | None) -> Reply:
+            job_id = await wiring.document_jobs.submit(tenant, sent.incoming(wiring.settings.max_upload_bytes))
+            job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
+            if job is None:
+                await wiring.document_jobs.cancel(tenant, job_id)
+                return Reply(CLIENT_LEFT, b"")
+            if job.finished_at is not None:
+                _raise_if_nothing_was_taken(job)
+            status = 202 if job.finished_at is None else 201
+            return Reply(status, JobDetail.of(job).model_dump_json().encode())
+
+        key = None
+        if own_key:
+            key = retry_key(request, tenant, own_key, proof_from(request), digest_of_parts(sent.asked()))
+        response = await once(request, key, work)
+    if response.body:
+        job_id = orjson.loads(response.body)["job"]["id"]
+        response.headers["Location"] = f"{jobs_api.router.prefix}/{job_id}"
+    return response
 
 
 @router.get("", response_model=DocumentPage)
@@ -128,7 +155,7 @@ async def list_documents(
     return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
-@router.get("/{document_id}", response_model=DocumentDetail)
+@router.get("/{document_id}", response_model=DocumentDetail, responses=fails(404))
 async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) -> DocumentDetail:
     """One document with its versions."""
     row = await _document(wiring, tenant, document_id)
@@ -136,7 +163,11 @@ async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) ->
     return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
 
 
-@router.patch("/{document_id}", response_model=DocumentDetail)
+@router.patch(
+    "/{document_id}",
+    response_model=DocumentDetail,
+    responses=_CHANGED | fails(404, 409),
+)
 async def change_document(
     document_id: str, body: DocumentPatch, response: Response, tenant: AdminTenant, wiring: Wiring
 ) -> DocumentDetail:
@@ -154,13 +185,13 @@ async def change_document(
     return await get_document(document_id, tenant, wiring)
 
 
-@router.delete("/{document_id}", status_code=204)
+@router.delete("/{document_id}", status_code=204, responses=_INDEXING | fails(404))
 async def delete_document(document_id: str, tenant: AdminTenant, wiring: Wiring) -> Response:
     """Removes a document. 204 once no search finds it, 202 while the index is still at work."""
     return Response(status_code=204 if await wiring.ingestion.delete(tenant, document_id) else 202)
 
 
-@router.get("/{document_id}/chunks", response_model=ChunkPage)
+@router.get("/{document_id}/chunks", response_model=ChunkPage, responses=fails(404))
 async def list_chunks(
     document_id: str,
     tenant: StaffTenant,
@@ -175,10 +206,14 @@ async def list_chunks(
     return ChunkPage(items=items, total=row.chunks, offset=offset, limit=limit)
 
 
+_BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_FILE: Responses = {200: {"description": "文件原文，Content-Type 随文件类型", "content": _BYTES}}
+
+
 @router.get(
     "/{document_id}/original",
     response_class=Response,
-    responses={200: {"content": {"application/octet-stream": {}}, "description": "文件原文"}},
+    responses=_FILE | fails(404),
 )
 async def get_original(
     document_id: str,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, cast
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
@@ -45,6 +47,14 @@ class UploadForm:
             place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
             own = Incoming(place, file.file.read(max_bytes + 1), external_id, Labels(url=url or None), self.columns)
             yield own.labelled(self.labels)
+
+    def asked(self) -> list[Any]:
+        """All that was sent, in a few words: by it an upload that is sent again is known."""
+        contents = [hashlib.file_digest(cast(Any, file.file), "sha256").hexdigest() for file in self.files]
+        for file in self.files:
+            file.file.seek(0)
+        names = [file.filename or "" for file in self.files]
+        return [names, contents, self.paths, self.external_ids, self.urls, self.labels, self.columns]
 
 
 @asynccontextmanager

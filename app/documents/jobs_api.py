@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.api.deps import AdminTenant, StaffTenant, Wiring
+from app.api.failures import fails
 from app.api.fields import Offset
 from app.documents.job_schemas import JobDetail, JobOut, JobPage
 from app.http.routes import GuardedRoute
 
-router = APIRouter(prefix="/api/v1/knowledge/jobs", tags=["知识库文档"], route_class=GuardedRoute)
+router = APIRouter(prefix="/api/v1/knowledge/jobs", tags=["documents"], route_class=GuardedRoute)
 
 
 @router.get("")
@@ -27,13 +28,13 @@ async def list_jobs(
     return JobPage(items=[JobOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 
 
-@router.get("/{job_id}")
+@router.get("/{job_id}", responses=fails(404))
 async def get_job(job_id: str, tenant: StaffTenant, wiring: Wiring) -> JobDetail:
     """One job: the state of each file, its chunks, and how long it will still take."""
     return JobDetail.of(await wiring.document_jobs.get(tenant, job_id))
 
 
-@router.post("/{job_id}/cancel")
+@router.post("/{job_id}/cancel", responses=fails(404))
 async def cancel_job(job_id: str, tenant: AdminTenant, wiring: Wiring) -> JobDetail:
     """Stops the files of a job that are not in the knowledge base yet; the others stay. Of a job that is over nothing
     changes.

@@ -14,7 +14,7 @@ from app.db.feed import Delta, IndexFeed
 from app.db.knowledge import KnowledgeRepository
 from app.knowledge_ops.backlog import Backlog, Indexing
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable
+from knowledge.errors import EmbeddingUnavailable, NotEmbedded
 from knowledge.index import Index, Snapshot
 from knowledge.ingest import Ingestor
 from knowledge.stores.memory import MemoryIndex
@@ -48,10 +48,6 @@ class _Served:
 
     async def close(self) -> None:
         await self.index.close()
-
-
-class NotEmbedded(EmbeddingUnavailable):
-    """The vectors are being made, behind."""
 
 
 class Indexer:

@@ -92,7 +92,7 @@ async def _keys(data_dir: Path) -> dict[str, str]:
 
 def _learnt(target: Target) -> None:
     deadline = monotonic() + START_SECONDS
-    while httpx.get(f"{target.address}/api/v1/health/ready", timeout=30, trust_env=False).json()["learning"]:
+    while httpx.get(f"{target.address}/api/v1/health/ready", timeout=30, trust_env=False).json().get("learning", True):
         if monotonic() > deadline:
             raise OSError("例句没有学完")
         sleep(0.2)

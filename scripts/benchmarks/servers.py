@@ -109,7 +109,7 @@ def _process(
 def _settled(server: Server) -> None:
     """Returns once the server has learnt its examples: what it does behind its first turns is not what is measured."""
     deadline = monotonic() + START_SECONDS
-    while httpx.get(f"{server.address}/api/v1/health/ready").json()["learning"]:
+    while httpx.get(f"{server.address}/api/v1/health/ready").json().get("learning", True):
         if monotonic() > deadline:
             raise OSError("例句没有学完")
         sleep(0.2)

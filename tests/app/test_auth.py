@@ -39,6 +39,7 @@ EVERYBODY = {
     ("POST", "/api/v1/chat"),
     ("POST", "/api/v1/chat/stream"),
     ("POST", "/v1/chat/completions"),
+    ("POST", "/api/v1/sessions"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/{model}"),
     ("GET", "/api/v1/profile/greeting"),

@@ -19,6 +19,7 @@ from app.main import create_app
 from app.settings import Settings
 from knowledge.calibration import calibrator
 from knowledge.index import embedded
+from tests.app.openapi.document import operations, problems
 from tests.app.slow import SlowEmbedder, use_slow_embedders
 from tests.services import postgres_database
 
@@ -88,6 +89,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
         total = body["indexing"]["total"]
         assert total >= len(FILES)
         assert (await readiness(client))[0] == 503
+        assert problems(operations()["readiness"].response(503)["application/json"]["schema"], body) == []
         assert body["ready"] is False
         assert body["error"]["code"] == "not_ready"
         assert body["indexing"] == {"done": 0, "total": total, "eta_s": None}

@@ -1,0 +1,112 @@
+"""Where requests and their results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, select, update
+
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.idempotency.tables import IdempotentRequest as Table
+from app.idempotency.types import LIFETIME, Receipt, RetryKey
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A request that came before. status: of its result, None while it runs."""
+
+    body_digest: str
+    owner: str
+    status: int | None
+    body: bytes
+    sealed: bytes
+
+
+class RetryRepository:
+    """Of all tenants; a digest means something only within one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> Known | None:
+        """None where `owner` may run it: it never came, long ago, or its attempt died; else what is known of it."""
+        return await self._database.transact(lambda connection: _begin(connection, key, owner, lease))
+
+    async def find(self, key: RetryKey) -> Known | None:
+        """What is known of a request."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(_known(key))).first()
+        return Known(*row[:5]) if row else None
+
+    async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None:
+        """The attempt lives."""
+        async with self._database.write() as connection:
+            mine = _own(key.tenant, key.digest, owner)
+            await connection.execute(update(Table).where(mine).values(until=now() + lease))
+
+    async def finish(self, receipt: Receipt) -> None:
+        """Keeps a result that no other transaction kept."""
+        await self._database.transact(lambda connection: settle(connection, [receipt]))
+
+    async def release(self, key: RetryKey, owner: str) -> None:
+        """The attempt failed: the next one begins anew."""
+        async with self._database.write() as connection:
+            mine = _own(key.tenant, key.digest, owner) & Table.status.is_(None)
+            await connection.execute(delete(Table).where(mine))
+
+
+def settle(connection: Connection, receipts: Iterable[Receipt]) -> None:
+    """Keeps results within the transaction that did the work."""
+    for receipt in receipts:
+        values = {name: getattr(receipt, name) for name in ("status", "body", "sealed", "session_id")}
+        mine = _own(receipt.tenant, receipt.digest, receipt.owner)
+        connection.execute(update(Table).where(mine).values(values))
+
+
+def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:
+    """Deletes the results that belong to conversations."""
+    connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.session_id.in_(sessions)))
+
+
+def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -> Known | None:
+    moment = now()
+    values: dict[str, Any] = {
+        "body_digest": key.body,
+        "owner": owner,
+        "until": moment + lease,
+        "status": None,
+        "body": b"",
+        "sealed": b"",
+        "session_id": "",
+        "created_at": moment,
+    }
+    row = insert_into(connection, Table).values(tenant_id=key.tenant, digest=key.digest, **values)
+    if connection.execute(row.on_conflict_do_nothing()).rowcount:
+        return None
+    found = connection.execute(_known(key).with_for_update()).one()
+    if not _is_over(found, moment):
+        return Known(*found[:5])
+    connection.execute(update(Table).where(_where(key.tenant, key.digest)).values(values))
+    return None
+
+
+def _is_over(row: Any, moment: datetime) -> bool:
+    """Whether it counts no more: too old, or its attempt died with its process."""
+    return bool(row.created_at <= moment - LIFETIME or (row.status is None and row.until <= moment))
+
+
+def _known(key: RetryKey) -> Any:
+    columns = Table.body_digest, Table.owner, Table.status, Table.body, Table.sealed, Table.until, Table.created_at
+    return select(*columns).where(_where(key.tenant, key.digest))
+
+
+def _where(tenant: str, digest: str) -> ColumnElement[bool]:
+    return (Table.tenant_id == tenant) & (Table.digest == digest)
+
+
+def _own(tenant: str, digest: str, owner: str) -> ColumnElement[bool]:
+    return _where(tenant, digest) & (Table.owner == owner)

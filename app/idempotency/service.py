@@ -1,0 +1,128 @@
+"""A request that is sent again returns its first result: one attempt runs, whoever comes meanwhile waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from loguru import logger
+
+from app.errors import Conflict
+from app.idempotency.repository import Known
+from app.idempotency.types import Receipt, Reply, RetryKey, sealed
+from app.ids import new_id
+
+LEASE = timedelta(seconds=60)
+"""An attempt that says nothing for so long died with its process, and the next one takes its place."""
+RENEWED_AFTER = 20.0
+WAIT_SECONDS = 55.0
+"""How long a retry waits for the first attempt; proxies wait for a minute."""
+FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
+
+
+class Requests(Protocol):
+    """Where requests are kept, see `RetryRepository`."""
+
+    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> Known | None: ...
+
+    async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None: ...
+
+    async def finish(self, receipt: Receipt) -> None: ...
+
+    async def release(self, key: RetryKey, owner: str) -> None: ...
+
+
+class Retries:
+    """wait: see WAIT_SECONDS; lease: see LEASE."""
+
+    def __init__(self, requests: Requests, *, wait: float = WAIT_SECONDS, lease: timedelta = LEASE) -> None:
+        self._requests = requests
+        self._wait = wait
+        self._lease = lease
+        self._kept: set[asyncio.Task[None]] = set()
+
+    async def begin(self, key: RetryKey) -> Attempt | Reply:
+        """The attempt that is to run, or the result that there is. Raises Conflict where the key came with another
+        request, or its first attempt takes too long.
+        """
+        owner, pause = new_id(), FIRST_LOOK
+        deadline = asyncio.get_running_loop().time() + self._wait
+        while (known := await self._requests.begin(key, owner, self._lease)) is not None:
+            if known.body_digest != key.body:
+                raise Conflict(
+                    "这个 Idempotency-Key 已用于另一个内容不同的请求，请换一个。", code="idempotency_key_reused"
+                )
+            if known.status is not None:
+                token = sealed(key.secret, known.owner, known.sealed).decode()
+                return Reply(known.status, known.body, token, written=True)
+            if asyncio.get_running_loop().time() + pause > deadline:
+                raise Conflict("同一个请求还在处理，请稍后用同一个 Idempotency-Key 再试。", code="request_in_progress")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_LOOK)
+        return Attempt(self._requests, key, owner, self._lease)
+
+    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs to its end, whoever leaves; `close` ends it."""
+        task = asyncio.create_task(work, name="idempotent")
+        self._kept.add(task)
+        task.add_done_callback(self._kept.discard)
+
+    async def close(self) -> None:
+        """Ends what runs; it begins anew when it is asked for again."""
+        for task in self._kept:
+            task.cancel()
+        await asyncio.gather(*self._kept, return_exceptions=True)
+
+
+class Attempt:
+    """One run of a request: `async with` says all the while that it lives, and releases it where nothing was kept."""
+
+    def __init__(self, requests: Requests, key: RetryKey, owner: str, lease: timedelta) -> None:
+        self._requests = requests
+        self._key = key
+        self._owner = owner
+        self._lease = lease
+        self._finished = False
+        self._renewing: asyncio.Task[None] | None = None
+
+    def receipt(self, reply: Reply) -> Receipt:
+        """The result, to be kept by the transaction that does the work."""
+        key, token = self._key, sealed(self._key.secret, self._owner, reply.token.encode())
+        return Receipt(key.tenant, key.digest, self._owner, reply.status, reply.body, token, reply.session_id)
+
+    async def finish(self, reply: Reply) -> None:
+        """Keeps the result; that of a failure is not one."""
+        if reply.status >= 300:
+            return
+        if not reply.written:
+            await self._requests.finish(self.receipt(reply))
+        self._finished = True
+
+    async def __aenter__(self) -> Self:
+        self._renewing = asyncio.create_task(self._renew(), name="renew-idempotent")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._renewing is not None:
+            self._renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._renewing
+        if not self._finished:
+            await asyncio.shield(self._release())
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(min(RENEWED_AFTER, self._lease.total_seconds() / 3))
+            try:
+                await self._requests.renew(self._key, self._owner, self._lease)
+            except Exception:  # the database may be away for a moment; the lease is three tries long
+                logger.exception("a lease cannot be renewed")
+
+    async def _release(self) -> None:
+        await self._requests.release(self._key, self._owner)

@@ -1,0 +1,165 @@
+"""The OpenAPI document: what FastAPI finds out, completed by what it cannot know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, APIRouter
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from app.api.deps import AllowHolder
+from app.api.failures import ErrorBody
+from app.chat.stream import MEDIA_TYPE
+from app.http.routes import allow_of
+from app.openapi import failures
+from app.openapi.completions import Completion, CompletionChunk, Model, ModelList
+from app.openapi.events import ChatEvent
+from app.openapi.examples import Example, examples
+from app.openapi.failures import OpenAIErrorBody
+
+TAGS = {
+    "chat": "对话：问一句，答一个 JSON，或以 SSE 逐步回答",
+    "openai": "OpenAI 兼容接口",
+    "conversations": "会话：历史、评价，以及顾客一侧的人工服务",
+    "desk": "人工服务台：客服一侧",
+    "tickets": "工单",
+    "documents": "知识库文档",
+    "search": "知识库检索：命中测试",
+    "gaps": "知识缺口：没答上来的问题",
+    "profile": "助手设定",
+    "performance": "性能：耗时、缓存与用量",
+    "webhooks": "Webhook：订阅事件",
+    "health": "健康检查",
+}
+DESCRIPTION = """应答 Yingda 是中文优先的多智能体客服后端。
+
+密钥放在请求头 `Authorization: Bearer 密钥` 或 `X-API-Key: 密钥` 里；没有配置密钥时只服务本机，不需要密钥。
+每个响应都带 `X-Request-ID`，请求里带上自己的也可以。出错时看 `error.code`。"""
+_MODELS: tuple[type[BaseModel], ...] = (
+    ErrorBody,
+    OpenAIErrorBody,
+    ChatEvent,
+    Completion,
+    CompletionChunk,
+    Model,
+    ModelList,
+)
+_JSON = "application/json"
+_SCHEMA = "#/components/schemas/"
+_HEADERS = {
+    "X-Request-ID": ("这次请求的编号，查日志用", {"type": "string"}),
+    "Idempotency-Replayed": ("true：这是同一个 Idempotency-Key 首次的结果", {"type": "string"}),
+    "Location": ("导入任务的地址", {"type": "string"}),
+    "Retry-After": ("多少秒之后再试", {"type": "integer"}),
+    "WWW-Authenticate": ("出示密钥的方式", {"type": "string", "enum": ["Bearer"]}),
+}
+_PARAMETERS = {
+    "IdempotencyKey": ("Idempotency-Key", "这次请求自己的编号：24 小时内重发时带同一个，返回首次的结果"),
+    "SessionToken": ("X-Session-Token", "会话凭据，首次响应中返回；client 密钥凭它使用会话"),
+    "UserToken": ("X-User-Token", "用户身份：商家服务器签发的 JWT"),
+}
+_STREAMS: Mapping[str, tuple[str, str]] = {
+    "chat_stream": ("ChatEvent", "SSE：meta、token、replace、handoff、ping，最后是 done 或 error"),
+    "create_completion": ("CompletionChunk", "stream 为 true 时：SSE，每个事件的 data 是一块，以 [DONE] 结束"),
+}
+"""Operation -> the model of one event, and what the stream is."""
+_ANSWERS = {"create_completion": "Completion", "list_models": "ModelList", "get_model": "Model"}
+"""Operation -> what it returns, where the endpoint writes its JSON by itself."""
+
+
+def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
+    """The description of everything that `routers` serve."""
+    tags = [{"name": name, "description": text} for name, text in TAGS.items()]
+    made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes, tags=tags)
+    known = examples()
+    for route in _routes(routers):
+        for method in route.methods or ():
+            operation = made["paths"][route.path_format][method.lower()]
+            _complete(operation, route, known.get(operation["operationId"], Example()))
+    _components(made["components"])
+    return made
+
+
+def _routes(routers: Iterable[APIRouter]) -> Iterator[APIRoute]:
+    for router in routers:
+        yield from (route for route in router.routes if isinstance(route, APIRoute) and route.include_in_schema)
+
+
+def _complete(operation: dict[str, Any], route: APIRoute, example: Example) -> None:
+    name, responses = operation["operationId"], operation["responses"]
+    own = {int(status) for status, told in route.responses.items() if "model" in told}
+    for status in [status for status in responses if int(status) >= 400 and int(status) not in own]:
+        del responses[status]
+    for status in sorted(failures.statuses_of(route) - own):
+        responses[str(status)] = failures.reference(route, status)
+    if model := _ANSWERS.get(name):
+        responses["200"].setdefault("content", {})[_JSON] = {"schema": {"$ref": _SCHEMA + model}}
+    if name in _STREAMS:
+        _streamed(responses["200"], *_STREAMS[name])
+    allow = allow_of(route.dependant)
+    if allow is not None:
+        operation["security"] = [{"ApiKey": []}, {"ApiKeyHeader": []}]
+        if isinstance(allow, AllowHolder) or allow.turns or name in _TAKING_TOKENS:
+            _take(operation, "SessionToken", "UserToken")
+    if name in _ONCE:
+        _take(operation, "IdempotencyKey")
+    _exemplify(operation, example)
+
+
+def _take(operation: dict[str, Any], *parameters: str) -> None:
+    told = [{"$ref": f"#/components/parameters/{name}"} for name in parameters]
+    operation["parameters"] = [*operation.get("parameters", []), *told]
+
+
+_ONCE = ("chat", "chat_stream", "open_ticket", "upload_documents")
+"""What may be sent again under the same key."""
+_OWN_HEADERS = {name: ["Idempotency-Replayed"] for name in _ONCE} | {
+    "upload_documents": ["Idempotency-Replayed", "Location"],
+    "readiness": ["Retry-After"],
+}
+"""Operation -> what its responses carry besides."""
+_TAKING_TOKENS = ("request_handoff",)
+"""What takes a session's proof besides turns and what needs one."""
+
+
+def _streamed(response: dict[str, Any], model: str, what: str) -> None:
+    """A stream is a text, whose events are the model's."""
+    schema = {"type": "string", "contentMediaType": MEDIA_TYPE, "contentSchema": {"$ref": _SCHEMA + model}}
+    response["description"] = what
+    response["content"] = {
+        **{kind: told for kind, told in response.get("content", {}).items() if kind == _JSON and told},
+        MEDIA_TYPE: {"schema": schema},
+    }
+
+
+def _exemplify(operation: dict[str, Any], example: Example) -> None:
+    if example.request is not None:
+        for told in operation["requestBody"]["content"].values():
+            told["example"] = example.request
+    for status, response in operation["responses"].items():
+        if "$ref" in response:
+            continue
+        headers = ["X-Request-ID", *_OWN_HEADERS.get(operation["operationId"], ())]
+        response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
+        for kind, told in response.get("content", {}).items():
+            if (body := example.response(status, kind)) is not None:
+                told["example"] = body
+
+
+def _components(components: dict[str, Any]) -> None:
+    schemas = components["schemas"]
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    _, made = models_json_schema([(model, "serialization") for model in _MODELS], ref_template=_SCHEMA + "{model}")
+    components["schemas"] = dict(sorted((made["$defs"] | schemas).items()))
+    components["responses"] = dict(failures.components())
+    components["headers"] = {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()}
+    components["parameters"] = {
+        name: {"name": header, "in": "header", "description": text, "required": False, "schema": {"type": "string"}}
+        for name, (header, text) in _PARAMETERS.items()
+    }
+    components["securitySchemes"]["ApiKeyHeader"] = {"type": "apiKey", "in": "header", "name": "X-API-Key"}

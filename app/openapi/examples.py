@@ -1,0 +1,35 @@
+"""An example of every body, kept in YAML beside this module; a test sends the requests and checks the responses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).with_name("examples")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """request: the body, None for none. responses: by status, or by media type where one status has several."""
+
+    request: Any = None
+    responses: Mapping[str, Any] = field(default_factory=dict)
+
+    def response(self, status: str, media_type: str) -> Any:
+        """The body of a response of this status, None for none."""
+        return self.responses.get(media_type, self.responses.get(status))
+
+
+@cache
+def examples() -> Mapping[str, Example]:
+    """By operation id."""
+    found: dict[str, Example] = {}
+    for path in sorted(FOLDER.glob("*.yaml")):
+        for name, parts in yaml.safe_load(path.read_text("utf-8")).items():
+            found[name] = Example(parts.get("request"), parts.get("responses", {}))
+    return found

@@ -1,0 +1,31 @@
+"""One day of the service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agents.business.sample.database import seed
+from tests.app.db.test_webhooks import receiving
+from tests.app.openapi.story import Story
+from tests.app.serving import served
+
+
+@pytest.fixture
+async def story(tmp_path: Path) -> AsyncIterator[Story]:
+    """Told against a real server with the sample shop, whose customer is M0001."""
+    shop = f"sqlite:///{tmp_path / 'shop.sqlite3'}"
+    await seed(shop, date.today())
+    async with (
+        receiving() as receiver,
+        served(tmp_path / "data", business_database_url=shop, webhook_allow_private=True) as server,
+        httpx.AsyncClient(base_url=server.address, timeout=60) as http,
+    ):
+        told = Story(http, receiver.url)
+        await server.container.ready.wait()
+        await told.tell()
+        yield told
