@@ -11,7 +11,6 @@ from datetime import date
 from itertools import islice
 
 from agents.answering.deadlines import computed
-from agents.answering.subjects import other_subject
 from agents.asking import bare_name
 from agents.base import answer_of
 from agents.bids import Bid, Rank, TurnEvidence
@@ -41,6 +40,7 @@ from agents.types import (
     Token,
     Usage,
 )
+from agents.understanding.subjects import other_subject
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say

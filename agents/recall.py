@@ -37,7 +37,9 @@ async def recall(searcher: Searcher, question: Question, where: Filter = _EVERYT
     if question.spoken and not question.parts:
         return await _spoken(searcher, question, where)
     return side_by_side(
-        await asyncio.gather(*(_whole(searcher, question, part, where) for part in question.parts or (question.rewrite,)))
+        await asyncio.gather(
+            *(_whole(searcher, question, part, where) for part in question.parts or (question.rewrite,))
+        )
     )
 
 
@@ -64,6 +66,4 @@ async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retr
     )
     if all(one.verdict is not Verdict.PASS for one in found):
         return whole
-    return replace(
-        side_by_side([*found, whole]), question=whole.question, alone=whole.alone, parts=tuple(found)
-    )
+    return replace(side_by_side([*found, whole]), question=whole.question, alone=whole.alone, parts=tuple(found))

@@ -1,14 +1,11 @@
-"""The questions of one message, told apart by its structure: numbered items, sentences that each ask, A 和 B 分别. Pure."""
+"""The questions of one message, told apart by its structure: numbered items, sentences that ask, A 和 B 分别. Pure."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 from agents.asking import without_asking
 from agents.understanding.answer_type import AnswerType, answer_types
-from knowledge.types import Vector
 
 MAX_PARTS = 5
 """A message with more is no list of questions that one reply serves."""
@@ -23,31 +20,22 @@ _MARKER = re.compile(
     rf"|(?<![\u4e00-\u9fff])([{_NUMERALS}])、|第([{_NUMERALS}])[，,、：:]"
 )
 _SENTENCE = re.compile(r"[^?？!！。;；\n]+[?？!！。;；\n\s]*")
+_SIGNS = re.compile(r"[\s？?！!。，,]+")
 _GOES_ON = re.compile(r"\s*(?:还是|或者|要不|不然|难道|or\b)", re.IGNORECASE)
-_EMPTY = re.compile(r"[的了是我你您他她它咱们这那个些就还也都呢吧啊呀么嘛不没有会再又去来给把被在行对好真错坏等样回事]|\W|_")
-"""What says nothing by itself: 真的吗, 怎么回事 and 是不是坏了 ask nothing that stands for itself."""
-_TELLING = frozenset(
-    {AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE, AnswerType.PLACE, AnswerType.CONTACT}
+_EMPTY = re.compile(
+    r"[的了是我你您他她它咱们这那个些就还也都呢吧啊呀么嘛不没有会再又去来给把被在行对好真错坏等样回事]|\W|_"
 )
+"""What says nothing by itself: 真的吗, 怎么回事 and 是不是坏了 ask nothing that stands for itself."""
+_TELLING = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE, AnswerType.PLACE, AnswerType.CONTACT})
 """多少钱 and 在哪 name no subject, which the conversation may have, but say what they want."""
 _LATIN = re.compile(r"[a-z0-9]+", re.IGNORECASE)
 _ENGLISH_WORDS = 3
 """Is it? and how come? are no question by themselves."""
+_AND = re.compile(r"(?:和|跟|与|以及|还有|、)")
 _EACH = re.compile(
-    r"(?P<one>[^,，。?？!！;；]{2,16}?)(?:和|跟|与|以及|还有|、)(?P<other>[^,，。?？!！;；、]{2,16}?)"
-    r"(?:的(?P<of>[^,，。的]{1,8}))?(?:都|各自)?分别(?P<asked>[^,，。?？!！;；]{2,20})[?？。\s]*"
+    rf"(?P<one>[^,，。?？!！;；]{{2,16}}?){_AND.pattern}(?P<other>[^,，。?？!！;；、]{{1,16}}?)"
+    r"(?:的(?P<of>[^,，。的]{1,16}))?(?:都|各自)?分别(?P<asked>[^,，。?？!！;；]{2,20})[?？。\s]*"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of several questions of a message. `vector` is its embedding, `told` that of it behind what comes before it
-    in the message and the conversation; None while the embedder is out of reach, or where nothing comes before.
-    """
-
-    text: str
-    vector: Vector | None = field(default=None, compare=False)
-    told: Vector | None = field(default=None, compare=False)
 
 
 def parts_of(text: str) -> tuple[str, ...]:
@@ -59,7 +47,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def _numbered(text: str) -> tuple[str, ...]:
-    """1.… 2.… 3.…: what stands before the first item goes with it. Steps of a story are numbered too, and do not ask."""
+    """1.… 2.…: what stands before the first item goes with it. Steps of a story are numbered too, and do not ask."""
     marks: list[re.Match[str]] = []
     for match in _MARKER.finditer(text):
         if _number(match) == len(marks) + 1:
@@ -68,7 +56,7 @@ def _numbered(text: str) -> tuple[str, ...]:
         return ()
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     items = [text[mark.end() : end].strip(" ,，;；、\n") for mark, end in zip(marks, ends, strict=True)]
-    if sum(map(_asks, items)) < 2 or not all(map(_has_content, items)):
+    if sum(_asks(item) or bool(answer_types(item)) for item in items) < 2 or not all(map(_has_content, items)):
         return ()
     lead = text[: marks[0].start()].strip()
     return (f"{lead}{items[0]}", *items[1:])
@@ -89,7 +77,7 @@ def _sentences(text: str) -> tuple[str, ...]:
     told = ""
     asking = 0
     for place, sentence in enumerate(sentences):
-        asks = _marked(sentence) or (place == last and _asks(sentence))
+        asks = _marked(sentence) or (place == last and _asks(sentence) and bool(answer_types(sentence)))
         asking += len(sentence) * asks
         if asks and _has_content(sentence) and not (parts and _GOES_ON.match(sentence)):
             parts.append((told + sentence).strip())
@@ -107,7 +95,7 @@ def _sentences(text: str) -> tuple[str, ...]:
 def _each(text: str) -> tuple[str, ...]:
     """A 和 B 的 C 分别 D: of each by itself."""
     match = _EACH.fullmatch(text.strip())
-    if match is None:
+    if match is None or _AND.search(match["one"] + match["other"]):
         return ()
     asked = f"的{match['of']}{match['asked']}" if match["of"] else match["asked"]
     return match["one"] + asked, match["other"] + asked
@@ -119,7 +107,8 @@ def _marked(sentence: str) -> bool:
 
 def _asks(text: str) -> bool:
     """Marked as a question, or asking by its words."""
-    return _marked(text) or without_asking(text) != text.strip(" 的了是")
+    plain = _SIGNS.sub(" ", text).strip(" 的了是")
+    return _marked(text) or without_asking(plain) != plain
 
 
 def _has_content(sentence: str) -> bool:

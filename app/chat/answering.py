@@ -13,11 +13,11 @@ from agents.base import said
 from agents.neutral import neutral_events
 from agents.pages import about_page
 from agents.screening.classifier import Screening
-from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Usage
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
 from agents.understanding.context import part_context, search_context
 from agents.understanding.facts import keeps_facts
 from agents.understanding.normalise import normalised
-from agents.understanding.parts import Part, parts_of
+from agents.understanding.parts import parts_of
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
@@ -61,7 +61,7 @@ class Answering:
         context = search_context(question)
         told = asyncio.create_task(self._embedded(continuity.told(question.searched, context) if context else None))
         if not picked:
-            question = replace(question, spoken=tuple(map(Part, parts_of(question.searched))))
+            question = replace(question, spoken=tuple(map(Spoken, parts_of(question.searched))))
         parts = asyncio.create_task(self._parts(question), name="parts")
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
@@ -102,10 +102,10 @@ class Answering:
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
-    async def _parts(self, question: Question) -> tuple[Part, ...]:
+    async def _parts(self, question: Question) -> tuple[Spoken, ...]:
         """The questions of the message with their embeddings, by themselves and behind what comes before."""
 
-        async def embedded(place: int, part: Part) -> Part:
+        async def embedded(place: int, part: Spoken) -> Spoken:
             context = part_context(question, place)
             told = continuity.told(part.text, context) if context else None
             vector, behind = await asyncio.gather(self._embedded(part.text), self._embedded(told))

@@ -29,17 +29,15 @@ class OtherSubject:
 
 
 def other_subject(question: Question, found: Sequence[Candidate]) -> OtherSubject | None:
-    """What the best of the candidates is about, where that is another model than the one asked about, or, without one in
-    the message, than the one that the conversation is about; None where they name no model, or the right one.
+    """What the best of the candidates is about, where that is another model than the one asked about: by the message,
+    or, without one in it, by the conversation. None where they name no model, or the right one.
 
     found: at least one, best first.
     """
     text = question.rewrite or question.searched
-    if names(text) or not question.follow_up:
-        about = text
-    else:
-        about = question.follow_up
-    asked = names(about) or _talked_about(question, found[0].chunk)
+    filled = question.follow_up if question.rewrite is None and question.follow_up else text
+    about = filled if names(text).keys() <= names(filled).keys() else text  # 那 W9 呢 as a whole question
+    asked = names(text) or names(about) or _talked_about(question, found[0].chunk)
     other = foreign(asked, [candidate.chunk for candidate in found], bare=bare_name(text) is not None)
     if other is None:
         return None
