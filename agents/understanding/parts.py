@@ -11,7 +11,7 @@ MAX_PARTS = 5
 """A message with more is no list of questions that one reply serves."""
 MAX_STRUCTURED_CHARS = 400
 """A longer message is a story, whatever it asks on the way."""
-ASKING_SHARE = 0.5
+ASKING_SHARE = 0.4
 """Of a message's characters, how many have to be in sentences that ask: else it tells a story."""
 _NUMERALS = "一二三四五六七八九"
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨"

@@ -17,7 +17,10 @@ from agents.understanding.parts import MAX_PARTS, MAX_STRUCTURED_CHARS, parts_of
         ("我上周买的台灯。能退吗？保修多久", ("我上周买的台灯。能退吗？", "保修多久")),
         ("运费谁出？几天到？我很急。", ("运费谁出？", "几天到？我很急。")),
         ("柜子和床的安装费分别多少", ("柜子的安装费多少", "床的安装费多少")),
-        ("东楼和西楼的遛狗时间、倒垃圾时间分别是几点", ("东楼的遛狗时间、倒垃圾时间是几点", "西楼的遛狗时间、倒垃圾时间是几点")),
+        (
+            "东楼和西楼的遛狗时间分别是几点",
+            ("东楼的遛狗时间是几点", "西楼的遛狗时间是几点"),
+        ),
         ("Is it waterproof? Does it work with my phone?", ("Is it waterproof?", "Does it work with my phone?")),
     ],
 )
