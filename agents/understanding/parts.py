@@ -23,7 +23,7 @@ _SENTENCE = re.compile(r"[^?？!！。;；\n]+[?？!！。;；\n\s]*")
 _SIGNS = re.compile(r"[\s？?！!。，,]+")
 _GOES_ON = re.compile(r"\s*(?:还是|或者|要不|不然|难道|or\b)", re.IGNORECASE)
 _EMPTY = re.compile(
-    r"[的了是我你您他她它咱们这那个些就还也都呢吧啊呀么嘛不没有会再又去来给把被在行对好真错坏等样回事]|\W|_"
+    r"[的了是我你您他她它咱们这那个些就还也都呢吧啊呀么嘛不没有会再又去来给把被在行对好真错坏等样回事管]|\W|_"
 )
 """What says nothing by itself: 真的吗, 怎么回事 and 是不是坏了 ask nothing that stands for itself."""
 _TELLING = frozenset({AnswerType.AMOUNT, AnswerType.DURATION, AnswerType.DATE, AnswerType.PLACE, AnswerType.CONTACT})
