@@ -18,7 +18,7 @@ from tests.agents.support import ANALYZER, ask, candidate, finish, fragments_of,
 REFUND = candidate("退款在验货后 1～5 个工作日内到账。", 0.9, number=1, title="退款时效")
 FEES = candidate("寄回的运费首重 12 元。", 0.95, number=2, title="运费")
 INVOICE = candidate("可以，在订单里点「开发票」。", 0.92, number=3, title="问答", question="能开发票吗", entry="q3")
-ALL = {"退款多久到账": (REFUND,), "寄回运费多少": (FEES,), "能不能开发票": (INVOICE,)}
+ALL: dict[str, tuple[Candidate, ...]] = {"退款多久到账": (REFUND,), "寄回运费多少": (FEES,), "能不能开发票": (INVOICE,)}
 
 
 class ByQuestion:

@@ -90,7 +90,11 @@ def test_intents_are_labels_too_and_a_row_without_any_is_told(
 
 
 def test_the_whole_product_is_measured_by_who_speaks_first() -> None:
-    rows = [{"label": "complaint"}, {"label": "irrelevant"}, {"intents": ["knowledge_qa", "ticket"]}]
+    rows: list[dict[str, Any]] = [
+        {"label": "complaint"},
+        {"label": "irrelevant"},
+        {"intents": ["knowledge_qa", "ticket"]},
+    ]
     report = decided_report(rows, [("high_stakes", "knowledge_qa"), ("out_of_scope",), ("knowledge_qa",)])
     assert (report["accuracy"], report["macro_f1"]) == (0.6667, 0.6667)
     assert report["confused"] == {"ticket -> knowledge_qa": 1}
