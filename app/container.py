@@ -48,6 +48,7 @@ from app.db.turn_log import TurnLog
 from app.db.usage import UsageRepository, count
 from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
+from app.db.whole_transcripts import WholeTranscriptRepository
 from app.desk.assembly import HumanDesk
 from app.documents.ingestion import IngestionService
 from app.documents.job_queue import JobQueue
@@ -132,6 +133,7 @@ class Container:
         self.keys = KeyRing(KeyRepository(base.database), first_key, attempts=self.attempts)
         self.profiles = ProfileRepository(base.database, default_profile(settings))
         self.transcripts = TranscriptRepository(base.database)
+        self.whole_transcripts = WholeTranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.retries = Retries(RetryRepository(base.database))
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)

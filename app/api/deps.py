@@ -1,5 +1,5 @@
-"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`, `AdminTenant`
-or `PUBLIC`.
+"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`,
+`CompanyTenant`, `AdminTenant` or `PUBLIC`.
 """
 
 from __future__ import annotations
@@ -116,6 +116,8 @@ HolderTenant = Annotated[str, Depends(AllowHolder(*Role))]
 TurnTenant = Annotated[str, Depends(Allow(*Role, turns=True))]
 """The same for messages of customers."""
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
+CompanyTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT, Role.SERVER))]
+"""For staff, and for servers of the company: keys that nobody else sees."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 PUBLIC = Depends(anyone)
 Wiring = Annotated[Container, Depends(wiring)]
