@@ -132,12 +132,12 @@ class Container:
         first_key = settings.api_key.get_secret_value()
         self.keys = KeyRing(KeyRepository(base.database), first_key, attempts=self.attempts)
         self.profiles = ProfileRepository(base.database, default_profile(settings))
-        self.transcripts = TranscriptRepository(base.database)
         self.whole_transcripts = WholeTranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.retries = Retries(RetryRepository(base.database))
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
+        self.transcripts = TranscriptRepository(base.database, self.outbox.wake)
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
         alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
         self.document_runner = JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone)

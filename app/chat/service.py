@@ -234,6 +234,7 @@ class ChatService:
                 claim=turn.claim,
                 receipt=message.attempt.receipt(done.reply) if message.attempt else None,
                 rows_of=(holder := rows_of(answer, message.caller)),
+                trace_id=message.trace_id,
                 state=before.after(question.text, answer, holder).to_json(),
             )
         )

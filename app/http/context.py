@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import InvalidRequest, describe
 from app.ids import random_hex
+from app.request_ids import caused_by
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -49,7 +50,7 @@ class RequestContextMiddleware:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with logger.contextualize(request_id=request_id):
+        with logger.contextualize(request_id=request_id), caused_by(request_id):
             try:
                 if b"%00" in scope["query_string"] or "\0" in scope["path"]:
                     raise InvalidRequest("网址里不能有空字符。")  # SQL takes none, in whatever field it is
