@@ -35,6 +35,7 @@ from app.chat.hot_cache import HotCache, Version
 from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.conversations.access import Access
+from app.db.backlog import BacklogRepository
 from app.db.conversation_holders import HolderRepository
 from app.db.conversations import ConversationRepository
 from app.db.gaps import GapRepository, note
@@ -127,6 +128,7 @@ class Container:
         self._opening = asyncio.Lock()
         self._filling = False
         self.metrics = Metrics()
+        self.backlog = BacklogRepository(base.database)
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
         self.attempts = open_attempts(settings, self.metrics)
         first_key = settings.api_key.get_secret_value()
@@ -140,7 +142,9 @@ class Container:
         self.transcripts = TranscriptRepository(base.database, self.outbox.wake)
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
         alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
-        self.document_runner = JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone)
+        self.document_runner = JobRunner(
+            JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=self.metrics.ingested
+        )
         self.document_jobs = DocumentJobs(JobRepository(base.database), self.document_runner.wake)
         self.desk = HumanDesk.over(
             base.database, settings, conversations, self.profiles, self.tickets, self.limits, self.outbox.wake

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import InvalidRequest, describe
+from app.http.statuses import UNMATCHED, Statuses
 from app.ids import random_hex
 from app.request_ids import caused_by
 
@@ -28,8 +29,9 @@ class RequestContextMiddleware:
     that may hold what people typed.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, statuses: Statuses) -> None:
         self._app = app
+        self._statuses = statuses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,10 +67,12 @@ class RequestContextMiddleware:
                 body = JSONResponse(told, status_code=description.status, headers=description.headers)
                 await body(scope, receive, send_with_id)
             finally:
+                path = getattr(scope.get("route"), "path", UNMATCHED)
+                self._statuses.add(scope["method"], path, status)
                 logger.bind(
                     tenant=state.get("tenant"),
                     method=scope["method"],
-                    path=getattr(scope.get("route"), "path", "(unmatched)"),
+                    path=path,
                     status=status,
                     ms=round((time.perf_counter() - started) * 1000, 1),
                     outcome=state.get("outcome"),
