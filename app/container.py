@@ -34,6 +34,7 @@ from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
 from app.chat.service import ChatService
 from app.chat.session import Sessions
+from app.chat.stopping import Stops
 from app.conversations.access import Access
 from app.db.backlog import BacklogRepository
 from app.db.conversation_holders import HolderRepository
@@ -174,6 +175,7 @@ class Container:
         self.learning = True
         guard = Guard(settings.max_message_chars, self.profiles.get)
         self._answering = Answering(base.embedder, guard, self._team, self.metrics)
+        self.stops = Stops()
         self.chat = ChatService(
             guard,
             Sessions(conversations),
@@ -185,6 +187,7 @@ class Container:
             self.desk.gate,
             self.access,
             self.limits,
+            self.stops,
         )
 
     @property

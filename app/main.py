@@ -26,6 +26,7 @@ from app.api import (
     prometheus,
     search,
     sessions,
+    stopping,
     tickets,
     webhooks,
 )
@@ -49,7 +50,7 @@ TITLE = "Yingda API"
 
 _STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 

@@ -123,7 +123,7 @@ _OWN_HEADERS = {name: ["Idempotency-Replayed"] for name in _ONCE} | {
     "readiness": ["Retry-After"],
 }
 """Operation -> what its responses carry besides."""
-_TAKING_TOKENS = ("request_handoff",)
+_TAKING_TOKENS = ("request_handoff", "stop_chat")
 """What takes a session's proof besides turns and what needs one."""
 
 

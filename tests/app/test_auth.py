@@ -38,6 +38,7 @@ OPEN = {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
 EVERYBODY = {
     ("POST", "/api/v1/chat"),
     ("POST", "/api/v1/chat/stream"),
+    ("POST", "/api/v1/chat/{session_id}/stop"),
     ("POST", "/v1/chat/completions"),
     ("POST", "/api/v1/sessions"),
     ("GET", "/v1/models"),
