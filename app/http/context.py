@@ -34,10 +34,13 @@ class RequestContextMiddleware:
         self._statuses = statuses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         request_id = _given_id(scope) or random_hex(16)
+        if scope["type"] == "websocket":
+            await self._connected(scope, receive, send, request_id)
+            return
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         status = 500
@@ -77,6 +80,18 @@ class RequestContextMiddleware:
                     ms=round((time.perf_counter() - started) * 1000, 1),
                     outcome=state.get("outcome"),
                 ).info("request")
+
+    async def _connected(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        """A socket has one id for as long as it is open."""
+        scope.setdefault("state", {})["request_id"] = request_id
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] in ("websocket.accept", "websocket.http.response.start"):
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        with logger.contextualize(request_id=request_id), caused_by(request_id):
+            await self._app(scope, receive, send_with_id)
 
 
 def _given_id(scope: Scope) -> str | None:
