@@ -20,7 +20,8 @@ class TenantProfile:
     """`reply_language` auto is the customer's own; `system_prompt` stands after the rules and never replaces them.
 
     `intent_examples`: intent -> sentences of the tenant's own customers, which the router learns too. `business_hours`
-    of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change answers.
+    of the staff, as `1-5 09:00-18:00` in `timezone`, none being around the clock: they do not change answers. Times are
+    told in `timezone`, too.
     """
 
     name: str = NAME

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
+from zoneinfo import ZoneInfo
 
 from agents.base import said
 from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
@@ -21,13 +22,12 @@ from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
 
 PROPOSAL_SECONDS = 3600.0
 """How long a proposal waits; a 好的 of the next day means something else."""
-_CHINESE, _ENGLISH = TicketReplies(CHINESE), TicketReplies(ENGLISH)
 
 
 class TicketAgent:
     """Nothing is created, and nothing withdrawn, before the customer said yes.
 
-    profile: only its language; clock: seconds since the epoch.
+    profile: only its language and zone; clock: seconds since the epoch.
     """
 
     name = "ticket"
@@ -37,6 +37,8 @@ class TicketAgent:
     ) -> None:
         self._tickets = tickets
         self._profile = profile or TenantProfile()
+        zone = ZoneInfo(self._profile.timezone)
+        self._chinese, self._english = TicketReplies(CHINESE, zone), TicketReplies(ENGLISH, zone)
         self._clock = clock
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
@@ -147,7 +149,7 @@ class TicketAgent:
         return self._said(question, words.not_found if ticket_number(question.text) else words.none_yet)
 
     def _replies(self, question: Question) -> TicketReplies:
-        return _ENGLISH if in_english(question, self._profile) else _CHINESE
+        return self._english if in_english(question, self._profile) else self._chinese
 
     def _said(self, question: Question, reply: str, action: str = "", fields: dict[str, str] | None = None) -> Answer:
         words = self._replies(question).words

@@ -256,6 +256,7 @@ class Answer:
     computed: str = ""
     decision: Decision | None = None
     escalate_to_human: bool = False
+    stopped: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()

@@ -34,7 +34,9 @@ from app.chat.history import History
 from app.chat.hot_cache import HotCache, Version
 from app.chat.service import ChatService
 from app.chat.session import Sessions
+from app.chat.stopping import Stops
 from app.conversations.access import Access
+from app.db.backlog import BacklogRepository
 from app.db.conversation_holders import HolderRepository
 from app.db.conversations import ConversationRepository
 from app.db.gaps import GapRepository, note
@@ -48,6 +50,7 @@ from app.db.turn_log import TurnLog
 from app.db.usage import UsageRepository, count
 from app.db.webhooks import KIND as WEBHOOK
 from app.db.webhooks import fan_out
+from app.db.whole_transcripts import WholeTranscriptRepository
 from app.desk.assembly import HumanDesk
 from app.documents.ingestion import IngestionService
 from app.documents.job_queue import JobQueue
@@ -126,19 +129,23 @@ class Container:
         self._opening = asyncio.Lock()
         self._filling = False
         self.metrics = Metrics()
+        self.backlog = BacklogRepository(base.database)
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
         self.attempts = open_attempts(settings, self.metrics)
         first_key = settings.api_key.get_secret_value()
         self.keys = KeyRing(KeyRepository(base.database), first_key, attempts=self.attempts)
         self.profiles = ProfileRepository(base.database, default_profile(settings))
-        self.transcripts = TranscriptRepository(base.database)
+        self.whole_transcripts = WholeTranscriptRepository(base.database)
         self.conversations = conversations = ConversationRepository(base.database)
         self.retries = Retries(RetryRepository(base.database))
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
+        self.transcripts = TranscriptRepository(base.database, self.outbox.wake)
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
         alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
-        self.document_runner = JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone)
+        self.document_runner = JobRunner(
+            JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=self.metrics.ingested
+        )
         self.document_jobs = DocumentJobs(JobRepository(base.database), self.document_runner.wake)
         self.desk = HumanDesk.over(
             base.database, settings, conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
@@ -168,6 +175,7 @@ class Container:
         self.learning = True
         guard = Guard(settings.max_message_chars, self.profiles.get)
         self._answering = Answering(base.embedder, guard, self._team, self.metrics)
+        self.stops = Stops()
         self.chat = ChatService(
             guard,
             Sessions(conversations),
@@ -179,6 +187,7 @@ class Container:
             self.desk.gate,
             self.access,
             self.limits,
+            self.stops,
         )
 
     @property

@@ -26,6 +26,7 @@ from app.api import (
     prometheus,
     search,
     sessions,
+    stopping,
     tickets,
     webhooks,
 )
@@ -39,6 +40,7 @@ from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
 from app.http.cors import CorsMiddleware
 from app.http.origin import OriginMiddleware
+from app.http.statuses import Statuses
 from app.openapi.document import document
 from app.settings import Settings, split_list
 
@@ -48,7 +50,7 @@ TITLE = "Yingda API"
 
 _STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 
@@ -68,13 +70,15 @@ def create_app(settings: Settings) -> FastAPI:
                     with suppress(asyncio.CancelledError):
                         await task
 
+    statuses = Statuses()
     app = Application(
         title=TITLE,
         lifespan=lifespan,
         openapi_url=None,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, statuses),
         generate_unique_id_function=lambda route: route.name,
     )
+    app.state.statuses = statuses
     install_error_handlers(app)
     include_directly(app, chat.router)
     for resource in RESOURCES:
@@ -92,12 +96,12 @@ class Application(FastAPI):
         return self.openapi_schema
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
+def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
     uploads = {documents.router.prefix: documents.max_bytes(settings.max_upload_bytes)}
     return [
         Middleware(CorsMiddleware),
-        Middleware(RequestContextMiddleware),
+        Middleware(RequestContextMiddleware, statuses=statuses),
         Middleware(OriginMiddleware, hosts=split_list(settings.allowed_hosts)),
         Middleware(BodyMiddleware, most=settings.max_body_bytes, larger=uploads, seconds=settings.body_timeout),
     ]

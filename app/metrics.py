@@ -80,6 +80,8 @@ class TenantMetrics:
     rejections: Counter[str] = field(default_factory=Counter)
     limited: Counter[str] = field(default_factory=Counter)
     """Requests that a limit turned away, by its kind."""
+    ingested: Counter[str] = field(default_factory=Counter)
+    """Files that were taken in or were not, by what became of them."""
     verdicts: Counter[str] = field(default_factory=Counter)
     """Of replies that a model wrote; see `ReplyVerdict`."""
 
@@ -137,6 +139,10 @@ class Metrics:
     def limited(self, tenant: str, kind: str) -> None:
         """A limit turned something away."""
         self.of(tenant).limited[kind] += 1
+
+    def ingested(self, tenant: str, outcome: str) -> None:
+        """A file came to its end. outcome: a FileOutcome."""
+        self.of(tenant).ingested[outcome] += 1
 
     def finished(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
         """A turn came to its end."""

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, generate_latest
+from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from app.chat.hot_cache import CacheStats
+from app.db.backlog import Backlog, Counts
+from app.http.statuses import Statuses
 from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
 
 Tenants = Iterable[tuple[str, TenantMetrics]]
 
 
-def exposition(metrics: Metrics, cache: Callable[[str], CacheStats], only: str | None) -> bytes:
-    """All metrics; only: of this tenant, None for every tenant's."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What there is to tell. cache: of a tenant."""
+
+    metrics: Metrics
+    cache: Callable[[str], CacheStats]
+    backlog: Backlog
+    statuses: Statuses
+
+
+def exposition(measured: Measured, only: str | None) -> bytes:
+    """All metrics; only: of this tenant, None for every tenant's and the process's."""
+    metrics = measured.metrics
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], cache))
+    registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], measured.cache))
+    registry.register(_Waiting(measured.backlog))
     if only is None:
+        ProcessCollector(registry=registry)
+        registry.register(_Requests(measured.statuses))
         refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
         refused.inc(metrics.sign_ins_refused)
     return generate_latest(registry)
@@ -61,6 +78,7 @@ class _Families(Collector):
         scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
         rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
         limited = CounterMetricFamily("yingda_requests_limited", "Turned away by a limit", labels=["tenant", "kind"])
+        ingested = CounterMetricFamily("yingda_ingested", "Files of jobs by outcome", labels=["tenant", "outcome"])
         verified = CounterMetricFamily("yingda_replies_verified", "Checked replies", labels=["tenant", "verdict"])
         for tenant, own in self._tenants:
             for labels, count in own.routes.items():
@@ -71,9 +89,11 @@ class _Families(Collector):
                 rejected.add_metric([tenant, reason], count)
             for kind, count in own.limited.items():
                 limited.add_metric([tenant, kind], count)
+            for outcome, count in own.ingested.items():
+                ingested.add_metric([tenant, outcome], count)
             for verdict, count in own.verdicts.items():
                 verified.add_metric([tenant, verdict], count)
-        return iter((routes, scores, rejected, limited, verified))
+        return iter((routes, scores, rejected, limited, ingested, verified))
 
     def _saved(self, tenant: str) -> int:
         stats = self._cache(tenant)
@@ -90,6 +110,38 @@ class _Families(Collector):
         for tenant, own in self._tenants:
             _add(family, [tenant], durations(own))
         return family
+
+
+class _Waiting(Collector):
+    """Of the database, so the same whichever process tells it."""
+
+    def __init__(self, backlog: Backlog) -> None:
+        self._backlog = backlog
+
+    def collect(self) -> Iterator[Metric]:
+        told = self._backlog
+        yield _gauge("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk)
+        yield _gauge("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox)
+        yield _gauge("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries)
+        yield _gauge("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files)
+
+
+class _Requests(Collector):
+    def __init__(self, statuses: Statuses) -> None:
+        self._statuses = statuses
+
+    def collect(self) -> Iterator[Metric]:
+        family = CounterMetricFamily("yingda_http_requests", "Answered requests", labels=["method", "route", "status"])
+        for (method, route, status), count in sorted(self._statuses.counts.items()):
+            family.add_metric([method, route, str(status)], count)
+        yield family
+
+
+def _gauge(name: str, help_text: str, label: str, counts: Counts) -> Metric:
+    family = GaugeMetricFamily(name, help_text, labels=["tenant", label])
+    for labels, count in sorted(counts.items()):
+        family.add_metric(labels, count)
+    return family
 
 
 def _add(family: HistogramMetricFamily, labels: list[str], durations: Durations) -> None:

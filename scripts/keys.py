@@ -44,7 +44,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/keys.py", description="管理接口密钥")
     commands = parser.add_subparsers(dest="command", required=True)
     create = commands.add_parser("create", help="创建密钥；密钥只显示这一次")
-    roles = "admin 管理，agent 人工客服，server 企业自己的服务端（信任它给的 user_id），client 顾客端"
+    roles = "admin 管理，agent 人工客服，server 企业自己的服务端（信任它给的 user_id），client 顾客端，"
+    roles += "metrics 只读 /metrics"
     create.add_argument("--role", required=True, choices=list(Role), help=roles)
     create.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="密钥所属的租户，默认 default")
     create.add_argument("--name", required=True, type=_name, help="给人看的用途说明，例如 官网")

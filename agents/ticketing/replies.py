@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from agents.ticketing.types import DONE, CustomerTicket, NewTicket, Priority, TicketState
 from agents.ticketing.vocabulary import Vocabulary
@@ -12,10 +13,11 @@ MAX_LISTED, MAX_SHOWN_CHARS = 5, 200
 
 
 class TicketReplies:
-    """The replies that say how a ticket stands."""
+    """The replies that say how a ticket stands. zone: in which times are told, the company's."""
 
-    def __init__(self, words: Vocabulary) -> None:
+    def __init__(self, words: Vocabulary, zone: ZoneInfo) -> None:
         self.words = words
+        self._zone = zone
 
     def proposed(self, draft: NewTicket) -> str:
         """Everything that would be submitted."""
@@ -67,9 +69,9 @@ class TicketReplies:
         return self.words.withdrawn.format(self.words.named.format(ticket))
 
     def when(self, moment: datetime) -> str:
-        """A time as people say it, in the zone of the server; with its year where that is not near."""
+        """A time as people say it, in the company's zone; with its year where that is not near."""
         near = abs(moment - datetime.now(UTC)) < timedelta(days=300)
-        return self.words.when(moment.astimezone(), near)
+        return self.words.when(moment.astimezone(self._zone), near)
 
     def _line(self, ticket: CustomerTicket) -> str:
         words = self.words

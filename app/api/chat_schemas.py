@@ -118,6 +118,7 @@ class ChatData(BaseModel):
     trace_id: str
     verification: VerificationOut | None = Field(None, description="大模型所写回答的核对结果；其他回答不出现")
     proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")
+    stopped: bool = Field(False, description="true：顾客让它停下，reply 是停下之前说的；没有停下时不出现")
     handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时不出现")
     decision: DecisionOut | None = Field(None, description="为什么由这些智能体回答；client 密钥的响应里不出现")
 

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Outcome
-from app.api.deps import HolderTenant, StaffTenant, Wiring
+from app.api.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
 from app.api.failures import fails
 from app.db.transcripts import Rating
+from app.db.whole_transcripts import Who
+from app.desk.types import Event, SessionKey, State
 from app.errors import NotFound
 from app.http.routes import GuardedRoute
 from knowledge.text import clean
@@ -55,11 +57,36 @@ class ExchangeOut(BaseModel):
     reason: str
 
 
+class EntryOut(BaseModel):
+    """Something that was said, or with `event` something that happened at the human desk."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    who: Who = Field(description="谁说的、谁做的：customer 顾客，bot 智能客服，staff 客服，system 系统")
+    agent_id: str = Field(description="客服的编号；不是客服时为空")
+    name: str = Field(description="客服的姓名；没有登记时为空")
+    text: str = Field(description="说了什么；人工服务的事件没有文字")
+    event: Event | None = Field(description="人工服务的事件，如 request 请求人工、accept 接入；说的话为 null")
+    note: str = Field(description="事件的说明，顾客看不到")
+    message_id: str = Field(description="所属的一轮，对应 turns；与客服之间的消息和事件为空")
+    seq: int | None = Field(description="与客服之间的消息的序号")
+    created_at: datetime
+
+
 class Transcript(BaseModel):
-    """A whole conversation, the oldest turn first."""
+    """A whole conversation, oldest first: `entries` is all that was said and happened, `turns` the bot's replies with
+    their sources and votes.
+    """
 
     session_id: str
-    turns: list[ExchangeOut]
+    user_id: str
+    verified: bool = Field(description="user_id 是否已证明")
+    channel: str
+    state: State = Field(description="现在由谁接待")
+    created_at: datetime
+    updated_at: datetime
+    entries: list[EntryOut] = Field(description="从头到尾：各方说了什么，何时转人工、接入、结束")
+    turns: list[ExchangeOut] = Field(description="每一轮的问与答，含当时的来源与评价")
 
 
 class FeedbackIn(BaseModel):
@@ -85,10 +112,10 @@ async def list_conversations(
 
 
 @router.get("/{session_id}", responses=fails(404))
-async def read_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Transcript:
-    """All turns of a conversation."""
-    exchanges = await wiring.transcripts.read(tenant, session_id)
-    if not exchanges:
+async def read_conversation(session_id: SessionId, tenant: CompanyTenant, wiring: Wiring) -> Transcript:
+    """All of a conversation, with what staff said and what happened at the desk."""
+    whole = await wiring.whole_transcripts.read(SessionKey(tenant, session_id))
+    if whole is None:
         raise _unknown(session_id)
     turns = [
         ExchangeOut(
@@ -101,9 +128,11 @@ async def read_conversation(session_id: SessionId, tenant: StaffTenant, wiring: 
             rating=item.rating,
             reason=item.reason,
         )
-        for item in exchanges
+        for item in await wiring.transcripts.read(tenant, session_id)
     ]
-    return Transcript(session_id=session_id, turns=turns)
+    entries = [EntryOut.model_validate(entry) for entry in whole.entries]
+    about = {name: getattr(whole, name) for name in _ABOUT}
+    return Transcript(**about, entries=entries, turns=turns)
 
 
 @router.delete("/{session_id}", status_code=204, responses=fails(404))
@@ -122,6 +151,9 @@ async def rate_message(
     if not await wiring.transcripts.rate(tenant, session_id, message_id, body.rating, clean(body.reason)):
         raise NotFound("没有找到这条消息，请核对会话编号与消息编号。", code="message_not_found")
     return Response(status_code=204)
+
+
+_ABOUT = "session_id", "user_id", "verified", "channel", "state", "created_at", "updated_at"
 
 
 def _unknown(session_id: str) -> NotFound:

@@ -1,5 +1,5 @@
-"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`, `AdminTenant`
-or `PUBLIC`.
+"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`,
+`CompanyTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fastapi.security.base import SecurityBase
 
 from app.auth.identity import proof_of, stays_inside
 from app.auth.origins import require_origin
-from app.auth.principal import Principal, Role
+from app.auth.principal import TALKING, Principal, Role
 from app.auth.sender import sender_of
 from app.container import Container
 from app.conversations.types import Proof
@@ -109,13 +109,16 @@ def _key(request: Request) -> str | None:
     return request.headers.get("x-api-key")
 
 
-TenantId = Annotated[str, Depends(Allow(*Role))]
-"""The caller's tenant, whatever the caller's role."""
-HolderTenant = Annotated[str, Depends(AllowHolder(*Role))]
+TenantId = Annotated[str, Depends(Allow(*TALKING))]
+"""The caller's tenant, for every role but that of metrics."""
+HolderTenant = Annotated[str, Depends(AllowHolder(*TALKING))]
 """The same where the conversation of the path is the caller's, see `app.conversations.access`."""
-TurnTenant = Annotated[str, Depends(Allow(*Role, turns=True))]
+TurnTenant = Annotated[str, Depends(Allow(*TALKING, turns=True))]
 """The same for messages of customers."""
 StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
+CompanyTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT, Role.SERVER))]
+"""For staff, and for servers of the company: keys that nobody else sees."""
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
+MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(anyone)
 Wiring = Annotated[Container, Depends(wiring)]

@@ -14,7 +14,7 @@ from agents.types import Replace, Token
 from app.api.desk import MAX_SEQ, After
 from app.api.sockets import PING_SECONDS, Hello, Line, TurnedAway, greet, run, turn_away
 from app.auth.identity import proof_of
-from app.auth.principal import Role
+from app.auth.principal import TALKING
 from app.auth.user_token import MAX_TOKEN_CHARS
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
@@ -42,7 +42,7 @@ async def customer_socket(
 ) -> None:
     """Frames are described in docs/handoff.md."""
     container: Container = websocket.app.state.container
-    greeted = await greet(websocket, container, *Role)
+    greeted = await greet(websocket, container, *TALKING)
     if greeted is None:
         return
     line, hello = greeted

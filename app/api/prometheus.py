@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from app.api.deps import AdminTenant, Wiring
+from app.api.deps import MetricsTenant, Wiring
 from app.api.failures import Responses
 from app.auth.principal import DEFAULT_TENANT
 from app.http.routes import GuardedRoute
-from app.prometheus import exposition
+from app.http.statuses import Statuses
+from app.prometheus import Measured, exposition
 
 router = APIRouter(tags=["performance"], route_class=GuardedRoute)
 
@@ -18,7 +19,11 @@ _TEXT: Responses = {200: {"content": {"text/plain": {"schema": {"type": "string"
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
-async def prometheus_metrics(tenant: AdminTenant, wiring: Wiring) -> Response:
-    """For Prometheus. The default tenant's admin runs the server and sees all tenants, others see their own."""
+async def prometheus_metrics(request: Request, tenant: MetricsTenant, wiring: Wiring) -> Response:
+    """For Prometheus. The default tenant's keys belong to who runs the server: they show all tenants, others their own.
+    A key of the role `metrics` opens nothing else.
+    """
     only = None if tenant == DEFAULT_TENANT else tenant
-    return Response(exposition(wiring.metrics, wiring.hot_cache.stats, only), media_type=CONTENT_TYPE_LATEST)
+    statuses: Statuses = request.app.state.statuses
+    measured = Measured(wiring.metrics, wiring.hot_cache.stats, await wiring.backlog.read(only), statuses)
+    return Response(exposition(measured, only), media_type=CONTENT_TYPE_LATEST)

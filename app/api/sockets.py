@@ -91,6 +91,7 @@ class Line:
         if description.status >= 500:
             logger.opt(exception=error).error("socket request failed")
         body = {"code": description.code, "message": description.message, "details": description.details}
+        body["request_id"] = self._websocket.scope.get("state", {}).get("request_id", "")
         await self.send("error", error=body, **fields)
 
     async def receive(self) -> dict[str, Any]:

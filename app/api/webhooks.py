@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,15 +13,10 @@ from app.api.deps import AdminTenant, Wiring
 from app.api.failures import fails
 from app.api.fields import CLEANED
 from app.db.deliveries import State
-from app.db.webhooks import Subscription
+from app.db.webhooks import Subscription, WebhookEvent
 from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/webhooks", tags=["webhooks"], route_class=GuardedRoute)
-
-EventName = Literal[
-    "handoff.queued", "handoff.resolved", "ticket.created", "gap.detected", "document.ready", "document.failed"
-]
-
 
 Url = Annotated[str, CLEANED, Field(min_length=8, max_length=2000)]
 Description = Annotated[str, CLEANED, Field(max_length=200)]
@@ -34,7 +29,7 @@ class WebhookIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="接收地址；默认不允许指向本机和内网")
-    events: list[EventName] = Field(min_length=1, description="订阅的事件")
+    events: list[WebhookEvent] = Field(min_length=1, description="订阅的事件")
     description: Description = ""
     secret: str = Field(
         "", max_length=128, pattern=r"^([\x21-\x7e]{16,})?$", description="签名密钥，至少 16 个字符；留空则生成"
@@ -47,7 +42,7 @@ class WebhookPatch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: Url | None = None
-    events: list[EventName] | None = Field(None, min_length=1)
+    events: list[WebhookEvent] | None = Field(None, min_length=1)
     description: Description | None = None
     enabled: bool | None = None
 
@@ -57,7 +52,7 @@ class WebhookOut(BaseModel):
 
     id: str
     url: str
-    events: list[EventName]
+    events: list[WebhookEvent]
     description: str
     enabled: bool
     created_at: datetime
@@ -91,7 +86,7 @@ class DeliveryOut(BaseModel):
     """A delivery; `status` and `error` are of the last try."""
 
     id: str
-    event: str
+    event: WebhookEvent
     event_id: str
     state: State
     attempts: int

@@ -9,7 +9,7 @@ from app.errors import Unauthorized
 
 TRUSTED = frozenset({Role.SERVER, Role.ADMIN})
 """Keys with one of these roles stay on servers, which know who their customer is."""
-UNPROVED = frozenset({Role.CLIENT})
+UNPROVED = frozenset({Role.CLIENT, Role.METRICS})
 """Keys with this role alone may be in anybody's browser, so that a session id is no right to a conversation."""
 
 

@@ -15,12 +15,19 @@ _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Role(StrEnum):
-    """What a caller may do: manage, serve customers as a person, ask for a customer whom it vouches for, or ask."""
+    """What a caller may do: manage, serve customers as a person, ask for a customer whom it vouches for, ask, or read
+    the metrics and nothing else.
+    """
 
     ADMIN = "admin"
     AGENT = "agent"
     SERVER = "server"
     CLIENT = "client"
+    METRICS = "metrics"
+
+
+TALKING = frozenset({Role.ADMIN, Role.AGENT, Role.SERVER, Role.CLIENT})
+"""Roles that have anything to do with customers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,4 +17,4 @@ def sender_of(principal: Principal, host: str | None) -> Sender:
 def _sender(key: str, roles: frozenset[Role], host: str) -> Sender:
     staff = not roles.isdisjoint((Role.ADMIN, Role.AGENT))
     server = not staff and Role.SERVER in roles
-    return Sender(key, "" if staff or server else network(host), server, staff)
+    return Sender(key, network(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff)

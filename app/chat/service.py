@@ -17,6 +17,7 @@ from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import HotCache, Served
 from app.chat.session import Message, Sessions
+from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.access import Access
 from app.conversations.rows import rows_of
@@ -47,6 +48,7 @@ class ChatService:
         desk: Gate,
         access: Access,
         limits: Limits,
+        stops: Stops,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
@@ -58,6 +60,7 @@ class ChatService:
         self._desk = desk
         self._access = access
         self._limits = limits
+        self._stops = stops
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
@@ -132,31 +135,32 @@ class ChatService:
 
     async def _answered(self, message: Message, text: str, turn: _Turn) -> AsyncGenerator[ChatEvent]:
         """The agents' answer, as far as no person takes the session meanwhile."""
-        question, served = await self._served(message, text, turn)
-        if turn.spoken:
-            yield Replace("")
-        async with aclosing(served.events) as events:
-            async for event in events:
-                if self._desk.silent(message):
-                    return
-                if isinstance(event, Meta):
-                    if not turn.begun:
-                        yield turn.started(event)
-                elif isinstance(event, Routed):
-                    question = replace(question, rewrite=event.rewrite or question.rewrite)
-                    yield event
-                elif isinstance(event, Done):
-                    decided = await self._desk.after(message, question, event.answer)
-                    done = turn.done(decided.answer, cached=served.cached, handoff=decided.queue)
-                    if await self._persisted(message, question, turn, done, decided.opening):
-                        if decided.added:
-                            yield Token(decided.added)
-                        if decided.queue is not None:
-                            yield TurnHandoff(decided.queue)
-                        yield done
-                else:
-                    turn.spoke(event)
-                    yield event
+        with self._stops.running(SessionKey(message.tenant, message.session_id), turn.claim) as running:
+            question, served = await self._served(message, text, turn)
+            if turn.spoken:
+                yield Replace("")
+            async with aclosing(served.events), aclosing(running.follow(served.events)) as events:
+                async for event in events:
+                    if self._desk.silent(message):
+                        return
+                    if isinstance(event, Meta):
+                        if not turn.begun:
+                            yield turn.started(event)
+                    elif isinstance(event, Routed):
+                        question = replace(question, rewrite=event.rewrite or question.rewrite)
+                        yield event
+                    elif isinstance(event, Done):
+                        decided = await self._desk.after(message, question, event.answer)
+                        done = turn.done(decided.answer, cached=served.cached, handoff=decided.queue)
+                        if await self._persisted(message, question, turn, done, decided.opening):
+                            if decided.added:
+                                yield Token(decided.added)
+                            if decided.queue is not None:
+                                yield TurnHandoff(decided.queue)
+                            yield done
+                    else:
+                        turn.spoke(event)
+                        yield event
 
     async def _forwarded(self, message: Message, text: str, held: Held, turn: _Turn) -> AsyncGenerator[ChatEvent]:
         """To the person who has the session, or will; what the bot was about to say is withdrawn."""
@@ -234,6 +238,7 @@ class ChatService:
                 claim=turn.claim,
                 receipt=message.attempt.receipt(done.reply) if message.attempt else None,
                 rows_of=(holder := rows_of(answer, message.caller)),
+                trace_id=message.trace_id,
                 state=before.after(question.text, answer, holder).to_json(),
             )
         )

@@ -104,6 +104,7 @@ class TurnDone:
                 "trace_id": self.trace_id,
                 **({"verification": asdict(answer.verified)} if answer.verified else {}),
                 **({"proposal": asdict(answer.proposal)} if answer.proposal else {}),
+                **({"stopped": True} if answer.stopped else {}),
                 **({"handoff": self.handoff.body()} if self.handoff else {}),
                 **({"decision": decision.to_json()} if decision else {}),
             },

@@ -48,7 +48,7 @@ class NewTurn:
     the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
     `receipt`: the result of the request that it came with, where that may be sent again;
-    `rows_of` and `state`: see `TurnRow`.
+    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request.
     """
 
     tenant: str
@@ -75,6 +75,7 @@ class NewTurn:
     receipt: Receipt | None = None
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)
+    trace_id: str = ""
 
 
 _ROW = tuple(getattr(Turn, name) for name in TurnRow.__dataclass_fields__)

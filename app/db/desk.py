@@ -19,11 +19,20 @@ from app.db.models import Conversation, now
 from app.db.models import DeskEvent as EventTable
 from app.db.models import DeskSession as Table
 from app.db.tickets import Opener
+from app.db.webhooks import WebhookEvent
 from app.desk.states import RULES, allowed
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, SessionKey, State
 from app.errors import Conflict, NotFound
 from app.privacy import masked
 
+_EVENTS = {
+    Event.ACCEPT: WebhookEvent.HANDOFF_ACCEPTED,
+    Event.RESOLVE: WebhookEvent.HANDOFF_RESOLVED,
+    Event.LEAVE: WebhookEvent.HANDOFF_LEFT,
+    Event.CLOSE: WebhookEvent.HANDOFF_CLOSED,
+    Event.EXPIRE: WebhookEvent.HANDOFF_CLOSED,
+}
+"""Transitions that webhooks learn of; of a request with its card."""
 Work = Callable[[Connection], DeskSession]
 """Something done with a session within a transaction."""
 COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
@@ -110,8 +119,9 @@ def move(connection: Connection, step: Step) -> DeskSession:
     if step.notice:
         desk_messages.add(connection, step.key, Sender.SYSTEM, step.notice)
     after = get(connection, step.key)
-    if step.event is Event.RESOLVE:
-        webhooks.emit(connection, step.key.tenant, "handoff.resolved", _told(after) | {"agent_id": step.agent_id})
+    if (event := _EVENTS.get(step.event)) is not None:
+        told = _told(after) | {"agent_id": step.agent_id or after.agent_id, "by": step.actor.value}
+        webhooks.emit(connection, step.key.tenant, event, told)
     return after
 
 
@@ -154,7 +164,7 @@ def request(
     }
     step = Step(key, opening.event, opening.actor, note=opening.reason, notice=opening.notice, values=values)
     after = move(connection, step)
-    webhooks.emit(connection, key.tenant, "handoff.queued", _told(after))
+    webhooks.emit(connection, key.tenant, WebhookEvent.HANDOFF_QUEUED, _told(after))
     return after
 
 

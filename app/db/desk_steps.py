@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from app.db import desk, desk_messages, desk_staff, desk_tickets
+from app.db import desk, desk_messages, desk_staff, desk_tickets, message_events
 from app.db.desk import Step
 from app.db.models import now
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, Sender, SessionKey, Staff, State
@@ -61,6 +61,7 @@ def say(
             raise desk.refused(session)
         who = session.agent_id
         message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
+        message_events.staff_said(connection, session, message)
     return message, desk.get(connection, key)
 
 

@@ -15,6 +15,7 @@ from app.db.desk import Step
 from app.db.models import DeskSession as Table
 from app.desk.states import silent
 from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, SessionKey, State
+from app.request_ids import caused_by
 
 _PRIVATE = "（已根据本人的业务数据作答，内容见对话记录。）"
 """Instead of a reply with a member's rows: messages are also delivered to whoever holds no more than the session."""
@@ -39,7 +40,10 @@ def follow(connection: Connection, turns: Sequence[NewTurn], *, answering: bool 
     late = {turn.id for turn in turns if turn.for_desk != (_key(turn) in held)}
     if late:
         raise ChangedHands(frozenset(late))
-    changed = [_one(connection, turn, states.get(_key(turn))) for turn in turns]
+    changed = []
+    for turn in turns:
+        with caused_by(turn.trace_id):
+            changed.append(_one(connection, turn, states.get(_key(turn))))
     return [session for session in changed if session is not None]
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -106,7 +107,9 @@ class Database:
                 return await connection.run_sync(work)
         engine = self._in_thread[durable]
         async with self._writer:
-            result = await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, engine, work)
+            inside = copy_context().run  # what follows names the request that it follows from
+            loop = asyncio.get_running_loop()
+            result = await loop.run_in_executor(self._thread, inside, self._transact, engine, work)
             await self._cut_log()
             return result
 

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, select, update
 
 from app.db.models import Ticket, TicketEvent
 from app.db.tickets import BOT, CUSTOMER, SYSTEM, NewEvent, TicketRow, change
+from app.db.tickets import ERASED as KIND
 
 ERASED = "（会话已删除）"
 """In the place of a subject in the customer's words."""
@@ -27,7 +28,7 @@ def _erased(connection: Connection, tenant: str, ticket: TicketRow) -> tuple[Tic
     own = (TicketEvent.tenant_id == tenant) & (TicketEvent.ticket == ticket.number)
     connection.execute(update(TicketEvent).where(own, TicketEvent.actor == CUSTOMER).values(text=""))
     subject, description = _texts(connection, own, ticket)
-    return replace(ticket, session_id="", subject=subject, description=description), NewEvent("erased", SYSTEM)
+    return replace(ticket, session_id="", subject=subject, description=description), NewEvent(KIND, SYSTEM)
 
 
 def _texts(connection: Connection, own: ColumnElement[bool], ticket: TicketRow) -> tuple[str, str]:

@@ -14,10 +14,11 @@ from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, selec
 from agents.ticketing.types import DONE, Category, Owner, Priority, TicketState
 from app.db.engine import Database, insert_into
 from app.db.models import Ticket, TicketEvent, now
-from app.db.webhooks import emit
+from app.db.webhooks import WebhookEvent, emit
 from app.privacy import masked
 
-CREATED = "ticket.created"
+ERASED = "erased"
+"""Of what the conversation's erasure does to its tickets: nothing to tell anybody."""
 CUSTOMER, BOT, SYSTEM = "customer", "bot", "system"
 """Actors that are not staff."""
 
@@ -155,14 +156,7 @@ def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: N
         if (found := connection.execute(same).first()) is not None:
             return _ticket(found), False
     _log(connection, tenant, ticket, event)
-    told = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
-    due = {"resolve_by": ticket.resolve_by.isoformat(), "created_at": ticket.created_at.isoformat()}
-    emit(
-        connection,
-        tenant,
-        CREATED,
-        told | {"user_id": ticket.user_id, "verified": ticket.verified, "subject": masked(ticket.subject)} | due,
-    )
+    emit(connection, tenant, WebhookEvent.TICKET_CREATED, _told(ticket))
     return ticket, True
 
 
@@ -180,7 +174,18 @@ def change(
     values = asdict(after) | {"open_key": _free_key(connection, tenant, after)}
     connection.execute(update(Ticket).where(_key(tenant, number)).values(values))
     _log(connection, tenant, after, event)
+    if event.kind != ERASED:
+        change = {"kind": event.kind, "by": event.actor, "text": masked(event.text), "public": event.public}
+        told = _told(after) | {"assignee": after.assignee, "version": after.version, "before": before.state}
+        emit(connection, tenant, WebhookEvent.TICKET_UPDATED, told | {"change": change})
     return after
+
+
+def _told(ticket: TicketRow) -> dict[str, Any]:
+    """What webhooks learn of a ticket."""
+    told = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
+    told |= {"user_id": ticket.user_id, "verified": ticket.verified, "subject": masked(ticket.subject)}
+    return told | {name: getattr(ticket, name).isoformat() for name in ("respond_by", "resolve_by", "created_at")}
 
 
 def _log(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -11,6 +12,8 @@ from sqlalchemy import ColumnElement, func, select, tuple_
 from app.db.engine import Database, insert_into
 from app.db.erasure import forget
 from app.db.models import Conversation, Feedback, Turn, now
+from app.db.webhooks import WebhookEvent, emit
+from app.privacy import masked
 
 Rating = Literal["up", "down"]
 
@@ -48,8 +51,10 @@ class Exchange:
 class TranscriptRepository:
     """A session id means something only together with its tenant."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, on_commit: Callable[[], None] = lambda: None) -> None:
+        """on_commit: called after what other parts of the product are told of."""
         self._database = database
+        self._on_commit = on_commit
 
     async def recent(
         self, tenant: str, limit: int, *, user_id: str = "", channel: str = "", after: str = ""
@@ -119,11 +124,16 @@ class TranscriptRepository:
             known = select(Turn.id).where(Turn.tenant_id == tenant, Turn.session_id == session_id, Turn.id == turn_id)
             if (await connection.execute(known)).first() is None:
                 return False
-            vote = {"rating": rating, "reason": reason, "created_at": now()}
+            moment = now()
+            vote = {"rating": rating, "reason": reason, "created_at": moment}
             row = insert_into(connection, Feedback).values(tenant_id=tenant, turn_id=turn_id, **vote)
             key = [Feedback.tenant_id, Feedback.turn_id]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_=vote))
-            return True
+            told = {"session_id": session_id, "message_id": turn_id, "rating": rating, "reason": masked(reason)}
+            told["created_at"] = moment.isoformat()
+            await connection.run_sync(emit, tenant, WebhookEvent.FEEDBACK_GIVEN, told)
+        self._on_commit()
+        return True
 
 
 def _key(tenant: str, session_id: str) -> ColumnElement[bool]:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from app.conversations.rules import LIFETIME
-from app.db import conversation_holders, conversations, desk_turns, outbox
+from app.db import conversation_holders, conversations, desk_turns, message_events, outbox
 from app.db.conversations import NewTurn
 from app.db.desk_turns import ChangedHands
 from app.db.engine import Database
@@ -146,6 +146,7 @@ class TurnLog:
         claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
         if refused := conversation_holders.settle(connection, claims, self._lifetime):
             raise NotTheirs(refused)
+        message_events.turns_kept(connection, turns)
         requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
         outbox.add(connection, self._after(turns))
         return desk_turns.follow(connection, turns, answering=self._answering)

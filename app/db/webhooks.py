@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
@@ -15,18 +16,29 @@ from app.db import outbox
 from app.db.engine import Database, insert_into
 from app.db.models import Webhook, WebhookDelivery, now
 from app.db.outbox import Event
+from app.request_ids import current
 
 KIND = "webhook"
 """Of the outbox events."""
-EVENTS = (
-    "handoff.queued",
-    "handoff.resolved",
-    "ticket.created",
-    "gap.detected",
-    "document.ready",
-    "document.failed",
-)
-"""What may be subscribed to."""
+
+
+class WebhookEvent(StrEnum):
+    """What may be subscribed to."""
+
+    MESSAGE_CUSTOMER = "message.customer"
+    MESSAGE_BOT = "message.bot"
+    MESSAGE_STAFF = "message.staff"
+    HANDOFF_QUEUED = "handoff.queued"
+    HANDOFF_ACCEPTED = "handoff.accepted"
+    HANDOFF_RESOLVED = "handoff.resolved"
+    HANDOFF_LEFT = "handoff.left"
+    HANDOFF_CLOSED = "handoff.closed"
+    TICKET_CREATED = "ticket.created"
+    TICKET_UPDATED = "ticket.updated"
+    FEEDBACK_GIVEN = "feedback.given"
+    GAP_DETECTED = "gap.detected"
+    DOCUMENT_READY = "document.ready"
+    DOCUMENT_FAILED = "document.failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +93,9 @@ class WebhookRepository:
 
 
 def emit(connection: Connection, tenant: str, event: str, payload: dict[str, Any]) -> None:
-    """Tells the tenant's webhooks of something, if the caller's transaction commits. event: one of EVENTS."""
-    envelope = {"id": secrets.token_hex(16), "event": event, "created_at": now().isoformat(), "data": payload}
+    """Tells the tenant's webhooks of something, if the caller's transaction commits. event: a WebhookEvent."""
+    about = {"id": secrets.token_hex(16), "event": str(event), "created_at": now().isoformat()}
+    envelope = about | {"request_id": current(), "data": payload}
     outbox.add(connection, [Event(tenant, KIND, envelope)])
 
 

@@ -100,6 +100,7 @@ class Desk:
         said = await self._database.transact(lambda connection: desk_steps.say(connection, key, content, by, client_id))
         message, session = said
         self._feed.note([session])
+        self._on_commit()
         return message
 
     async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:

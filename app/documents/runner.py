@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -35,7 +36,17 @@ class JobRunner:
     A file that fails for a while, as a model is out of reach, is tried again until that is back or it is cancelled.
     """
 
-    def __init__(self, queue: JobQueue, ingestion: IngestionService, follower: Follower, *, alone: bool) -> None:
+    def __init__(
+        self,
+        queue: JobQueue,
+        ingestion: IngestionService,
+        follower: Follower,
+        *,
+        alone: bool,
+        on_file: Callable[[str, str], None] = lambda tenant, outcome: None,
+    ) -> None:
+        """on_file: called with tenant and outcome of every file that came to its end."""
+        self._on_file = on_file
         self._queue = queue
         self._ingestion = ingestion
         self._follower = follower
@@ -103,6 +114,7 @@ class JobRunner:
         except Exception as error:  # whatever a file does to a parser of ours, the others go on
             logger.bind(tenant=key.tenant).opt(exception=error).error("a document was not taken in")
             await self._queue.fail(key, self._worker, asdict(describe(error)))
+            self._on_file(key.tenant, FileOutcome.FAILED)
             revision = 0
         finally:
             self._busy[key.tenant] -= 1
@@ -134,7 +146,9 @@ class JobRunner:
             return 0
         if report.error is not None:
             await self._queue.fail(key, self._worker, asdict(describe(report.error)))
+            self._on_file(key.tenant, FileOutcome.FAILED)
             return 0
+        self._on_file(key.tenant, report.outcome)
         if report.outcome is FileOutcome.UNCHANGED:
             await self._queue.unchanged(key, self._worker, report)
         return report.revision

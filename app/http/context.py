@@ -13,7 +13,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import InvalidRequest, describe
+from app.http.statuses import UNMATCHED, Statuses
 from app.ids import random_hex
+from app.request_ids import caused_by
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -27,14 +29,18 @@ class RequestContextMiddleware:
     that may hold what people typed.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, statuses: Statuses) -> None:
         self._app = app
+        self._statuses = statuses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         request_id = _given_id(scope) or random_hex(16)
+        if scope["type"] == "websocket":
+            await self._connected(scope, receive, send, request_id)
+            return
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         status = 500
@@ -49,7 +55,7 @@ class RequestContextMiddleware:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with logger.contextualize(request_id=request_id):
+        with logger.contextualize(request_id=request_id), caused_by(request_id):
             try:
                 if b"%00" in scope["query_string"] or "\0" in scope["path"]:
                     raise InvalidRequest("网址里不能有空字符。")  # SQL takes none, in whatever field it is
@@ -64,14 +70,28 @@ class RequestContextMiddleware:
                 body = JSONResponse(told, status_code=description.status, headers=description.headers)
                 await body(scope, receive, send_with_id)
             finally:
+                path = getattr(scope.get("route"), "path", UNMATCHED)
+                self._statuses.add(scope["method"], path, status)
                 logger.bind(
                     tenant=state.get("tenant"),
                     method=scope["method"],
-                    path=getattr(scope.get("route"), "path", "(unmatched)"),
+                    path=path,
                     status=status,
                     ms=round((time.perf_counter() - started) * 1000, 1),
                     outcome=state.get("outcome"),
                 ).info("request")
+
+    async def _connected(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        """A socket has one id for as long as it is open."""
+        scope.setdefault("state", {})["request_id"] = request_id
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] in ("websocket.accept", "websocket.http.response.start"):
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        with logger.contextualize(request_id=request_id), caused_by(request_id):
+            await self._app(scope, receive, send_with_id)
 
 
 def _given_id(scope: Scope) -> str | None:

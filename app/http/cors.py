@@ -6,6 +6,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.auth.principal import Principal
+from app.ids import random_hex
 
 METHODS = "GET, POST, PUT, PATCH, DELETE"
 ACCEPTED = "Authorization, Content-Type, Idempotency-Key, X-API-Key, X-Request-ID, X-Session-Token, X-User-Token"
@@ -46,6 +47,7 @@ async def _preflight(asking: str, send: Send) -> None:
         "access-control-allow-headers": ACCEPTED,
         "access-control-max-age": str(MAX_AGE_SECONDS),
         "vary": "Origin",
+        "x-request-id": random_hex(16),
     }
     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": 204, "headers": raw})

@@ -15,7 +15,7 @@ from app.api.deps import AllowHolder
 from app.api.failures import ErrorBody
 from app.chat.stream import MEDIA_TYPE
 from app.http.routes import allow_of
-from app.openapi import failures
+from app.openapi import failures, webhook_events
 from app.openapi.completions import Completion, CompletionChunk, Model, ModelList
 from app.openapi.events import ChatEvent
 from app.openapi.examples import Example, examples
@@ -81,6 +81,7 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
             operation = made["paths"][route.path_format][method.lower()]
             _complete(operation, route, known.get(operation["operationId"], Example()))
     _components(made["components"])
+    made["webhooks"] = webhook_events.webhooks()
     return made
 
 
@@ -122,7 +123,7 @@ _OWN_HEADERS = {name: ["Idempotency-Replayed"] for name in _ONCE} | {
     "readiness": ["Retry-After"],
 }
 """Operation -> what its responses carry besides."""
-_TAKING_TOKENS = ("request_handoff",)
+_TAKING_TOKENS = ("request_handoff", "stop_chat")
 """What takes a session's proof besides turns and what needs one."""
 
 
@@ -154,7 +155,8 @@ def _components(components: dict[str, Any]) -> None:
     schemas = components["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    _, made = models_json_schema([(model, "serialization") for model in _MODELS], ref_template=_SCHEMA + "{model}")
+    models = *_MODELS, *webhook_events.bodies().values()
+    _, made = models_json_schema([(model, "serialization") for model in models], ref_template=_SCHEMA + "{model}")
     components["schemas"] = dict(sorted((made["$defs"] | schemas).items()))
     components["responses"] = dict(failures.components())
     components["headers"] = {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()}

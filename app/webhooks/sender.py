@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Self
 
@@ -74,9 +75,15 @@ class Sender:
             "POST",
             target.pinned,
             content=body,
-            headers={**signed, "Host": target.url.netloc.decode("ascii")},
+            headers={**signed, **_request_id(delivery), "Host": target.url.netloc.decode("ascii")},
             extensions={"sni_hostname": target.url.raw_host.decode("ascii")},  # the certificate is that of the name
         )
         response = await self._client.send(request, stream=True)
         await response.aclose()
         return Sent(response.status_code, "" if response.is_success else f"HTTP {response.status_code}")
+
+
+def _request_id(delivery: Delivery) -> dict[str, str]:
+    """The request that caused the event, where one did."""
+    request_id = json.loads(delivery.body).get("request_id")
+    return {"X-Request-ID": request_id} if request_id else {}

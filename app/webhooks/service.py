@@ -11,6 +11,7 @@ from app.db.deliveries import Delivery, DeliveryRepository, DeliveryRow, State
 from app.db.models import now
 from app.db.webhooks import Subscription, WebhookRepository
 from app.errors import Conflict, NotFound
+from app.request_ids import current
 from app.webhooks.sender import Sender, Sent
 from app.webhooks.targets import checked_url
 
@@ -70,7 +71,8 @@ class WebhookService:
         """Sends one signed event at once, whether the webhook is enabled or not. Raises NotFound."""
         found = await self.get(tenant, webhook)
         event = secrets.token_hex(16)
-        envelope = {"id": event, "event": TEST_EVENT, "created_at": now().isoformat(), "data": {"webhook_id": webhook}}
+        told = {"id": event, "event": TEST_EVENT, "created_at": now().isoformat(), "request_id": current()}
+        envelope = told | {"data": {"webhook_id": webhook}}
         delivery = Delivery(tenant, event, found.url, found.secret, TEST_EVENT, event, json.dumps(envelope), 0)
         return await self._sender.send(delivery)
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import asdict, replace
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -249,3 +251,21 @@ async def test_what_replies_tell_customers_to_say_needs_no_model(text: str) -> N
 @pytest.mark.parametrize("text", ["怎么补充工单", "how do I open a ticket", "where can I file a claim", "open a box"])
 async def test_a_question_about_tickets_is_no_request(text: str) -> None:
     assert (await Router(RouterParts(None)).route(Question(text))).intents == (Intent.KNOWLEDGE_QA,)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Shanghai", "America/New_York", "Pacific/Kiritimati"])
+async def test_times_are_told_in_the_companys_zone_wherever_the_server_stands(
+    tickets: MemoryTickets, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Etc/GMT+5")
+    time.tzset()
+    try:
+        talk = Talk(tickets, profile=TenantProfile(timezone=zone))
+        await talk.say("空调不制冷了，帮我报个修")
+        reply = (await talk.say("确认")).reply
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    (kept,) = tickets.kept
+    due = kept.ticket.resolve_by.astimezone(ZoneInfo(zone))
+    assert f"{due.month}月{due.day}日 {due:%H:%M}" in reply

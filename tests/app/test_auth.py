@@ -38,6 +38,7 @@ OPEN = {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
 EVERYBODY = {
     ("POST", "/api/v1/chat"),
     ("POST", "/api/v1/chat/stream"),
+    ("POST", "/api/v1/chat/{session_id}/stop"),
     ("POST", "/v1/chat/completions"),
     ("POST", "/api/v1/sessions"),
     ("GET", "/v1/models"),
@@ -126,6 +127,7 @@ def test_only_health_is_open_and_a_chat_window_gets_no_further_than_it_has_to() 
     closed = {place: guard.roles for place, guard in allowed.items() if guard is not anyone}
     assert {place for place, roles in closed.items() if Role.CLIENT in roles} == EVERYBODY
     assert all(Role.ADMIN in roles for roles in closed.values())
+    assert {place for place, roles in closed.items() if Role.METRICS in roles} == {("GET", "/metrics")}
     changing = {place for place, roles in closed.items() if place[0] != "GET" and Role.AGENT in roles} - EVERYBODY
     own = {place for place in changing if place[1].startswith(("/api/v1/agent/", "/api/v1/tickets"))}
     assert changing - own == {

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from app.desk.types import SessionKey
 from app.main import create_app
 from app.settings import Settings
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
@@ -291,3 +292,22 @@ async def test_the_thorough_profile_says_nothing_that_does_not_stand(tmp_path: P
     async with opened(tmp_path, *script, **options) as (client, _):
         received = events((await client.post("/api/v1/chat/stream", json={"message": QUESTION})).text)
         assert (received[-1][1]["outcome"], received[-1][1]["data"]["escalate_to_human"]) == ("cannot_answer", True)
+
+
+async def test_a_stopped_answer_ends_its_stream_and_is_kept_as_far_as_it_was_said(tmp_path: Path) -> None:
+    async with opened(tmp_path, Behaviour.STALL_MIDWAY, llm_first_token_timeout=300) as (client, _):
+        stops = client._transport.app.state.container.stops  # type: ignore[attr-defined]
+        body = {"message": QUESTION, "session_id": "s"}
+        stream = asyncio.create_task(client.post("/api/v1/chat/stream", json=body))
+        async with asyncio.timeout(60):
+            while not ((running := stops.find(SessionKey("default", "s"))) and running.said):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert (await client.post("/api/v1/chat/s/stop")).json() == {"stopped": True}
+        received = events((await stream).text)
+        kind, done = received[-1]
+        tokens = "".join(data["text"] for kind, data in received if kind == "token")
+        assert (kind, done["data"]["stopped"], done["outcome"]) == ("done", True, "partially_answered")
+        assert done["reply"] == tokens != ""
+        [turn] = (await client.get("/api/v1/conversations/s")).json()["turns"]
+        assert (turn["reply"], turn["data"]["stopped"]) == (tokens, True)
+        assert (await client.post("/api/v1/chat/s/stop")).json() == {"stopped": False}

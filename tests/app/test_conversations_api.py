@@ -19,6 +19,9 @@ from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.db.models import Conversation, Feedback, Turn
 from app.db.transcripts import TranscriptRepository
+from app.db.whole_transcripts import WholeTranscriptRepository
+from app.desk.types import SessionKey
+from tests.app.desk.building import desk_over
 from tests.app.limits import limits
 
 PATH = "/api/v1/conversations"
@@ -42,6 +45,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app.include_router(router)
     app.state.container = SimpleNamespace(
         transcripts=TranscriptRepository(database),
+        whole_transcripts=WholeTranscriptRepository(database),
         limits=limits(),
         keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
@@ -71,7 +75,53 @@ async def test_a_conversation_reads_in_order_with_its_votes(client: httpx.AsyncC
     turns = (await client.get(f"{PATH}/first")).json()["turns"]
     assert [turn["question"] for turn in turns] == ["first 1", "first 2"]
     assert [(turn["rating"], turn["reason"]) for turn in turns] == [(None, ""), ("down", "答非所问")]
-    assert turns[0]["data"] == {"intent": "knowledge"}
+    assert turns[0]["data"] == {"agent": "knowledge", "sources": []}
+
+
+@pytest.mark.parametrize("role, status", [(Role.SERVER, 200), (Role.AGENT, 200), (Role.CLIENT, 403)])
+async def test_the_transcript_is_for_keys_that_stay_with_the_company(
+    client: httpx.AsyncClient, role: Role, status: int
+) -> None:
+    keys = client._transport.app.state.container.keys  # type: ignore[attr-defined]
+    keys.authenticate.return_value = Principal("t", frozenset({role}))
+    assert (await client.get(f"{PATH}/first")).status_code == status
+
+
+async def test_a_whole_transcript_tells_who_said_what_and_what_happened(
+    client: httpx.AsyncClient, database: Database
+) -> None:
+    desk, key = desk_over(database), SessionKey("t", "first")
+    await desk.staff.put("t", "amy", "小艾", [], 5)
+    await desk.service.request(key)
+    await desk.service.accept(key, "amy")
+    await desk.service.say(key, "您好，已为您补发")
+    await desk.service.resolve(key, by="amy", note="补发了")
+    whole = (await client.get(f"{PATH}/first")).json()
+    told = [(item["who"], item["name"], item["event"] or item["text"]) for item in whole["entries"]]
+    assert told[:4] == [
+        ("customer", "", "first 1"),
+        ("bot", "", "好的"),
+        ("customer", "", "first 2"),
+        ("bot", "", "好的"),
+    ]
+    assert [item for item in told[4:] if item[0] != "system"] == [
+        ("customer", "", "request"),
+        ("staff", "小艾", "accept"),
+        ("staff", "小艾", "您好，已为您补发"),
+        ("staff", "小艾", "resolve"),
+    ]
+    assert told[6:8] == [("staff", "小艾", "accept"), ("system", "", "客服 小艾 已接入，将为您服务。")]
+    assert whole["entries"][-2]["note"] == "补发了" and whole["state"] == "resolved"
+    assert [item["message_id"] for item in whole["entries"][:2]] == ["t-first-1", "t-first-1"]
+
+
+async def test_a_conversation_that_began_at_the_desk_reads_without_turns(
+    client: httpx.AsyncClient, database: Database
+) -> None:
+    await desk_over(database).service.request(SessionKey("t", "new"), channel="web")
+    whole = (await client.get(f"{PATH}/new")).json()
+    assert (whole["turns"], whole["channel"], whole["state"]) == ([], "web", "queued")
+    assert whole["entries"][0]["event"] == "request" and whole["entries"][1]["who"] == "system"
 
 
 async def test_deleting_leaves_nothing_behind_and_no_other_tenant_is_touched(
@@ -109,7 +159,7 @@ async def _converse(database: Database, tenant: str, session: str, user: str, mo
                 "standalone": f"{session} {number}",
                 "reply": "好的",
                 "outcome": "answered",
-                "response": {"data": {"intent": "knowledge"}},
+                "response": {"data": {"agent": "knowledge", "sources": []}},
                 "created_at": moment,
             }
             await connection.execute(insert(Turn).values(key | turn))

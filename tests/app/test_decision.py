@@ -18,7 +18,7 @@ from tests.app.serving import Served, served
 
 CHAT = "/api/v1/chat"
 KEYS = {role: f"the-first-{role}-key" for role in Role}
-INSIDE = [role for role in Role if role is not Role.CLIENT]
+INSIDE = [role for role in Role if role not in (Role.CLIENT, Role.METRICS)]
 INVOICES = "# 发票开具\n\n订单完成后在订单详情里申请开发票，电子发票 24 小时内开出。\n"
 QUESTION = "订单完成后在哪里申请开发票"
 

@@ -77,6 +77,9 @@ async def test_from_the_bot_to_a_person_and_back(http: httpx.AsyncClient) -> Non
     waiting = await chat(http, "无理由退货的运费由谁承担")
     assert (waiting["outcome"], waiting["data"]["agent"]) == ("answered", "knowledge")
     assert waiting["data"]["handoff"]["state"] == "queued" and waiting["data"]["handoff"]["position"] == 1
+    whole = (await http.get(f"{CONVERSATIONS}/s")).json()["entries"]
+    assert [item["text"] for item in whole if item["who"] == "customer"].count("无理由退货的运费由谁承担") == 1
+    assert [item["message_id"] for item in whole if item["text"] == waiting["reply"]][1:] == [waiting["message_id"]]
     accepted = await post(http, f"{DESK}/s/accept", agent_id="amy")
     assert (accepted["state"], accepted["agent_id"]) == ("assigned", "amy")
     assert (await http.post(f"{DESK}/s/accept", json={"agent_id": "bob"})).status_code == 409

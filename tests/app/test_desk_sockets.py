@@ -131,6 +131,9 @@ async def test_frames_that_mean_nothing_are_answered_and_the_line_goes_on(server
         assert [frame["error"]["code"] for frame in customer.of("error")] == [
             "invalid_frame", "invalid_frame", "invalid_frame", "desk_session_not_found",
         ]  # fmt: skip
+        assert customer.connection.response is not None
+        request_id = customer.connection.response.headers["X-Request-ID"]
+        assert request_id and {frame["error"]["request_id"] for frame in customer.of("error")} == {request_id}
     async with talking(server.address, STAFF + "?agent_id=amy&after=0") as staff:
         await staff.send("message", session_id="s", content="")
         await staff.send("accept", session_id="s", id="y")

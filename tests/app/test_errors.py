@@ -11,6 +11,7 @@ from agents.errors import AgentError, GenerationUnavailable
 from app.api.error_handlers import install_error_handlers
 from app.errors import STATUS, AppError, NotFound, describe, status_of
 from app.http.context import RequestContextMiddleware
+from app.http.statuses import Statuses
 from knowledge.errors import (
     EmbeddingUnavailable,
     EncryptedDocument,
@@ -63,7 +64,7 @@ class Body(BaseModel):
 
 def client() -> httpx.AsyncClient:
     app = FastAPI()
-    app.add_middleware(RequestContextMiddleware)
+    app.add_middleware(RequestContextMiddleware, statuses=Statuses())
     install_error_handlers(app)
 
     @app.get("/missing")

@@ -4,8 +4,10 @@ import pytest
 
 from agents.types import Answer, Outcome, Usage
 from app.chat.hot_cache import CacheStats
+from app.db.backlog import Backlog
+from app.http.statuses import Statuses
 from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, Durations, Metrics
-from app.prometheus import exposition
+from app.prometheus import Measured, exposition
 
 
 class Clock:
@@ -68,7 +70,8 @@ def test_one_tenant_never_reads_the_metrics_of_another() -> None:
     metrics = Metrics()
     metrics.finished("a", answer(), cached=False, total_ms=5.0)
     metrics.finished("b", answer(), cached=False, total_ms=5.0)
-    text = exposition(metrics, lambda _: CacheStats(), "a").decode()
+    text = exposition(Measured(metrics, lambda _: CacheStats(), Backlog({}, {}, {}, {}), Statuses()), "a").decode()
+    assert "process_" not in text
     assert 'tenant="a"' in text
     assert 'tenant="b"' not in text
     assert 'yingda_turn_seconds_bucket{le="0.005",tenant="a"} 1.0' in text

@@ -12,9 +12,13 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import func, select
 
+from app.auth.keys import digest_of
+from app.auth.principal import Role
 from app.chat.session import Message
 from app.container import Container, open_container
+from app.db.keys import KeyRepository
 from app.db.models import OutboxEvent, Turn
+from app.desk.types import SessionKey
 from app.ids import new_id
 from app.main import create_app
 from app.metrics import STAGES
@@ -217,6 +221,40 @@ async def test_prometheus_reads_the_same_counts(client: httpx.AsyncClient, conta
     assert 'yingda_stage_seconds_bucket{le="+Inf",stage="vector",tenant="default"} 1.0' in response.text
     assert 'yingda_cache_misses_total{tenant="default"} 1.0' in response.text
     assert 'tenant="other"' in response.text
+
+
+async def test_prometheus_reads_statuses_what_waits_and_the_process(
+    client: httpx.AsyncClient, container: Container
+) -> None:
+    await container.desk.service.request(SessionKey("default", "s"))
+    await container.desk.service.request(SessionKey("acme", "s"))
+    assert (await client.get("/api/v1/tickets/TK0")).status_code == 404
+    assert (await client.request("HAX", "/made/up/address")).status_code in (404, 405)
+    files = [("files", ("发票.md", b"# A\n\nb c d")), ("files", ("坏.pdf", b"%PDF-1.4 broken"))]
+    await client.post("/api/v1/knowledge/documents", files=files, params={"wait": 60})
+    text = (await client.get("/metrics")).text
+    assert 'yingda_http_requests_total{method="GET",route="/api/v1/tickets/{number}",status="404"} 1.0' in text
+    assert re.search(r'yingda_http_requests_total\{method="other",route="\(unmatched\)",status="40\d"\} 1.0', text)
+    assert 'yingda_desk_sessions{state="queued",tenant="acme"} 1.0' in text
+    assert 'yingda_outbox_events{kind="webhook",tenant="default"}' in text
+    assert 'yingda_ingested_total{outcome="created",tenant="default"} 1.0' in text
+    assert 'yingda_ingested_total{outcome="failed",tenant="default"} 1.0' in text
+    assert 'yingda_ingestion_files{state="failed",tenant="default"} 1.0' in text
+    for name in ("process_resident_memory_bytes", "process_open_fds", "process_cpu_seconds_total"):
+        assert float(re.search(rf"^{name} (\S+)$", text, re.M)[1]) > 0  # type: ignore[index]
+    assert 'tenant="acme"' in text
+
+
+async def test_a_key_for_metrics_reads_those_of_its_tenant(client: httpx.AsyncClient, app: FastAPI) -> None:
+    container: Container = app.state.container
+    for tenant in ("default", "acme"):
+        await KeyRepository(container.base.database).create(tenant, Role.METRICS, "抓取", digest_of(f"key-{tenant}"))
+    container.keys._fresh_until = 0.0  # what was loaded is old
+    await container.desk.service.request(SessionKey("acme", "s"))
+    for tenant, sees in (("default", True), ("acme", False)):
+        headers = {"X-API-Key": f"key-{tenant}"}
+        text = (await client.get("/metrics", headers=headers)).text
+        assert 'tenant="acme"' in text and ("process_cpu" in text) is sees
 
 
 async def test_usage_and_gaps_are_counted_behind(client: httpx.AsyncClient, container: Container) -> None:

@@ -17,6 +17,7 @@ from app.db.models import OutboxEvent, WebhookDelivery, now
 from app.db.outbox import Event, Outbox
 from app.db.webhooks import KIND, WebhookRepository, emit, fan_out
 from app.errors import InvalidRequest
+from app.request_ids import caused_by
 from app.webhooks.sender import Sender
 from app.webhooks.service import WebhookService
 from app.webhooks.signing import EVENT_ID, SIGNATURE, TIMESTAMP, signature
@@ -103,13 +104,15 @@ async def test_an_event_reaches_its_subscribers_signed_and_nobody_else(
     await service.create("t", receiver.url, ["ticket.created"], "", SECRET)
     await service.create("t", receiver.url, ["gap.detected"], "", SECRET)
     await service.create("other", receiver.url, ["ticket.created"], "", SECRET)
-    await happen(database, "t", "ticket.created", {"number": "TK1", "subject": "空调"})
+    with caused_by("abc-1"):
+        await happen(database, "t", "ticket.created", {"number": "TK1", "subject": "空调"})
     assert await worker.settle() == 1 and await worker.settle() == 0
     ((headers, body),) = receiver.got
     assert headers[SIGNATURE] == signature(SECRET, headers[TIMESTAMP], body)
     envelope = json.loads(body)
     assert (envelope["event"], envelope["data"]) == ("ticket.created", {"number": "TK1", "subject": "空调"})
     assert envelope["id"] == headers[EVENT_ID]
+    assert envelope["request_id"] == headers["X-Request-ID"] == "abc-1"
 
 
 async def test_what_the_transaction_drops_is_never_sent(database: Database, service: WebhookService) -> None:

@@ -52,6 +52,7 @@ async def test_a_page_may_call_with_the_key_that_is_for_it(tmp_path: Path) -> No
         allowed = await preflight(http, SHOP)
         assert allowed.status_code == 204
         assert allowed.headers["access-control-allow-origin"] == SHOP
+        assert allowed.headers["x-request-id"]
         for header in ("authorization", "x-session-token", "idempotency-key", "content-type", "x-api-key"):
             assert header in allowed.headers["access-control-allow-headers"].lower()
         assert "access-control-allow-origin" not in (await preflight(http, "https://evil.example")).headers

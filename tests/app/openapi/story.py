@@ -106,6 +106,7 @@ class Story:
         await self.call("open_session")
         done = await self.call("chat")
         await self.call("chat_stream")
+        await self.call("stop_chat", session_id=SESSION)
         await self.call("create_completion")
         streamed = self.example("create_completion") | {"stream": True, "stream_options": {"include_usage": True}}
         await self.send("create_completion", streamed)

@@ -1,0 +1,95 @@
+"""Answers that their customers stop while they are being written."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
+from app.conversations.types import Claim, Proof
+from app.desk.types import SessionKey
+
+
+@dataclass(slots=True, eq=False)
+class Running:
+    """An answer that is being written. claim: on what ground; said: as far as it came; stopped: nothing
+    follows; ended: all was said."""
+
+    claim: Claim
+    meta: Meta = field(default_factory=lambda: Meta("stopped", "stopped"))
+    said: str = ""
+    stopped: bool = False
+    ended: bool = False
+    _waiting: asyncio.Timeout | None = None
+
+    def stop(self) -> bool:
+        """Nothing more is waited for; False where all was said already."""
+        if self.ended:
+            return False
+        self.stopped = True
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+        return True
+
+    def opens_to(self, proof: Proof) -> bool:
+        """Whether the proof is the one that this very turn issues: until it is kept nobody else can look it up."""
+        return bool(self.claim.issued) and hmac.compare_digest(self.claim.issued.encode(), proof.token.encode())
+
+    async def follow(self, events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
+        """The events until they end; where they are stopped they end with what was said so far."""
+        while not self.ended and not self.stopped:
+            try:
+                async with asyncio.timeout(None) as self._waiting:
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                if self.stopped:
+                    break
+                raise
+            finally:
+                self._waiting = None
+            self._noted(event)
+            yield event
+        if self.stopped:
+            yield self.meta
+            yield Done(self.answer())
+
+    def answer(self) -> Answer:
+        """What the turn is kept as. To be stopped says nothing of the knowledge base, however little was said."""
+        return Answer(self.said, Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True)
+
+    def _noted(self, event: AnswerEvent) -> None:
+        match event:
+            case Meta():
+                self.meta = event
+            case Token(text):
+                self.said += text
+            case Replace(text):
+                self.said = text
+            case Done():
+                self.ended = True
+
+
+class Stops:
+    """The answers that this process writes; of a session one at a time."""
+
+    def __init__(self) -> None:
+        self._running: dict[SessionKey, Running] = {}
+
+    @contextmanager
+    def running(self, key: SessionKey, claim: Claim) -> Iterator[Running]:
+        """While an answer is written."""
+        running = self._running[key] = Running(claim)
+        try:
+            yield running
+        finally:
+            if self._running.get(key) is running:
+                del self._running[key]
+
+    def find(self, key: SessionKey) -> Running | None:
+        """None where no answer is being written."""
+        return self._running.get(key)
