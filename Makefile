@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test acceptance test-vectors docs settings-docs diagram-docs
+.PHONY: help install install-dev run lint format test acceptance test-vectors docs settings-docs api-docs diagram-docs
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ docs: install-dev ## 构建文档站点到 site/
 
 settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
 	$(BIN)/python scripts/settings_docs.py
+
+api-docs: install-dev ## 按代码重新生成文档里的接口参考
+	$(BIN)/python scripts/api_docs.py
 
 diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
 	$(BIN)/python scripts/diagram_docs.py

@@ -21,6 +21,8 @@ Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85
 """
 COMPLAINT = 0.1
 """The claim below which a message is unlike all complaints."""
+SURE_CLAIM = 0.8
+"""From which a claim stands though the knowledge base has an answer."""
 SURE = 0.97
 """What is said in so many words."""
 TEMPERATURE = 0.25

@@ -23,6 +23,7 @@ from agents.pages import ordered_up
 from agents.profile import TenantProfile
 from agents.recall import Searcher, recall
 from agents.routing.types import Intent
+from agents.several import asked_parts, sure_of_all
 from agents.suggestions import neighbours
 from agents.types import (
     GIVEN,
@@ -39,6 +40,7 @@ from agents.types import (
     Token,
     Usage,
 )
+from agents.understanding.subjects import other_subject
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
@@ -131,11 +133,12 @@ class KnowledgeAgent:
 
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
-        if retrieval.verdict is Verdict.PASS:
+        answer = self._about_another(question, retrieval)
+        if answer is None and retrieval.verdict is Verdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event
             return
-        answer = self._without_evidence(question, retrieval)
+        answer = answer or self._without_evidence(question, retrieval)
         yield Token(answer.reply)
         yield _done(answer, retrieval)
 
@@ -143,8 +146,8 @@ class KnowledgeAgent:
         """Streams a curated answer or the generator's, under a disclaimer when it is not sure enough."""
         started = time.perf_counter()
         request = self._request(question, retrieval)
-        draft = Draft(request, confident=retrieval.confidence >= self._policy.confident)
-        if request.best.question is not None:
+        draft = Draft(request, confident=sure_of_all(retrieval, self._policy.confident))
+        if request.best.question is not None and not request.parts:
             for text in draft.curated():
                 yield Token(text)
             yield Settled()
@@ -209,6 +212,7 @@ class KnowledgeAgent:
             computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
             vector=question.vector,
             told=question.told,
+            parts=asked_parts(question, retrieval, fragments, question.state.context.questions),
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
@@ -219,6 +223,26 @@ class KnowledgeAgent:
     def _avoids(self, question: Question) -> bool:
         asked = fold(question.standalone)
         return any(topic in asked for topic in self._avoided)
+
+    def _about_another(self, question: Question, retrieval: Retrieval) -> Answer | None:
+        """Asks whether another model's answer is wanted, where only that was found: it is not told unasked. Of several
+        questions each is looked at by itself.
+        """
+        found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is Verdict.CLARIFY)
+        if retrieval.parts or not found or any(candidate.chunk.in_view for candidate in found):
+            return None
+        other = other_subject(question, found)
+        if other is None:
+            return None
+        reply = say(
+            "other_subject",
+            self._english(question),
+            seed=question.text,
+            asked=other.asked,
+            other=other.found,
+            question=other.question,
+        )
+        return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=(other.question,))
 
     def _without_evidence(self, question: Question, retrieval: Retrieval) -> Answer:
         """Asks back about what nearly passed; after a mere name or code, about the documents that hold it. Nobody

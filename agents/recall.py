@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Protocol
 
 from agents.pages import page_text
 from agents.types import Question
-from agents.understanding.context import search_context
+from agents.understanding.context import part_context, search_context
 from knowledge.several import side_by_side
-from knowledge.types import Context, Filter, PageText, Retrieval, Vector
+from knowledge.types import Context, Filter, PageText, Retrieval, Vector, Verdict
 
 _EVERYTHING = Filter()
 
@@ -33,13 +34,36 @@ class Searcher(Protocol):
 
 async def recall(searcher: Searcher, question: Question, where: Filter = _EVERYTHING) -> Retrieval:
     """What the customer's own words find, and each question that they hold. Raises what `Searcher.search` raises."""
-    context, page = search_context(question), page_text(question.page)
-    found = await asyncio.gather(
-        *(
-            searcher.search(
-                question.searched, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
-            )
-            for rewrite in question.parts or (question.rewrite,)
+    if question.spoken and not question.parts:
+        return await _spoken(searcher, question, where)
+    return side_by_side(
+        await asyncio.gather(
+            *(_whole(searcher, question, part, where) for part in question.parts or (question.rewrite,))
         )
     )
-    return side_by_side(found)
+
+
+async def _whole(searcher: Searcher, question: Question, rewrite: str | None, where: Filter) -> Retrieval:
+    context, page = search_context(question), page_text(question.page)
+    return await searcher.search(
+        question.searched, rewrite=rewrite, vector=question.vector, where=where, context=context, page=page
+    )
+
+
+async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retrieval:
+    """The questions that the structure of a message shows, each searched behind those before it, beside the message as
+    a whole: which stands alone where none of them finds anything.
+    """
+    page = page_text(question.page)
+    whole, *found = await asyncio.gather(
+        _whole(searcher, question, question.rewrite, where),
+        *(
+            searcher.search(
+                part.text, vector=part.vector, where=where, context=part_context(question, place), page=page
+            )
+            for place, part in enumerate(question.spoken)
+        ),
+    )
+    if all(one.verdict is not Verdict.PASS for one in found):
+        return whole
+    return replace(side_by_side([*found, whole]), question=whole.question, alone=whole.alone, parts=tuple(found))

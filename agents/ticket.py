@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from zoneinfo import ZoneInfo
 
 from agents.base import said
-from agents.bids import SURE, Bid, Rank, TurnEvidence
+from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
 from agents.routing.rules import ticket_asked
@@ -51,9 +51,10 @@ class TicketAgent:
             return None
         if Intent.TICKET in ticket_asked(turn.question.text):
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
-        if turn.answerable:  # who asks how is told how; who wants it done says so
+        claim = turn.claim(Intent.TICKET)
+        if turn.documented or (turn.answerable and claim < SURE_CLAIM):  # who asks how is told how
             return None
-        return Bid(Intent.TICKET, turn.claim(Intent.TICKET), "is like a request to act", Rank.CLAIMS)
+        return Bid(Intent.TICKET, claim, "is like a request to act", Rank.CLAIMS)
 
     async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """See `Agent.run`."""

@@ -98,12 +98,23 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Spoken:
+    """One of several questions of a message. `vector` is its embedding, `told` that of it behind what comes before it
+    in the message and the conversation; None while the embedder is out of reach, or where nothing comes before.
+    """
+
+    text: str
+    vector: Vector | None = field(default=None, compare=False)
+    told: Vector | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the customer asks now.
 
     `rewrite` is the message as it is understood by itself, by what it picks, without a typo, or by a model; `parts` are
-    the questions of it, where a model reads several; `follow_up` is what rules make of it; `history` is oldest first,
-    and `summary` says what was talked about before it;
+    the questions of it, where a model reads several, `spoken` those that its structure shows, where no model read it;
+    `follow_up` is what rules make of it; `history` is oldest first, and `summary` says what was talked about before it;
     `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
     once a turn for all that need it, None while the embedder is out of reach; `told` that of the message behind what
     was talked about, None where nothing was.
@@ -130,6 +141,7 @@ class Question:
     session: str = ""
     proposal: Proposal | None = None
     parts: tuple[str, ...] = ()
+    spoken: tuple[Spoken, ...] = ()
     slots: tuple[tuple[str, str], ...] = ()
     language: str = ""
     max_calls: int = MAX_CALLS
@@ -139,6 +151,11 @@ class Question:
     def searched(self) -> str:
         """What is embedded, searched and routed; `text` is what is shown and kept."""
         return self.normal or self.text
+
+    @property
+    def several(self) -> tuple[str, ...]:
+        """The questions of the message, by a model or by its structure; empty where it is one."""
+        return self.parts or tuple(part.text for part in self.spoken)
 
     @property
     def standalone(self) -> str:

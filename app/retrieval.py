@@ -40,6 +40,7 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
     """Checkpoint and endpoint of the embedders that need one."""
     return EmbedderOptions(
         bge_model=settings.bge_model,
+        hub=settings.hf_endpoint,
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key.get_secret_value(),
         model=settings.embedding_model,
@@ -49,7 +50,7 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
 
 def reranker_options(settings: Settings) -> RerankerOptions:
     """Checkpoint and width of the cross-encoder."""
-    return RerankerOptions(settings.bge_reranker_model, settings.rerank_candidates)
+    return RerankerOptions(settings.bge_reranker_model, settings.rerank_candidates, settings.hf_endpoint)
 
 
 def chunk_options(settings: Settings) -> ChunkOptions:

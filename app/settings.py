@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.log_file import LogFile
+from app.problems import of_setting
 from knowledge.errors import InvalidConfiguration
 
 Probability = float
@@ -118,6 +118,11 @@ class Settings(BaseSettings):
     reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
     bge_reranker_model: str = Field(
         "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
+    )
+    hf_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://\S+)?$",
+        description="按名称下载 BGE 模型的镜像站地址，如 https://hf-mirror.example.com；留空则用 huggingface.co",
     )
     rerank_candidates: int = Field(20, ge=1, le=200, description="BGE 重排最多看几个候选，其余按融合次序排在后面")
 
@@ -378,19 +383,8 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        lines = []
-        for item in error.errors():
-            name = ".".join(str(part) for part in item["loc"]).upper() or "配置"
-            if item["type"] == "extra_forbidden":
-                lines.append(f"{name}：.env 中有不认识的变量，请改正拼写或删掉它")
-            else:
-                problem = item["msg"].removeprefix("Value error, ")
-                lines.append(f"{name}：{problem}{_given(item)}" if item["loc"] else problem)
-        raise InvalidConfiguration("配置有误：\n" + "\n".join(lines)) from error
-
-
-def _given(item: ErrorDetails) -> str:
-    """What was set, unless it is a secret."""
-    field = Settings.model_fields.get(str(item["loc"][0]))
-    secret = field is None or "SecretStr" in str(field.annotation)
-    return "" if secret else f"（现为 {item.get('input')!r}）"
+        problems = "\n".join(of_setting(item, Settings) for item in error.errors())
+        raise InvalidConfiguration(f"配置有误：\n{problems}") from error
+    except SettingsError as error:
+        name = next((name.upper() for name in Settings.model_fields if f'"{name}"' in str(error)), "配置")
+        raise InvalidConfiguration(f"配置有误：\n{name}：不是合法的 JSON") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -30,13 +31,17 @@ M = TypeVar("M")
 
 
 class Checkpoint:
-    """A model by its name on a hub (or mirror: HF_ENDPOINT, which the hub's library reads), or a local folder.
+    """A model by its name on a hub or a mirror of it, or a local folder.
 
     A folder that is not there may come later: nothing is read before it is asked for.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, hub: str = "") -> None:
+        """hub: the address of a mirror, of which there is one a process; empty for the hub itself."""
         self.model = model
+        if hub:
+            # The hub's library takes it from nowhere else, and at its import, which is with the first model.
+            os.environ["HF_ENDPOINT"] = hub
         self._identity: str | None = None
 
     def identity(self) -> str:

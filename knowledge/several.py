@@ -15,7 +15,8 @@ _BEST_FIRST = (Verdict.PASS, Verdict.CLARIFY, Verdict.REFUSE)
 
 def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
     """Results of one message, at least one, each gated by itself: their candidates in turn, so that no question is
-    crowded out by another. The verdict is the best of theirs; no candidate's probability or verdict changes.
+    crowded out by another. The verdict is the best of theirs; no candidate's probability or verdict changes. `parts` of
+    it are the results themselves.
     """
     first, *others = found
     if not others:
@@ -31,6 +32,7 @@ def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
         alone=max(one.alone for one in found),
         degraded=tuple(dict.fromkeys(part for one in found for part in one.degraded)),
         timings_ms={stage: spent for one in found for stage, spent in one.timings_ms.items()},
+        parts=tuple(found),
     )
 
 

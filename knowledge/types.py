@@ -258,6 +258,7 @@ class Retrieval:
     else the best RERANK_TOP_K. `alone` is the highest probability that the question has without its conversation.
     `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
     a key per stage. `degraded` names what was out of order, for example ("embedding",).
+    `parts`: where the message holds several questions, what was found for each of them, in their order.
     """
 
     question: str
@@ -269,6 +270,7 @@ class Retrieval:
     alone: float = 0.0
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
+    parts: tuple[Retrieval, ...] = ()
 
     @property
     def passing(self) -> tuple[Candidate, ...]:

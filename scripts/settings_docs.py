@@ -87,8 +87,8 @@ def _allowed(schema: Mapping[str, Any]) -> str:
         return "`true` `false`"
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
-        return f"{low:g}–{high:g}"
-    return f"≥ {low:g}" if low is not None else "—"
+        return f"{low:.15g}–{high:.15g}"
+    return f"≥ {low:.15g}" if low is not None else "—"
 
 
 if __name__ == "__main__":

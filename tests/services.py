@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,12 @@ from sqlalchemy import make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 POSTGRES = os.environ.get("TEST_DATABASE_URL", "postgresql+asyncpg://postgres@127.0.0.1:5432/test")
+
+
+def require_program(name: str) -> None:
+    """Skips the test where the program is not installed, unless services are demanded."""
+    if shutil.which(name) is None and os.environ.get("REQUIRE_SERVICES") != "1":
+        pytest.skip(f"no {name} here")
 
 
 def require_postgres() -> None:

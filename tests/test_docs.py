@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 from agents.registry import AGENTS
+from agents.types import Outcome
 from app.main import create_app
 from app.settings import Settings, load_settings
+from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.contracts.test_agents import agent_name
 from tests.documents import ADDRESS, ROOT, Command, blocks, commands, pages, relative_links, routes
+from tests.services import require_program
 
 pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
 PLACEHOLDERS = ("退货说明.md", "我的文档/说明.md", "my-documents/returns.md")
@@ -26,6 +29,7 @@ APART = ("scripts/keys.py", "scripts/reindex.py")
 """Scripts that need a stopped server, or after which it would refuse the other commands, which have no key."""
 PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "python")))}
 """Code -> one of the pages that have it: translations share theirs."""
+JAVASCRIPT = {code: page for page in pages() if (code := "\n".join(blocks(page, "javascript")))}
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -68,7 +72,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> None:
     code = code.replace(ADDRESS, server.address)
     environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
+    tmp_path.joinpath("data").symlink_to(server.folder / "data")
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("code", JAVASCRIPT, ids=[str(page) for page in JAVASCRIPT.values()])
+def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
+    """In Node, which has the browser's fetch and streams."""
+    require_program("node")
+    code = code.replace(ADDRESS, server.address)
+    done = subprocess.run(["node", "--input-type=module"], input=code, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 
 
@@ -127,6 +141,23 @@ def test_every_page_has_an_english_sibling() -> None:
 def test_the_api_page_names_every_endpoint(page: Path) -> None:
     paths = create_app(Settings()).openapi()["paths"]
     assert routes(page) == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+
+
+@pytest.mark.parametrize("page", api_docs.GUIDES.values(), ids=str)
+def test_the_api_page_names_every_outcome(page: Path) -> None:
+    told = re.findall(r"^\| `(\w+)` \| [^|]+ \|$", ROOT.joinpath(page).read_text("utf-8"), re.MULTILINE)
+    assert [word for word in told if word in set(Outcome)] == list(Outcome)
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[Path, str]:
+    return api_docs.rendered()
+
+
+@pytest.mark.parametrize("page", api_docs.PAGES.values(), ids=str)
+def test_the_api_reference_is_current(page: Path, reference: dict[Path, str]) -> None:
+    assert ROOT.joinpath(page).read_text("utf-8") == reference[page], "run: make api-docs"
+    assert api_docs.UNTRANSLATED not in reference[page], "say it in docs/api.md or scripts/reference_words.yaml"
 
 
 @pytest.mark.parametrize("page", [Path("docs/agents.md"), Path("docs/agents.en.md")], ids=str)

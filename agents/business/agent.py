@@ -9,7 +9,7 @@ from time import perf_counter
 
 from loguru import logger
 
-from agents.bids import SURE, Bid, Rank, TurnEvidence
+from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
 from agents.business.database import BusinessDatabase
 from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.generation import SqlWriter
@@ -25,8 +25,6 @@ from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Question, Token, Usage
 from agents.wording.catalogue import say
 
-OWN = 0.8
-"""A claim from which somebody who is not signed in is asked to, though the knowledge base has an answer."""
 ATTEMPTS = 2
 """Statements of a language model for one question: the second may mend what was wrong with the first."""
 
@@ -61,7 +59,7 @@ class BusinessAgent:
         if turn.forced(Intent.BUSINESS_QUERY) or (turn.named and turn.wants(Intent.BUSINESS_QUERY)):
             return Bid(Intent.BUSINESS_QUERY, SURE, "names rows of the customer's own", Rank.CLAIMS)
         claim = turn.claim(Intent.BUSINESS_QUERY)
-        known = turn.documented or (turn.answerable and claim < OWN)
+        known = turn.documented or (turn.answerable and claim < SURE_CLAIM)
         if known and not turn.question.caller:  # not asked to sign in for what anybody may know
             return None
         return Bid(Intent.BUSINESS_QUERY, claim, "is like a question about own data", Rank.CLAIMS)

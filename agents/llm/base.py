@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
@@ -12,6 +12,21 @@ from knowledge.types import Candidate, Chunk, Vector
 
 PAGE = -1
 """The fragment number of the customer's page, which is cited as [0]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several questions of a message. `fragments`: numbers of those of the request that passed the gate for it,
+    best first, none where nothing did; the other fields are what `Request` has for the whole message.
+    """
+
+    question: str
+    fragments: tuple[int, ...]
+    terms: tuple[str, ...] = ()
+    idf: tuple[float, ...] = ()
+    context: str = ""
+    vector: Vector | None = None
+    told: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +40,7 @@ class Request:
     `english` is the language of the reply, into which Chinese fragments are translated. `today` is the shop's day;
     `computed` what the fragments and a day in the question make together, so that a model need not count; empty
     without. `vector` is the question's embedding, `told` that of it behind what was talked about.
+    `parts` are the questions that it holds, in order; empty where it is one.
     """
 
     question: str
@@ -42,6 +58,7 @@ class Request:
     computed: str = ""
     vector: Vector | None = None
     told: Vector | None = None
+    parts: tuple[Part, ...] = ()
 
     def candidate(self, fragment: int) -> Candidate:
         """A fragment, or the page. Raises IndexError."""
@@ -54,6 +71,21 @@ class Request:
     def chunk(self, fragment: int) -> Chunk:
         """The text of a fragment, or of the page. Raises IndexError."""
         return self.candidate(fragment).chunk
+
+    def of_part(self, part: Part) -> Request:
+        """What one of the questions asks, by the same numbers of fragments."""
+        return replace(
+            self,
+            question=part.question,
+            terms=part.terms,
+            idf=part.idf,
+            context=part.context,
+            asked="",
+            computed="",
+            vector=part.vector,
+            told=part.told,
+            parts=(),
+        )
 
     @property
     def chunks(self) -> dict[int, Chunk]:

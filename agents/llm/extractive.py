@@ -3,37 +3,96 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
 
+from agents.answering.curated import curated_answer
 from agents.answering.meaning import Meaning
-from agents.llm.base import Checked, Citation, Piece, Request, Text
+from agents.llm.base import Checked, Citation, Part, Piece, Request, Text, Unanswered
 from agents.llm.selection import SentenceSelector, passages_of
+from agents.wording.catalogue import say
 from knowledge.text import Analyzer
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What is shown of one fragment, in pieces, and what of it that rests on."""
+
+    pieces: tuple[str, ...]
+    citation: Citation
 
 
 class ExtractiveGenerator:
     """Every sentence of the reply is a verbatim span of the fragment that it cites, or a row of a table as a sentence.
 
-    What a citation quotes is verbatim throughout.
+    What a citation quotes is verbatim throughout. Several questions are answered one by one, in numbered lines.
     """
 
     name = "extractive"
 
     def __init__(self, analyzer: Analyzer, max_sources: int, meaning: Meaning | None = None) -> None:
-        """analyzer: the tenant's; max_sources: fragments cited at most; meaning: None chooses by words alone."""
+        """analyzer: the tenant's; max_sources: fragments cited at most, though each of several questions has one;
+        meaning: None chooses by words alone.
+        """
         self._selector = SentenceSelector(analyzer, max_sources)
+        self._max_sources = max_sources
         self._meaning = meaning
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Yields sentence by sentence, and a citation where the sentences of one fragment end."""
-        passages = passages_of(request)
+        answers = [await self._of_part(request, part) for part in request.parts]
+        if len(dict.fromkeys(answers)) < 2:  # questions that the same sentences answer are one
+            async for piece in _written(answers[0] if answers else await self._quoted(request)):
+                yield piece
+            return
+        for place, quoted in enumerate(answers):
+            number = f"\n{place + 1}. " if place else "1. "
+            if quoted and answers.index(quoted) == place:
+                async for piece in _written(quoted, number):
+                    yield piece
+            else:
+                yield Text(number + _instead(request, answers, place))
+        if not all(answers):
+            yield Unanswered()
+
+    async def _of_part(self, request: Request, part: Part) -> tuple[Quoted, ...]:
+        """What answers one of several questions; empty: nothing of what was found."""
+        if not part.fragments:
+            return ()
+        own = request.of_part(part)
+        best = request.candidate(part.fragments[0])
+        if best.chunk.question is not None:
+            text, quote = curated_answer(replace(own, fragments=(best,), page=None))
+            return (Quoted((text,), Citation(part.fragments[0], quote)),) if text else ()
+        return await self._quoted(own, part.fragments, max(self._max_sources // len(request.parts), 1))
+
+    async def _quoted(
+        self, request: Request, fragments: Sequence[int] | None = None, most: int | None = None
+    ) -> tuple[Quoted, ...]:
+        passages = passages_of(request, fragments)
         near = await self._meaning.closeness(request, passages) if self._meaning else {}
-        for number, quote in enumerate(self._selector.select(request, passages, near)):
-            if number:
-                yield Text("\n")
-            source = request.chunk(quote.fragment).text
-            for piece in quote.pieces(source):
-                yield Text(piece)
-                await asyncio.sleep(0)  # a long reply must not hold up the other streams
-            yield Citation(quote.fragment, quote.verbatim(source))
-            yield Checked()
+        quotes = self._selector.select(request, passages, near, most)
+        return tuple(
+            Quoted(tuple(quote.pieces(source)), Citation(quote.fragment, quote.verbatim(source)))
+            for quote in quotes
+            for source in (request.chunk(quote.fragment).text,)
+        )
+
+
+async def _written(quoted: Sequence[Quoted], opening: str = "") -> AsyncGenerator[Piece]:
+    """opening: what stands before the first piece, and with it, since the language of a text is told by its piece."""
+    for place, one in enumerate(quoted):
+        if place:
+            yield Text("\n")
+        for number, piece in enumerate(one.pieces):
+            yield Text(piece if place or number else opening + piece)
+            await asyncio.sleep(0)  # a long reply must not hold up the other streams
+        yield one.citation
+        yield Checked()
+
+
+def _instead(request: Request, answers: Sequence[tuple[Quoted, ...]], place: int) -> str:
+    """Of a question that nothing answers, or that an earlier answer answers too."""
+    if answers[place]:
+        return say("part_same", request.english, number=answers.index(answers[place]) + 1)
+    return say("part_not_found", request.english, seed=request.parts[place].question)

@@ -56,11 +56,15 @@ class SentenceSelector:
         self._reader = Reader(analyzer)
         self._max_sources = max_sources
 
-    def select(self, request: Request, passages: Sequence[Passage], near: Closeness) -> list[Quote]:
+    def select(
+        self, request: Request, passages: Sequence[Passage], near: Closeness, most: int | None = None
+    ) -> list[Quote]:
         """The best quotes, those of the best fragment first; empty when nothing may be quoted.
 
-        passages: see `passages_of`; near: what their sentences mean beside the question, empty where nobody knows.
+        passages: see `passages_of`; near: what their sentences mean beside the question, empty where nobody knows;
+        most: fragments quoted, where it is fewer than usual.
         """
+        most = most or self._max_sources
         wanted = self._reader.wanted(request)
         scored = by_meaning(
             [
@@ -71,15 +75,14 @@ class SentenceSelector:
             near,
         )
         pair = compared(request.question, passages)
-        chosen = (side_by_side(scored, pair, self._max_sources) if pair else None) or choose(
-            scored, wanted, self._max_sources
-        )
+        chosen = (side_by_side(scored, pair, most) if pair else None) or choose(scored, wanted, most)
         return [quote for passage in passages if (quote := _quote(passage, chosen))]
 
 
-def passages_of(request: Request) -> list[Passage]:
-    """What may be quoted of the fragments of a request, best first."""
-    return _distinct([passage_of(fragment, chunk) for fragment, chunk in request.chunks.items()])
+def passages_of(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
+    """What may be quoted of the fragments of a request, best first. fragments: only these, in this order."""
+    numbers = request.chunks if fragments is None else fragments
+    return _distinct([passage_of(number, request.chunk(number)) for number in numbers])
 
 
 def _quote(passage: Passage, chosen: Sequence[Scored]) -> Quote | None:

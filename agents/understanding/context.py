@@ -19,3 +19,20 @@ def search_context(question: Question) -> Context:
         return context
     questions = tuple(map(normalised, context.questions))
     return replace(context, questions=questions, message=without_days(question.searched), vector=question.told)
+
+
+def part_context(question: Question, place: int) -> Context:
+    """Of one of `spoken`: what is asked first in a message is talked about when the rest of it is asked, as if the
+    customer had sent one question after another.
+    """
+    before, part = question.spoken[:place], question.spoken[place]
+    context = search_context(question)
+    if not context and not before:
+        return context
+    return replace(
+        context,
+        questions=(*context.questions, *(one.text for one in before)),
+        subject="" if before else context.subject,
+        message=without_days(part.text),
+        vector=part.told,
+    )

@@ -55,6 +55,7 @@ class Understood:
             question,
             rewrite=" ".join(self.questions) or question.rewrite,
             parts=self.questions if len(self.questions) > 1 else (),
+            spoken=() if self.questions else question.spoken,
             slots=tuple(self.slots.items()),
             language=self.language,
         )

@@ -5,16 +5,16 @@ What no handler knows ends in the middleware, which is the outermost layer.
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from loguru import logger
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
 from agents.errors import AgentError
 from app.errors import OPENAI_PREFIX, AppError, Description, Overloaded, ShuttingDown, describe
+from app.problems import problem
 from knowledge.errors import KnowledgeError
 
 _HTTP = {
@@ -22,21 +22,6 @@ _HTTP = {
     404: ("not_found", "没有这个地址，请检查路径。"),
     405: ("method_not_allowed", "这个地址不支持该请求方法。"),
     413: ("payload_too_large", "请求内容过大。"),
-}
-_PROBLEMS = {
-    "missing": "缺少该字段",
-    "json_invalid": "请求体不是合法的 JSON",
-    "string_type": "应为字符串",
-    "string_too_long": "内容过长",
-    "string_too_short": "内容过短",
-    "string_pattern_mismatch": "格式不正确",
-    "int_parsing": "应为整数",
-    "int_type": "应为整数",
-    "bool_type": "应为 true 或 false",
-    "list_type": "应为数组",
-    "model_attributes_type": "应为 JSON 对象",
-    "less_than_equal": "数值过大",
-    "greater_than_equal": "数值过小",
 }
 
 
@@ -82,9 +67,9 @@ async def _validation(request: Request, error: Exception) -> JSONResponse:
     return _response(request, Description(422, "invalid_request", message, {"fields": fields}))
 
 
-def _field(item: dict[str, Any]) -> dict[str, str]:
+def _field(item: ErrorDetails) -> dict[str, str]:
     path = ".".join(str(part) for part in item["loc"] if part != "body" and not isinstance(part, int))
-    return {"field": path or "请求体", "problem": _PROBLEMS.get(item["type"], "取值不正确")}
+    return {"field": path or "请求体", "problem": problem(item)}
 
 
 def _response(request: Request, description: Description) -> JSONResponse:

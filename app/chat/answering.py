@@ -13,10 +13,11 @@ from agents.base import said
 from agents.neutral import neutral_events
 from agents.pages import about_page
 from agents.screening.classifier import Screening
-from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Usage
-from agents.understanding.context import search_context
+from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
+from agents.understanding.context import part_context, search_context
 from agents.understanding.facts import keeps_facts
 from agents.understanding.normalise import normalised
+from agents.understanding.parts import parts_of
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
@@ -59,14 +60,17 @@ class Answering:
         embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
         context = search_context(question)
         told = asyncio.create_task(self._embedded(continuity.told(question.searched, context) if context else None))
+        if not picked:
+            question = replace(question, spoken=tuple(map(Spoken, parts_of(question.searched))))
+        parts = asyncio.create_task(self._parts(question), name="parts")
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = self.screening.look(question.text) if self.screening else None
             corrected = await spelled(team.speller, question)
-            question = replace(question, vector=await embedding, told=await told)
+            question = replace(question, vector=await embedding, told=await told, spoken=await parts)
         finally:
-            embedding.cancel()
-            told.cancel()
+            for task in (embedding, told, parts):
+                task.cancel()
         account.lap("embed")
         reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
         account.lap("screen")
@@ -84,6 +88,8 @@ class Answering:
         account.spent(Usage(), turn.route.degraded)
         question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
         decision = team.roster.decide(turn)
+        if len(decision.intents) > 1:  # who else speaks answers some of the questions
+            question = replace(question, spoken=())
         intent = "+".join(decision.intents)
         read = question.rewrite if question.rewrite != asked.rewrite else None
         yield Routed(question.standalone, turn.route, decision, read)
@@ -95,6 +101,17 @@ class Answering:
                     event = Done(account.closed(replace(event.answer, intent=intent, decision=decision)))
                     self._metrics.computed(tenant, event.answer)
                 yield event
+
+    async def _parts(self, question: Question) -> tuple[Spoken, ...]:
+        """The questions of the message with their embeddings, by themselves and behind what comes before."""
+
+        async def embedded(place: int, part: Spoken) -> Spoken:
+            context = part_context(question, place)
+            told = continuity.told(part.text, context) if context else None
+            vector, behind = await asyncio.gather(self._embedded(part.text), self._embedded(told))
+            return replace(part, vector=vector, told=behind)
+
+        return tuple(await asyncio.gather(*(embedded(place, part) for place, part in enumerate(question.spoken))))
 
     async def _embedded(self, text: str | None) -> Vector | None:
         """One of the turn's embeddings; without it the search tries once more, then goes by keywords and says so."""

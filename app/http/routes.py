@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from app.api.deps import Allow
+from app.auth.principal import Role
 from app.errors import InvalidRequest, Overloaded
 
 
@@ -48,3 +49,21 @@ def allow_of(dependant: Dependant) -> Allow | None:
     if isinstance(dependant.call, Allow):
         return dependant.call
     return next((found for part in dependant.dependencies if (found := allow_of(part))), None)
+
+
+def roles_of(app: FastAPI) -> dict[str, list[Role]]:
+    """Endpoint, as `GET /path` -> the roles of keys that may call it; none where no key is asked for."""
+    return {
+        f"{method} {route.path_format}": sorted(allow.roles) if (allow := allow_of(route.dependant)) else []
+        for route in _routes(app)
+        for method in route.methods or ()
+    }
+
+
+def _routes(parent: Any) -> Iterator[APIRoute]:
+    """The routes of an application or router, those of the routers that it includes too."""
+    for route in parent.routes:
+        if isinstance(route, APIRoute):
+            yield route
+        elif (included := getattr(route, "original_router", None)) is not None:
+            yield from _routes(included)

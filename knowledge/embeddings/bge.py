@@ -26,9 +26,10 @@ class BgeEmbedder(Embedder):
     On a CPU passages go one by one, as a batch is no quicker there and questions would wait for all of it.
     """
 
-    def __init__(self, model: str, cache: EmbeddingCache | None = None) -> None:
+    def __init__(self, model: str, cache: EmbeddingCache | None = None, hub: str = "") -> None:
+        """hub: see `Checkpoint`."""
         super().__init__(cache)
-        self._checkpoint = Checkpoint(model)
+        self._checkpoint = Checkpoint(model, hub)
         self._model = LazyModel(model, self._load, EmbeddingUnavailable)
         self._lock = Lock()
         self._dimension: int | None = None

@@ -12,9 +12,12 @@ from knowledge.errors import InvalidConfiguration
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """What only some embedders need: a checkpoint's name or folder, and where an embeddings endpoint is."""
+    """What only some embedders need: a checkpoint's name or folder, the mirror of the hub that has it, and where an
+    embeddings endpoint is.
+    """
 
     bge_model: str = "BAAI/bge-large-zh-v1.5"
+    hub: str = ""
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     model: str = ""
@@ -42,7 +45,7 @@ def _hash(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
 def _bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.bge import BgeEmbedder
 
-    return BgeEmbedder(options.bge_model, cache)
+    return BgeEmbedder(options.bge_model, cache, options.hub)
 
 
 def _openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:

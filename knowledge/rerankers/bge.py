@@ -29,10 +29,11 @@ class BgeReranker(Reranker):
     kind = "bge"
     fallback = "lexical_dense"
 
-    def __init__(self, model: str, candidates: int) -> None:
+    def __init__(self, model: str, candidates: int, hub: str = "") -> None:
+        """hub: see `Checkpoint`."""
         require("FlagEmbedding", _INSTALL)
         self._candidates = candidates
-        self._checkpoint = Checkpoint(model)
+        self._checkpoint = Checkpoint(model, hub)
         self._model = LazyModel(model, self._load, RerankUnavailable)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
 

@@ -11,10 +11,11 @@ from knowledge.rerankers.base import Reranker
 
 @dataclass(frozen=True, slots=True)
 class RerankerOptions:
-    """Which cross-encoder, by name or folder, and how many candidates it reads a question."""
+    """Which cross-encoder, by name or folder, how many candidates it reads a question, and the mirror that has it."""
 
     bge_model: str = "BAAI/bge-reranker-base"
     candidates: int = 20
+    hub: str = ""
 
 
 def _lexical_dense(options: RerankerOptions) -> Reranker:
@@ -38,7 +39,7 @@ def _lexical(options: RerankerOptions) -> Reranker:
 def _bge(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.bge import BgeReranker
 
-    return BgeReranker(options.bge_model, options.candidates)
+    return BgeReranker(options.bge_model, options.candidates, options.hub)
 
 
 RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {

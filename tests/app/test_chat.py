@@ -246,3 +246,22 @@ async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
     monkeypatch.setattr(embedder, "query", watched)
     await chat(client, "退款多久到账", session_id=first["session_id"])
     assert texts == ["退款多久到账", "退货说明 退货的运费谁承担 退款多久到账"]
+
+
+async def test_the_questions_of_a_message_are_embedded_beside_it(
+    client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder, texts, at_once = container.base.embedder, list[str](), asyncio.Event()
+    query = embedder.query
+
+    async def watched(text: str) -> Any:
+        texts.append(text)
+        if len(texts) == 4:
+            at_once.set()
+        await asyncio.wait_for(at_once.wait(), 30)
+        return await query(text)
+
+    monkeypatch.setattr(embedder, "query", watched)
+    await chat(client, "退款多久到账？退货的运费谁承担？")
+    asked = ["退款多久到账？退货的运费谁承担？", "退款多久到账？", "退货的运费谁承担？"]
+    assert sorted(texts) == sorted([*asked, "退款多久到账？ 退货的运费谁承担?"])

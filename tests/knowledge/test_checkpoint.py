@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
@@ -185,3 +189,30 @@ def test_a_path_that_is_not_there_may_come_later(folder: Path, tmp_path: Path) -
 def test_half_a_configuration_says_nothing(folder: Path) -> None:
     (folder / "config.json").write_text('{"hidden_')
     assert Checkpoint(str(folder)).hidden_size() is None
+
+
+def test_a_mirror_is_asked_instead_of_the_hub(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Mirror(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, format: str, *arguments: Any) -> None: ...
+
+    code = (
+        "import sys; from knowledge.embeddings.registry import EmbedderOptions, get_embedder\n"
+        "get_embedder('bge', options=EmbedderOptions(hub=sys.argv[1]))\n"
+        "from huggingface_hub import hf_hub_download\n"
+        "try: hf_hub_download('BAAI/bge-large-zh-v1.5', 'config.json')\n"
+        "except Exception as error: print(error)"
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        environment = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
+        environment.pop("HF_ENDPOINT", None)
+        subprocess.run([sys.executable, "-c", code, address], env=environment, check=True, capture_output=True)
+        server.shutdown()
+    assert asked[:1] == ["/BAAI/bge-large-zh-v1.5/resolve/main/config.json"]

@@ -1,0 +1,53 @@
+"""The several questions of one message as the generator answers them: each with its own fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.llm.base import PAGE, Part
+from agents.types import Question
+from agents.understanding.subjects import foreign, names
+from knowledge.continuity import QUESTIONS
+from knowledge.types import Candidate, Retrieval
+
+
+def asked_parts(
+    question: Question, retrieval: Retrieval, fragments: Sequence[Candidate], before: Sequence[str]
+) -> tuple[Part, ...]:
+    """Empty where the message is one question, or none of its questions was searched for itself.
+
+    fragments: of the request, what may be quoted; before: the questions of the conversation.
+    """
+    texts = question.several
+    if len(texts) < 2 or len(texts) != len(retrieval.parts):
+        return ()
+    numbers = {candidate.chunk.entry: number for number, candidate in enumerate(fragments)}
+    spoken = () if question.parts else question.spoken
+    told = [*before, *texts] if spoken else []
+    parts = []
+    for place, (text, found) in enumerate(zip(texts, retrieval.parts, strict=True)):
+        passing = [candidate.chunk for candidate in found.passing]
+        if foreign(names(text), passing):
+            passing = []
+        parts.append(
+            Part(
+                text,
+                tuple(
+                    PAGE if chunk.in_view else numbers[chunk.entry]
+                    for chunk in passing
+                    if chunk.in_view or chunk.entry in numbers
+                ),
+                found.terms,
+                found.idf,
+                context="\n".join(told[: len(before) + place][-QUESTIONS:]),
+                vector=spoken[place].vector if spoken else None,
+                told=spoken[place].told if spoken else None,
+            )
+        )
+    return tuple(parts)
+
+
+def sure_of_all(retrieval: Retrieval, confident: float) -> bool:
+    """Whether what answers needs no disclaimer: of several questions the least sure one that is answered decides."""
+    found = [part.confidence for part in retrieval.parts if part.passing] or [retrieval.confidence]
+    return min(found) >= confident

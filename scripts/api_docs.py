@@ -1,0 +1,217 @@
+"""Writes the reference of the HTTP interface, from its OpenAPI document: `python scripts/api_docs.py`.
+
+That is `docs/api-reference.md` and its English sibling, between their marks. Titles of endpoints and meanings of
+outcomes are those of the tables in `docs/api.md`; other words stand in `scripts/reference_words.yaml`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import yaml
+
+from agents.types import Outcome
+from app.http.routes import roles_of
+from app.main import create_app
+from app.settings import Settings
+from scripts.openapi_text import Schema, Writer, anchor
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {"zh": Path("docs/api-reference.md"), "en": Path("docs/api-reference.en.md")}
+GUIDES = {"zh": Path("docs/api.md"), "en": Path("docs/api.en.md")}
+WORDS = Path("scripts/reference_words.yaml")
+UNTRANSLATED = "(no words yet)"
+_MARKED = re.compile(r"(<!-- reference -->\n)(.*?)(<!-- /reference -->)", re.DOTALL)
+_TITLE = re.compile(r"^\| `([A-Z]+ /[^`]*)` \| (.+) \|$", re.MULTILINE)
+_OUTCOME = re.compile(r"^\| `(\w+)` \| ([^|]+) \|$", re.MULTILINE)
+_HEADS = {
+    "zh": {
+        "outcomes": "结论类型",
+        "outcome": "| `outcome` | 含义 |",
+        "who": "可以调用",
+        "anybody": "任何人，不需要密钥",
+        "parameters": "| 参数 | 位置 | 类型 | 必填 | 含义 |",
+        "body": "请求体",
+        "statuses": "| 状态码 | 含义 | 响应体 |",
+        "schemas": "数据结构",
+        "fields": "| 字段 | 类型 | 必有 | 含义 |",
+        "values": "取值",
+    },
+    "en": {
+        "outcomes": "Outcomes",
+        "outcome": "| `outcome` | meaning |",
+        "who": "May be called by",
+        "anybody": "anybody, without a key",
+        "parameters": "| parameter | in | type | required | meaning |",
+        "body": "Body",
+        "statuses": "| status | meaning | body |",
+        "schemas": "Schemas",
+        "fields": "| field | type | always there | meaning |",
+        "values": "Values",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One language of the reference. titles: of endpoints; outcomes: their meanings; words: see `WORDS`."""
+
+    language: str
+    document: Mapping[str, Any]
+    roles: Mapping[str, str]
+    titles: Mapping[str, str]
+    outcomes: Mapping[str, str]
+    words: Mapping[str, Any]
+
+    def text(self) -> str:
+        """All of it: outcomes, endpoints by tag, schemas."""
+        return "\n".join([*self._outcomes(), *self._endpoints(), *self._schemas()])
+
+    def _outcomes(self) -> Iterator[str]:
+        yield from (f"## {self._head('outcomes')} {{ #outcomes }}", "", *self._table("outcome"))
+        yield from (f"| `{item}` | {self.outcomes.get(item.value, UNTRANSLATED)} |" for item in Outcome)
+        yield ""
+
+    def _endpoints(self) -> Iterator[str]:
+        tags: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                tag = (operation.get("tags") or ["health"])[0]
+                tags.setdefault(tag, []).append((f"{method.upper()} {path}", operation))
+        for number, (tag, operations) in enumerate(tags.items(), 1):
+            yield from (f"## {self._tag(tag)} {{ #tag-{number} }}", "")
+            for endpoint, operation in operations:
+                yield from self._endpoint(endpoint, operation)
+
+    def _endpoint(self, endpoint: str, operation: Mapping[str, Any]) -> Iterator[str]:
+        slug = re.sub(r"\W+", "-", endpoint.lower()).strip("-")
+        title = self.titles.get(endpoint, UNTRANSLATED).replace("](#", f"]({GUIDES['zh'].name}#")
+        yield from (f"### `{endpoint}` {{ #{slug} }}", "", title, "")
+        yield from (
+            f"{self._head('who')}：{self.roles[endpoint] or self._head('anybody')}".replace("：", self._colon),
+            "",
+        )
+        if parameters := [self._resolved(parameter) for parameter in operation.get("parameters", ())]:
+            yield from self._table("parameters")
+            for found in parameters:
+                needed, described = found.get("required", False), found.get("description", "")
+                schema = found["schema"]
+                yield self._writer.row(found["name"], schema, described, needed=needed, place=found["in"])
+            yield ""
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+            yield from (f"{self._head('body')}（`{kind}`）".replace("（", self._open).replace("）", self._close), "")
+            yield from self._body(body["schema"])
+        yield from self._table("statuses")
+        yield from (self._response(status, response) for status, response in sorted(operation["responses"].items()))
+        yield ""
+
+    def _body(self, schema: Schema) -> Iterator[str]:
+        if "properties" in schema:
+            yield from (*self._table("fields"), *self._writer.fields(schema), "")
+        else:
+            yield from (self._writer.type_of(schema), "")
+
+    def _response(self, status: str, response: Mapping[str, Any]) -> str:
+        content = self._resolved(response).get("content", {})
+        bodies = [
+            self._writer.type_of(body.get("schema", {}).get("contentSchema") or body["schema"])
+            if body.get("schema")
+            else f"`{kind}`"
+            for kind, body in content.items()
+        ]
+        return f"| {status} | {self._status(status)} | {' / '.join(bodies) or '—'} |"
+
+    def _schemas(self) -> Iterator[str]:
+        yield from (f"## {self._head('schemas')} {{ #schemas }}", "")
+        for name, schema in self.document["components"]["schemas"].items():
+            yield from (f"### {name} {{ #{anchor(name)} }}", "")
+            if rows := list(self._writer.fields(schema)):
+                yield from (*self._table("fields"), *rows)
+            else:
+                yield f"{self._head('values')}{self._colon}{self._writer.type_of(schema)}"
+            yield ""
+
+    def _table(self, head: str) -> tuple[str, str]:
+        row = self._head(head)
+        return row, "| " + " | ".join("---" for _ in range(row.count("|") - 1)) + " |"
+
+    def _resolved(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
+        found: Any = self.document
+        if "$ref" not in item:
+            return item
+        for part in item["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        return dict(found)
+
+    def _head(self, key: str) -> str:
+        return _HEADS[self.language][key]
+
+    def _status(self, status: str) -> str:
+        pair = self.words["statuses"].get(int(status))
+        return str(pair[self._column]) if pair else UNTRANSLATED
+
+    def _tag(self, tag: str) -> str:
+        pair = self.words["tags"].get(tag)
+        return str(pair[self._column]) if pair else self._translated(tag)
+
+    def _translated(self, description: str) -> str:
+        """One line. What is in English already stays, in either language."""
+        text = " ".join(description.split()).replace("|", r"\|")
+        if self.language == "zh" or text.isascii():
+            return text
+        return str(self.words["english"].get(description, UNTRANSLATED)).replace("|", r"\|")
+
+    @property
+    def _writer(self) -> Writer:
+        known = {name: pair[self._column] for name, pair in self.words["fields"].items()}
+        return Writer(self.language, self._translated, known)
+
+    @property
+    def _column(self) -> int:
+        return 0 if self.language == "zh" else 1
+
+    @property
+    def _colon(self) -> str:
+        return "：" if self.language == "zh" else ": "
+
+    @property
+    def _open(self) -> str:
+        return "（" if self.language == "zh" else " ("
+
+    @property
+    def _close(self) -> str:
+        return "）" if self.language == "zh" else ")"
+
+
+def rendered(root: Path = ROOT) -> dict[Path, str]:
+    """What the pages should hold: path from the root -> text."""
+    app = create_app(Settings(_env_file=None))
+    document = app.openapi()
+    roles = {endpoint: " ".join(f"`{role}`" for role in allowed) for endpoint, allowed in roles_of(app).items()}
+    words = yaml.safe_load(root.joinpath(WORDS).read_text("utf-8"))
+    found = {}
+    for language, page in PAGES.items():
+        guide = root.joinpath(GUIDES[language]).read_text("utf-8")
+        titles, outcomes = dict(_TITLE.findall(guide)), dict(_OUTCOME.findall(guide))
+        text = Reference(language, document, roles, titles, outcomes, words).text()
+        held = root.joinpath(page).read_text("utf-8")
+        found[page] = _MARKED.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[3]}", held)  # type: ignore[misc]
+    return found
+
+
+def main() -> int:
+    """Writes the pages."""
+    for path, text in rendered().items():
+        ROOT.joinpath(path).write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

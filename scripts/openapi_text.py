@@ -1,0 +1,86 @@
+"""A JSON schema of the OpenAPI document as text for tables: types, bounds, rows of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Schema = Mapping[str, Any]
+_REF = "#/components/schemas/"
+_WORDS = {
+    "zh": {"yes": "是", "no": "", "default": "默认", "chars": "字", "items": "项", "list": "数组", "map": "键值对"},
+    "en": {"yes": "yes", "no": "", "default": "default", "chars": "characters", "items": "items"}
+    | {"list": "list", "map": "map"},
+}
+_FORMATS = {"binary": "file", "date-time": "datetime", "date": "date"}
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes in one language, `zh` or `en`. translated: a description of the document in that language; known: what
+    fields of a name are that have no description.
+    """
+
+    language: str
+    translated: Callable[[str], str]
+    known: Mapping[str, str]
+
+    def type_of(self, schema: Schema) -> str:
+        """What a value may be; other schemas of the document are links."""
+        if "$ref" in schema:
+            name = schema["$ref"].removeprefix(_REF)
+            return f"[{name}](#{anchor(name)})"
+        if "const" in schema or "enum" in schema:
+            values = schema["enum"] if "enum" in schema else [schema["const"]]
+            return r" \| ".join(f"`{value}`" for value in values)
+        if members := schema.get("anyOf") or schema.get("oneOf"):
+            return r" \| ".join(dict.fromkeys(self.type_of(member) for member in members))
+        if schema.get("type") == "array":
+            return f"{self.word('list')}<{self.type_of(schema.get('items', {}))}>".replace("<", "&lt;")
+        if isinstance(inner := schema.get("additionalProperties"), Mapping):
+            return f"{self.word('map')}<{self.type_of(inner)}>".replace("<", "&lt;")
+        return _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
+
+    def fields(self, schema: Schema) -> Iterator[str]:
+        """Rows of a table: name, type, whether it has to be there, meaning."""
+        required = schema.get("required", ())
+        for name, field in schema.get("properties", {}).items():
+            yield self.row(name, field, field.get("description", ""), needed=name in required)
+
+    def row(self, name: str, schema: Schema, description: str, *, needed: bool, place: str = "") -> str:
+        """A row of a table. place: of a parameter, in a column of its own."""
+        meaning = self.translated(description) if description else self.known.get(name, "")
+        told = [meaning] if meaning else []
+        told += [bounds] if (bounds := "，".join(self._bounds(schema))) else []
+        joined = ("；" if self.language == "zh" else "; ").join(told)
+        if self.language == "en":
+            joined = joined.replace("，", ", ")
+        cells = [f"`{name}`", *([place] if place else []), self.type_of(schema), self.word("yes" if needed else "no")]
+        return f"| {' | '.join(cells)} | {joined} |"
+
+    def word(self, key: str) -> str:
+        """A word of the tables."""
+        return _WORDS[self.language][key]
+
+    def _bounds(self, schema: Schema) -> Iterator[str]:
+        for member in (schema, *schema.get("anyOf", ())):
+            for low, high, unit in (
+                ("minimum", "maximum", ""),
+                ("minLength", "maxLength", f" {self.word('chars')}"),
+                ("minItems", "maxItems", f" {self.word('items')}"),
+            ):
+                least, most = member.get(low), member.get(high)
+                if least is not None and most is not None:
+                    yield f"{least:.15g}–{most:.15g}{unit}"
+                elif least is not None or most is not None:
+                    yield f"≥ {least:.15g}{unit}" if most is None else f"≤ {most:.15g}{unit}"
+            if "pattern" in member:
+                yield "`" + member["pattern"].replace("|", r"\|") + "`"
+        if (default := schema.get("default")) not in (None, "", [], {}):
+            yield f"{self.word('default')} `{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def anchor(name: str) -> str:
+    """Where a schema is described."""
+    return f"schema-{name.lower()}"
