@@ -9,7 +9,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Executable, and_, func, select
 
 from app.db.engine import Database
 from app.db.models import Conversation, DeskEvent, DeskMessage, DeskSession, DeskStaff, Turn
@@ -93,7 +93,7 @@ class WholeTranscriptRepository:
         return Whole(row[0], row[1], bool(row[2]), row[3], State(row[4]), row[5], row[6], entries)
 
 
-def _turns(key: SessionKey) -> Select[Any]:
+def _turns(key: SessionKey) -> Executable:
     return (
         select(Turn.id, Turn.question, Turn.reply, Turn.created_at)
         .where(Turn.tenant_id == key.tenant, Turn.session_id == key.session_id)
@@ -101,7 +101,7 @@ def _turns(key: SessionKey) -> Select[Any]:
     )
 
 
-def _said(key: SessionKey) -> Select[Any]:
+def _said(key: SessionKey) -> Executable:
     table = DeskMessage
     named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
     return (
@@ -112,7 +112,7 @@ def _said(key: SessionKey) -> Select[Any]:
     )
 
 
-def _happened(key: SessionKey) -> Select[Any]:
+def _happened(key: SessionKey) -> Executable:
     table = DeskEvent
     named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
     return (

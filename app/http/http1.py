@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from app.errors import AppError, HeadTooLarge, InvalidRequest, Overloaded, RequestTimeout, describe
 from app.http.body import RECEIVED
 from app.http.connections import CLOSE_SECONDS, SWEEP_SECONDS, Door
+from app.ids import random_hex
 
 MAX_HEAD_BYTES = 32 * 1024
 """Method, address and headers; a question of 2000 Chinese characters in an address takes 18,000."""
@@ -149,12 +150,14 @@ class BoundedHttp(HttpToolsProtocol):
 
 def _answer(error: AppError) -> bytes:
     description = describe(error)
-    body = json.dumps(description.body(""), ensure_ascii=False).encode()
+    request_id = random_hex(16)
+    body = json.dumps(description.body(request_id), ensure_ascii=False).encode()
     lines = [
         f"HTTP/1.1 {description.status} {HTTPStatus(description.status).phrase}",
         "content-type: application/json",
         f"content-length: {len(body)}",
         "connection: close",
+        f"x-request-id: {request_id}",
     ]
     if description.status == HTTPStatus.SERVICE_UNAVAILABLE:
         lines.append("retry-after: 1")

@@ -190,12 +190,12 @@ def name_of(event: WebhookEvent) -> str:
 @cache
 def bodies() -> Mapping[WebhookEvent, type[BaseModel]]:
     """The whole body of a delivery, by event."""
-    return {
-        event: create_model(
-            name_of(event), __base__=Envelope, __doc__=data.__doc__, event=(Literal[event], ...), data=(data, ...)
-        )
-        for event, data in DATA.items()
-    }
+    return {event: _body_of(event, data) for event, data in DATA.items()}
+
+
+def _body_of(event: WebhookEvent, data: type[BaseModel]) -> type[BaseModel]:
+    fields: dict[str, Any] = {"event": (Literal[event], ...), "data": (data, ...)}
+    return create_model(name_of(event), __base__=Envelope, __doc__=data.__doc__, **fields)
 
 
 def webhooks() -> dict[str, Any]:
