@@ -22,6 +22,7 @@ class Target:
     server: str = ""
     agent: str = ""
     client: str = ""
+    metrics: str = ""
     other_client: str = ""
     other_admin: str = ""
     pid: int = 0
