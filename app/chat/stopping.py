@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from agents.llm.citations import without_marks
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
 from app.conversations.types import Claim, Proof
 from app.desk.types import SessionKey
@@ -56,11 +57,18 @@ class Running:
             yield event
         if self.stopped:
             yield self.meta
-            yield Done(self.answer())
+            answer = self.answer()
+            if answer.reply != self.said:
+                yield Replace(answer.reply)
+            yield Done(answer)
 
     def answer(self) -> Answer:
-        """What the turn is kept as. To be stopped says nothing of the knowledge base, however little was said."""
-        return Answer(self.said, Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True)
+        """What the turn is kept as, without marks: what they cite is known at the end alone. To be stopped says nothing
+        of the knowledge base, however little was said.
+        """
+        return Answer(
+            without_marks(self.said), Outcome.PARTIALLY_ANSWERED, self.meta.intent, self.meta.agent, stopped=True
+        )
 
     def _noted(self, event: AnswerEvent) -> None:
         match event:

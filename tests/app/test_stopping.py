@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Token
-from app.chat.stopping import Stops
+from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
+from app.chat.stopping import Running, Stops
 from app.conversations.types import Claim, Proof
 from app.desk.types import SessionKey
 
@@ -75,3 +75,14 @@ async def test_a_first_turn_is_stopped_with_the_secret_that_it_issues_and_no_oth
         assert not running.opens_to(Proof(token="ys-other")) and not running.opens_to(Proof())
     with Stops().running(KEY, Claim()) as running:
         assert not running.opens_to(Proof())
+
+
+async def test_what_is_kept_of_a_stopped_answer_cites_nothing() -> None:
+    running = Running(Claim(), said="退款在验货后到账。[1]\n运费", stopped=True)
+
+    async def nothing() -> AsyncGenerator[AnswerEvent]:
+        yield Token("")
+
+    events = [event async for event in running.follow(nothing())]
+    assert events[1] == Replace("退款在验货后到账。\n运费")
+    assert isinstance(last := events[-1], Done) and last.answer.reply == "退款在验货后到账。\n运费"
