@@ -7,7 +7,6 @@ and a figure; below it the cases that did not hold. The exit code is 1 when ther
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,13 +18,13 @@ from scripts.integration.base import Checks
 from scripts.integration.registry import PARTS
 
 
-async def play(parts: Sequence[str]) -> bool:
+def play(parts: Sequence[str]) -> bool:
     """Runs the parts one after the other. True when everything held."""
     held, counted = True, 0
     for part in parts:
         checks = Checks()
         with tempfile.TemporaryDirectory() as folder:
-            await PARTS[part](Path(folder), checks)
+            PARTS[part](Path(folder), checks)
         for line in checks.lines:
             print(f"{line.name:<64} {'ok' if line.held else 'failed':<8}{line.figure}", flush=True)
             for detail in line.details:
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="scripts/integrator.py", description="像接入方一样使用自己的服务，逐项核对")
     parser.add_argument("--only", action="append", choices=sorted(PARTS), help="只跑这一项，可以重复")
     options = parser.parse_args(arguments)
-    return int(not asyncio.run(play(options.only or list(PARTS))))
+    return int(not play(options.only or list(PARTS)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,5 +34,5 @@ class Checks:
         self.lines.append(Line(name, bool(cases) and not wrong, f"{len(cases) - len(wrong)}/{len(cases)}", wrong))
 
 
-Part = Callable[[Path, Checks], Awaitable[None]]
+Part = Callable[[Path, Checks], None]
 """Starts the servers that it needs below a folder of its own, and ends them."""

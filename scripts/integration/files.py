@@ -63,7 +63,9 @@ def _encodings() -> Iterator[Messy]:
     }
     for months, (encoding, item) in enumerate(encodings.items(), start=101):
         text = _said(item, months) if encoding != "big5" else f"{item}的保固期是{months}個月，憑訂單號辦理。"
-        filler = "如有疑問請聯絡客服，我們會盡快回覆。" if encoding == "big5" else "如有疑问请联系客服，我们会尽快回复。"
+        filler = (
+            "如有疑問請聯絡客服，我們會盡快回覆。" if encoding == "big5" else "如有疑问请联系客服，我们会尽快回复。"
+        )
         yield Messy(
             f"说明-{encoding}.txt",
             f"{text}\r\n\r\n{filler * 4}\r\n".encode(encoding),
@@ -71,7 +73,11 @@ def _encodings() -> Iterator[Messy]:
             needle=str(months),
         )
     yield _fact("换行.txt", _said("电吹风", 111).encode().replace("，".encode(), "，\r".encode()), "电吹风", 111)
-    yield _fact("空字符.txt", _said("剃须刀", 112).encode().replace("，".encode(), "，\0\0".encode()), "剃须刀", 112)
+    yield Messy(
+        "空字符.txt",
+        _said("剃须刀", 112).encode().replace("，".encode(), "，\0\0".encode()),
+        refused=frozenset({"hostile_document"}),
+    )
     yield _fact("零宽.txt", _said("电动牙刷", 113).replace("，", "，\u200b\ufeff").encode(), "电动牙刷", 113)
     yield _fact("无结尾.md", f"# 保修\n\n```\n{_said('咖啡机', 114)}".encode(), "咖啡机", 114)
     yield _fact("只有标题.md", f"# {_said('面包机', 115)}\n".encode(), "面包机", 115)
@@ -114,10 +120,17 @@ def _faqs() -> Iterator[Messy]:
     yield sheet("客户问题.xlsx", workbook({"客服": both}))
     yield sheet("先答后问.xlsx", workbook({"客服": swapped}))
     yield sheet("客户问题.csv", "\n".join(",".join(line) for line in both).encode())
-    yield sheet("问题答案.csv", "\n".join([",".join(["问题", "答案"]), *(",".join(line) for line in both[1:])]).encode())
+    yield sheet(
+        "问题答案.csv", "\n".join([",".join(["问题", "答案"]), *(",".join(line) for line in both[1:])]).encode()
+    )
     named = [["甲", "乙"], *both[1:]]
     yield sheet("自己指定.xlsx", workbook({"客服": named}), columns=("甲", "乙"))
-    yield sheet("指定错了.xlsx", workbook({"客服": [*both, ["滤芯是原装的吗", "滤芯都是原装的。"]]}), notice=MISSING, columns=("没有这列", "也没有"))
+    yield sheet(
+        "指定错了.xlsx",
+        workbook({"客服": [*both, ["滤芯是原装的吗", "滤芯都是原装的。"]]}),
+        notice=MISSING,
+        columns=("没有这列", "也没有"),
+    )
 
 
 def _pages() -> Iterator[Messy]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.attacks.uploads import PATH
 from scripts.integration.base import Checks
@@ -46,15 +47,19 @@ class Sent:
         return self.code in self.file.refused if self.file.refused else not self.code
 
 
-async def run(folder: Path, checks: Checks) -> None:
+def run(folder: Path, checks: Checks) -> None:
     """See above."""
     with process(folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
-        async with target.http(seconds=JOB_SECONDS) as http:
-            await play(http, messy_files(), checks)
+        asyncio.run(play(target, messy_files(), checks))
 
 
-async def play(http: httpx.AsyncClient, files: Sequence[Messy], checks: Checks) -> None:
+async def play(target: Target, files: Sequence[Messy], checks: Checks) -> None:
     """Sends them one after the other to a server without keys."""
+    async with target.http(seconds=JOB_SECONDS) as http:
+        await _play(http, files, checks)
+
+
+async def _play(http: httpx.AsyncClient, files: Sequence[Messy], checks: Checks) -> None:
     sent = [await _send(http, file) for file in files]
     checks.count("uploads: every reply is typed", {one.told: one.typed for one in sent})
     checks.count("uploads: every job ends", {one.told: one.ended for one in sent})
