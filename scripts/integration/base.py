@@ -8,6 +8,14 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """An empty folder, and the address of a PostgreSQL server on which databases may be created and dropped."""
+
+    folder: Path
+    postgres: str
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One thing that an integrator relies on; `details` are the cases that did not hold."""
 
@@ -34,5 +42,5 @@ class Checks:
         self.lines.append(Line(name, bool(cases) and not wrong, f"{len(cases) - len(wrong)}/{len(cases)}", wrong))
 
 
-Part = Callable[[Path, Checks], None]
-"""Starts the servers that it needs below a folder of its own, and ends them."""
+Part = Callable[[Room, Checks], None]
+"""Starts the servers that it needs in a room of its own, and ends them."""

@@ -15,7 +15,7 @@ from app.db.keys import KeyRepository
 from app.db.migrate import upgrade
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 
 PAGE, FOREIGN = "https://shop.example.com", "https://evil.example"
 CHAT, SESSIONS = "/api/v1/chat", "/api/v1/sessions"
@@ -23,12 +23,14 @@ _ALLOW = "access-control-allow-origin"
 _PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """One server with a key that is for one site, one without keys."""
-    key = asyncio.run(_key(folder / "browser"))
-    with process(folder / "browser", LOG_LEVEL="ERROR") as target:
+    data_dir = room.folder / "browser"
+    data_dir.mkdir()
+    key = asyncio.run(_key(data_dir))
+    with process(data_dir, LOG_LEVEL="ERROR") as target:
         asyncio.run(_with_keys(target, key, checks))
-    with process(folder / "keyless", keys=False, LOG_LEVEL="ERROR") as target:
+    with process(room.folder / "keyless", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(_without_keys(target, checks))
 
 
@@ -41,7 +43,6 @@ async def _with_keys(target: Target, key: str, checks: Checks) -> None:
 
 async def _key(data_dir: Path) -> str:
     """A key for pages of PAGE."""
-    data_dir.mkdir(parents=True)
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")
     await upgrade(database)
     await KeyRepository(database).create(DEFAULT_TENANT, Role.CLIENT, "page", digest_of(key := new_key()), [PAGE])

@@ -15,18 +15,18 @@ import httpx
 
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 
 QUESTION = "退货运费谁出"
 CLIENT, MODELS = "integrator_client", "integrator_models"
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """See above."""
-    with process(folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _importable(folder):
-        schema = folder / "openapi.json"
+    with process(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _importable(room.folder):
+        schema = room.folder / "openapi.json"
         schema.write_bytes(httpx.get(f"{target.address}/openapi.json", trust_env=False).raise_for_status().content)
-        config = folder / "config.yaml"
+        config = room.folder / "config.yaml"
         config.write_text("post_hooks: []\n", "utf-8")
         options = [
             "generate",
@@ -39,13 +39,13 @@ def run(folder: Path, checks: Checks) -> None:
             "--config",
             str(config),
         ]
-        done = _generate(folder, "openapi_python_client", *options, "--fail-on-warning")
+        done = _generate(room.folder, "openapi_python_client", *options, "--fail-on-warning")
         checks.check("clients: openapi-python-client makes one", done.returncode == 0, _last(done))
         if done.returncode == 0:
             asyncio.run(_calls(target, checks))
         options = ["--input", str(schema), "--input-file-type", "openapi", "--output", f"{MODELS}.py"]
         style = ["--output-model-type", "pydantic_v2.BaseModel", "--formatters", "builtin"]
-        done = _generate(folder, "datamodel_code_generator", *options, *style)
+        done = _generate(room.folder, "datamodel_code_generator", *options, *style)
         checks.check("clients: datamodel-codegen makes models", done.returncode == 0, _last(done))
         if done.returncode == 0:
             asyncio.run(_models(target, checks))

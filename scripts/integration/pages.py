@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 
 _LOADED = {"src", "href", "action", "data", "poster", "srcset"}
 _ADDRESS = re.compile(r"(?:https?:)?//[\w.-]+", re.IGNORECASE)
@@ -28,9 +27,9 @@ class _Addresses(HTMLParser):
         self.found += [value for name, value in attrs if name in _LOADED and value]
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """See above."""
-    with process(folder / "pages", keys=False, LOG_LEVEL="ERROR") as target:
+    with process(room.folder / "pages", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(_play(target, checks))
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from secrets import token_hex
 from time import monotonic
 from urllib.parse import urlsplit, urlunsplit
@@ -17,29 +15,27 @@ import httpx
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.attacks.uploads import PATH, upload
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 
-VARIABLE = "TEST_DATABASE_URL"
-SERVER = "postgresql://postgres@127.0.0.1:5432/postgres"
 FOLLOWS_SECONDS = 20.0
 QUESTION, NEEDLE = "游泳圈的保修期是多久", "171天"
 _STEP = 0.2
 _DOCUMENT = ("游泳圈.md", f"# 游泳圈\n\n游泳圈的保修期是{NEEDLE}，凭订单号办理。".encode())
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """See above; skipped where there is no PostgreSQL."""
-    server = os.environ.get(VARIABLE, SERVER).replace("+asyncpg", "")
+    server = room.postgres.replace("+asyncpg", "")
     try:
         asyncio.run(_execute(server, "SELECT 1"))
     except (OSError, asyncpg.PostgresError) as error:
-        checks.skipped["replicas"] = f"no PostgreSQL at {urlsplit(server).hostname} ({VARIABLE}): {error}"
+        checks.skipped["replicas"] = f"no PostgreSQL at {urlsplit(server).hostname}: {error}"
         return
     with _database(server) as address:
         settings = {"DATABASE_URL": address, "EMBEDDING_CACHE": "database", "LOG_LEVEL": "ERROR"}
         with (
-            process(folder / "one", keys=False, **settings) as one,
-            process(folder / "other", keys=False, **settings) as other,
+            process(room.folder / "one", keys=False, **settings) as one,
+            process(room.folder / "other", keys=False, **settings) as other,
         ):
             asyncio.run(_play(one, other, checks))
 

@@ -7,7 +7,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
@@ -18,7 +18,7 @@ from knowledge.embeddings.hash import HashEmbedder
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.attacks.uploads import upload
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 
 QUESTION, NEEDLE = "路由器整机保修几年", "保修三年"
 LIVE_SECONDS, READY_SECONDS = 5.0, 120.0
@@ -31,9 +31,9 @@ _FILES = [
 ]
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """See above."""
-    data_dir = folder / "restored"
+    data_dir = room.folder / "restored"
     with _embeddings() as (address, working):
         settings = {
             "EMBEDDER": "openai",
@@ -114,11 +114,12 @@ def _embeddings() -> Iterator[tuple[str, threading.Event]]:
             vectors = asyncio.run(HashEmbedder().passages(asked["input"])).tolist()
             data = [{"object": "embedding", "index": row, "embedding": vector} for row, vector in enumerate(vectors)]
             body = json.dumps({"object": "list", "model": asked["model"], "data": data}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):  # who asked has given up meanwhile
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
             """Says nothing."""

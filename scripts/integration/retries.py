@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from uuid import uuid4
 
 import httpx
 
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 
 CHAT = "/api/v1/chat"
 AT_ONCE = 8
 _ASKED = {"message": "退货运费谁出"}
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """See above, with a `client` key as a phone has it."""
-    with process(folder / "retries", LOG_LEVEL="ERROR") as target:
+    with process(room.folder / "retries", LOG_LEVEL="ERROR") as target:
         asyncio.run(play(target, checks))
 
 

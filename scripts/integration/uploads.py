@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,7 +12,7 @@ import httpx
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.attacks.uploads import PATH
-from scripts.integration.base import Checks
+from scripts.integration.base import Checks, Room
 from scripts.integration.files import Messy, messy_files
 
 JOB_SECONDS = 120.0
@@ -47,9 +46,9 @@ class Sent:
         return self.code in self.file.refused if self.file.refused else not self.code
 
 
-def run(folder: Path, checks: Checks) -> None:
+def run(room: Room, checks: Checks) -> None:
     """See above."""
-    with process(folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
+    with process(room.folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
         asyncio.run(play(target, messy_files(), checks))
 
 
