@@ -84,8 +84,10 @@ def _encodings() -> Iterator[Messy]:
 
 
 def _tables() -> Iterator[Messy]:
-    rows = [[item, months, "凭订单号"] for item, months in (("扫地机", 121), ("洗衣机", 122), ("冰箱", 123))]
-    head = ["商品", "保修期（月）", "凭证"]
+    rows: list[list[object]] = [
+        [item, months, "凭订单号"] for item, months in (("扫地机", 121), ("洗衣机", 122), ("冰箱", 123))
+    ]
+    head: list[object] = ["商品", "保修期（月）", "凭证"]
 
     def table(name: str, content: bytes, needle: str = "122") -> Messy:
         return Messy(name, content, "表格", query="洗衣机 保修期", needle=needle)
@@ -101,7 +103,7 @@ def _tables() -> Iterator[Messy]:
     yield table("缺列.csv", text([head, *rows[:2], ["冰箱"]], ","))
     yield table("有表头.xlsx", workbook({"保修": [head, *rows]}))
     yield table("无表头.xlsx", workbook({"保修": rows}))
-    double = [["保修政策", None, None], head, *rows]
+    double: list[list[object]] = [["保修政策", None, None], head, *rows]
     yield table("两行表头.xlsx", workbook({"保修": double}, merged="A1:C1"))
     yield table("空表在前.xlsx", workbook({"封面": [], "保修": [head, *rows]}))
     yield table("空行.xlsx", workbook({"保修": [[], [], head, [], *rows]}))

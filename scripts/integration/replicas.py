@@ -34,8 +34,8 @@ def run(room: Room, checks: Checks) -> None:
     with _database(server) as address:
         settings = {"DATABASE_URL": address, "EMBEDDING_CACHE": "database", "LOG_LEVEL": "ERROR"}
         with (
-            process(room.folder / "one", keys=False, **settings) as one,
-            process(room.folder / "other", keys=False, **settings) as other,
+            process(room.folder / "one", keys=False, learnt=True, **settings) as one,
+            process(room.folder / "other", keys=False, learnt=True, **settings) as other,
         ):
             asyncio.run(_play(one, other, checks))
 
