@@ -29,10 +29,11 @@ _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 @contextmanager
-def process(data_dir: Path, *, keys: bool = True, **settings: str) -> Iterator[Target]:
-    """`python -m app` with the hash embedder and no samples unless told; asks nothing before it is ready.
+def process(data_dir: Path, *, keys: bool = True, learnt: bool = True, **settings: str) -> Iterator[Target]:
+    """`python -m app` with the hash embedder and no samples unless told.
 
     keys: a key of each role is stored, one of them of tenant `other`; without, every caller on loopback has every role.
+    learnt: asks nothing before it is ready; without, it is given as soon as it says where it answers.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     given = asyncio.run(_keys(data_dir)) if keys else {}
@@ -49,7 +50,8 @@ def process(data_dir: Path, *, keys: bool = True, **settings: str) -> Iterator[T
             if not found:
                 raise OSError("服务没有启动")
             target = Target(found.group(), pid=server.pid, **given)
-            _learnt(target)
+            if learnt:
+                _learnt(target)
             yield target
         finally:
             server.terminate()

@@ -1,0 +1,104 @@
+"""Clients that two common generators make of the server's own OpenAPI document are imported, and call it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from scripts.attacks.base import Target
+from scripts.attacks.process import process
+from scripts.integration.base import Checks, Room
+
+QUESTION = "退货运费谁出"
+CLIENT, MODELS = "integrator_client", "integrator_models"
+
+
+def run(room: Room, checks: Checks) -> None:
+    """See above."""
+    with process(room.folder / "clients", keys=False, LOG_LEVEL="ERROR") as target, _importable(room.folder):
+        schema = room.folder / "openapi.json"
+        schema.write_bytes(httpx.get(f"{target.address}/openapi.json", trust_env=False).raise_for_status().content)
+        config = room.folder / "config.yaml"
+        config.write_text("post_hooks: []\n", "utf-8")
+        options = [
+            "generate",
+            "--path",
+            str(schema),
+            "--meta",
+            "none",
+            "--output-path",
+            CLIENT,
+            "--config",
+            str(config),
+        ]
+        done = _generate(room.folder, "openapi_python_client", *options, "--fail-on-warning")
+        checks.check("clients: openapi-python-client makes one", done.returncode == 0, _last(done))
+        if done.returncode == 0:
+            asyncio.run(_calls(target, checks))
+        options = ["--input", str(schema), "--input-file-type", "openapi", "--output", f"{MODELS}.py"]
+        style = ["--output-model-type", "pydantic_v2.BaseModel", "--formatters", "builtin"]
+        done = _generate(room.folder, "datamodel_code_generator", *options, *style)
+        checks.check("clients: datamodel-codegen makes models", done.returncode == 0, _last(done))
+        if done.returncode == 0:
+            asyncio.run(_models(target, checks))
+
+
+async def _calls(target: Target, checks: Checks) -> None:
+    models = _module(f"{CLIENT}.models")
+    async with _module(f"{CLIENT}.client").Client(base_url=target.address) as client:
+        asked = models.ChatRequest(message=QUESTION, session_id="c-1")
+        answer = await _module(f"{CLIENT}.api.chat.chat").asyncio(client=client, body=asked)
+        chatted = isinstance(answer, models.ChatResponse) and bool(answer.reply)
+        checks.check("clients: the client chats", chatted, answer.outcome)
+        listed = await _module(f"{CLIENT}.api.conversations.list_conversations").asyncio(client=client)
+        ids = [item.session_id for item in listed.conversations]
+        checks.check("clients: the client lists", ids == ["c-1"], len(ids))
+        missing = await _module(f"{CLIENT}.api.tickets.read_ticket").asyncio(number="TK0", client=client)
+        checks.check("clients: the client reads an error", isinstance(missing, models.ErrorBody), missing.error.code)
+
+
+async def _models(target: Target, checks: Checks) -> None:
+    models = _module(MODELS)
+    async with target.http() as http:
+        asked = models.ChatRequest(message=QUESTION).model_dump(mode="json", exclude_none=True)
+        answer = models.ChatResponse.model_validate_json((await http.post("/api/v1/chat", json=asked)).content)
+        checks.check("clients: the models read an answer", bool(answer.reply), answer.outcome.value)
+        listed = models.ConversationList.model_validate_json((await http.get("/api/v1/conversations")).content)
+        ids = [item.session_id for item in listed.conversations]
+        checks.check("clients: the models read a list", answer.session_id in ids, len(ids))
+
+
+def _generate(folder: Path, tool: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", tool, *options], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def _last(done: subprocess.CompletedProcess[str]) -> str:
+    """What a generator that failed said last."""
+    return "" if done.returncode == 0 else (done.stderr.strip() or done.stdout.strip())[-200:]
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """What is made in the folder; forgotten afterwards."""
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] in (CLIENT, MODELS)]:
+            del sys.modules[name]

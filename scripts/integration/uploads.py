@@ -1,0 +1,129 @@
+"""Messy files over HTTP: each reply has a type, each job ends, and what was taken is found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from scripts.attacks.base import Target
+from scripts.attacks.process import process
+from scripts.attacks.uploads import PATH
+from scripts.integration.base import Checks, Room
+from scripts.integration.files import Messy, messy_files
+
+JOB_SECONDS = 120.0
+_STEP = 0.1
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of a file. `code`: why it was not taken; empty for one that is in."""
+
+    file: Messy
+    status: int
+    ended: bool
+    code: str
+    report: dict[str, Any]
+
+    @property
+    def told(self) -> str:
+        """For people."""
+        return f"{self.file.path[-40:]}: {self.status} {self.code}".rstrip()
+
+    @property
+    def typed(self) -> bool:
+        """Taken with a document's id, or refused with a code; no failure of the server's."""
+        return self.status < 500 and bool(self.report.get("document_id") or self.code)
+
+    @property
+    def expected(self) -> bool:
+        """As the file's maker says."""
+        return self.code in self.file.refused if self.file.refused else not self.code
+
+
+def run(room: Room, checks: Checks) -> None:
+    """See above."""
+    with process(room.folder / "uploads", keys=False, LOG_LEVEL="ERROR") as target:
+        asyncio.run(play(target, messy_files(), checks))
+
+
+async def play(target: Target, files: Sequence[Messy], checks: Checks) -> None:
+    """Sends them one after the other to a server without keys."""
+    async with target.http(seconds=JOB_SECONDS) as http:
+        await _play(http, files, checks)
+
+
+async def _play(http: httpx.AsyncClient, files: Sequence[Messy], checks: Checks) -> None:
+    sent = [await _send(http, file) for file in files]
+    checks.count("uploads: every reply is typed", {one.told: one.typed for one in sent})
+    checks.count("uploads: every job ends", {one.told: one.ended for one in sent})
+    checks.count("uploads: taken or refused, as they should be", {one.told: one.expected for one in sent})
+    checks.count("uploads: notices are there", {one.told: _noticed(one) for one in sent if one.file.notice})
+    twins = {one.told: bool(one.report.get("same_as")) for one in sent if one.file.twin}
+    checks.count("uploads: a twin names the other", twins)
+    taken, listed = [one for one in sent if not one.code], await _listed(http)
+    checks.count("uploads: what was taken is listed", {one.told: _place(one) in listed for one in taken})
+    found = {one.told: await _finds(http, one) for one in taken if one.file.query}
+    checks.count("uploads: what was taken is found", found)
+    alive = (await http.get("/api/v1/health")).status_code
+    checks.check("uploads: the server is alive after them", alive == 200, alive)
+
+
+async def _send(http: httpx.AsyncClient, file: Messy) -> Sent:
+    fields = {"paths": file.path}
+    if file.columns:
+        fields["question_column"], fields["answer_column"] = file.columns
+    response = await http.post(PATH, data=fields, files={"files": (file.name, file.content)})
+    first = response.status_code
+    if response.is_error:
+        return Sent(file, first, True, _code(response), {})
+    body, ended = response.json(), True
+    try:
+        async with asyncio.timeout(JOB_SECONDS):
+            while body["job"]["finished_at"] is None:
+                await asyncio.sleep(_STEP)
+                body = (await http.get(f"/api/v1/knowledge/jobs/{body['job']['id']}")).raise_for_status().json()
+    except TimeoutError:
+        ended = False
+    report: dict[str, Any] = body["files"][0]
+    return Sent(file, first, ended, (report["error"] or {}).get("code", ""), report)
+
+
+def _code(response: httpx.Response) -> str:
+    """Of the file where the refusal names it, else of the request; empty where it has none."""
+    try:
+        body = response.json()
+        own = [file["error"]["code"] for file in body.get("files", []) if file.get("error")]
+        return str((own or [body["error"]["code"]])[0])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _place(sent: Sent) -> str:
+    """Where its content is listed: a twin is kept once, under the path of the other."""
+    return str(sent.report.get("same_as") or sent.file.path)
+
+
+def _noticed(sent: Sent) -> bool:
+    return any(notice["code"] == sent.file.notice and notice["message"] for notice in sent.report.get("notices", []))
+
+
+async def _listed(http: httpx.AsyncClient) -> set[str]:
+    paths: set[str] = set()
+    while True:
+        page = (await http.get(PATH, params={"offset": len(paths), "limit": _PAGE})).raise_for_status().json()
+        paths |= {item["path"] for item in page["items"]}
+        if not page["items"] or len(paths) >= page["total"]:
+            return paths
+
+
+async def _finds(http: httpx.AsyncClient, sent: Sent) -> bool:
+    """Whether its own fact is found in it."""
+    where = {"document_ids": [sent.report["document_id"]]}
+    response = await http.post("/api/v1/knowledge/search", json={"query": sent.file.query, "filter": where})
+    return any(sent.file.needle in item["text"] for item in response.raise_for_status().json()["candidates"])
