@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,16 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("command", commands(), ids=str)
+MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --set knowledge/samples$)")
+"""Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them."""
+
+
+def _commands() -> list[Any]:
+    slow = pytest.mark.acceptance(only=True)
+    return [pytest.param(it, marks=[slow] if MEASURES.search(str(it)) else [], id=str(it)) for it in commands()]
+
+
+@pytest.mark.parametrize("command", _commands())
 def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
     match command.words:
         case ["make", target]:
