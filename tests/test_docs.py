@@ -87,7 +87,7 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --set knowledge/samples$)")
+MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)")
 """Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them."""
 
 
