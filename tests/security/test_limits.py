@@ -23,7 +23,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with process(tmp_path_factory.mktemp("limits"), keys=True, **SMALL) as target:
+    with process(tmp_path_factory.mktemp("limits"), keys=True, learnt=True, **SMALL) as target:
         yield target
 
 
