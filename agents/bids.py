@@ -103,11 +103,6 @@ class TurnEvidence:
         return self.question.found
 
     @property
-    def alone(self) -> float:
-        """The probability that the knowledge base answers the message by itself, without its conversation."""
-        return self.found.alone if self.found else 0.0
-
-    @property
     def answerable(self) -> bool:
         """Whether something passed the gate."""
         return self.found is not None and self.found.verdict is Verdict.PASS

@@ -126,6 +126,11 @@ class Chunk:
         return " > ".join(parts)
 
     @property
+    def above(self) -> str:
+        """What a reader sees above the text: `context`, and under it the question of a curated answer."""
+        return f"{self.context}\n{self.question or ''}"
+
+    @property
     def indexed_text(self) -> str:
         """The text that is embedded and tokenised."""
         if self.question is not None:

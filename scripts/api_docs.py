@@ -21,14 +21,13 @@ from agents.types import Outcome
 from app.http.routes import roles_of
 from app.main import create_app
 from app.settings import Settings
+from scripts.marked import ROOT, between, write
 from scripts.openapi_text import Schema, Writer, anchor
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"zh": Path("docs/api-reference.md"), "en": Path("docs/api-reference.en.md")}
 GUIDES = {"zh": Path("docs/api.md"), "en": Path("docs/api.en.md")}
 WORDS = Path("scripts/reference_words.yaml")
 UNTRANSLATED = "(no words yet)"
-_MARKED = re.compile(r"(<!-- reference -->\n)(.*?)(<!-- /reference -->)", re.DOTALL)
 _TITLE = re.compile(r"^\| `([A-Z]+ /[^`]*)` \| (.+) \|$", re.MULTILINE)
 _OUTCOME = re.compile(r"^\| `(\w+)` \| ([^|]+) \|$", re.MULTILINE)
 _HEADS = {
@@ -202,14 +201,13 @@ def rendered(root: Path = ROOT) -> dict[Path, str]:
         titles, outcomes = dict(_TITLE.findall(guide)), dict(_OUTCOME.findall(guide))
         text = Reference(language, document, roles, titles, outcomes, words).text()
         held = root.joinpath(page).read_text("utf-8")
-        found[page] = _MARKED.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[3]}", held)  # type: ignore[misc]
+        found[page] = between(held, "reference", text)
     return found
 
 
 def main() -> int:
     """Writes the pages."""
-    for path, text in rendered().items():
-        ROOT.joinpath(path).write_text(text, "utf-8")
+    write(rendered())
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -12,8 +11,8 @@ from scripts.diagrams.agents import agents_diagram
 from scripts.diagrams.continuity import CONTINUITY_CHINESE, CONTINUITY_ENGLISH, weights_table
 from scripts.diagrams.handoff import states_diagram, states_table
 from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE, DESK_ENGLISH
+from scripts.marked import ROOT, between, write
 
-ROOT = Path(__file__).resolve().parents[1]
 ASSETS = Path("docs/assets")
 _TABLES = {
     Path("docs/handoff.md"): ("states", states_table(DESK_CHINESE)),
@@ -36,19 +35,13 @@ def drawn() -> dict[Path, str]:
 
 def rendered(root: Path = ROOT) -> dict[Path, str]:
     """What all these files should hold: path from the root -> text."""
-    pages = {path: _marked(root.joinpath(path).read_text("utf-8"), *table) for path, table in _TABLES.items()}
+    pages = {path: between(root.joinpath(path).read_text("utf-8"), *table) for path, table in _TABLES.items()}
     return drawn() | pages
-
-
-def _marked(page: str, mark: str, table: str) -> str:
-    """The page with the table between its marks."""
-    return re.sub(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", rf"\g<1>\n{table}\n\g<2>", page, flags=re.DOTALL)
 
 
 def main() -> int:
     """Writes the files."""
-    for path, text in rendered().items():
-        ROOT.joinpath(path).write_text(text, "utf-8")
+    write(rendered())
     return 0
 
 

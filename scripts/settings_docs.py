@@ -15,11 +15,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import Settings
+from scripts.marked import ROOT, between, write
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE, ENGLISH_PAGE, ENV_FILE = Path("docs/configuration.md"), Path("docs/configuration.en.md"), Path(".env.example")
 UNTRANSLATED = "(no translation yet)"
-_MARKED = re.compile(r"(<!-- settings -->\n)(.*?)(<!-- /settings -->)", re.DOTALL)
 _ROW = re.compile(r"^\| `(\w+)` \|.*\| (.+) \|$", re.MULTILINE)
 _ENV_HEAD = "# 复制为 .env 后按需修改；不写的都用默认值。各项的说明见 docs/configuration.md\n"
 
@@ -50,16 +49,15 @@ def rendered(root: Path = ROOT) -> dict[Path, str]:
     translations = dict(_ROW.findall(english))
     heads = ("变量 | 默认 | 取值 | 含义", "variable | default | values | meaning")
     return {
-        PAGE: _MARKED.sub(_between(_table(heads[0], items, {})), page),
-        ENGLISH_PAGE: _MARKED.sub(_between(_table(heads[1], items, translations, UNTRANSLATED)), english),
+        PAGE: between(page, "settings", _table(heads[0], items, {})),
+        ENGLISH_PAGE: between(english, "settings", _table(heads[1], items, translations, UNTRANSLATED)),
         ENV_FILE: _ENV_HEAD + "".join(f"\n# {item.meaning}\n# {item.name}={item.default}\n" for item in items),
     }
 
 
 def main() -> int:
     """Writes the files."""
-    for path, text in rendered().items():
-        ROOT.joinpath(path).write_text(text, "utf-8")
+    write(rendered())
     return 0
 
 
@@ -70,10 +68,6 @@ def _table(head: str, items: list[Setting], meanings: Mapping[str, str], missing
         meaning = meanings.get(item.name, missing or item.meaning)
         lines.append(f"| `{item.name}` | {default} | {item.allowed} | {meaning} |")
     return "\n".join(lines) + "\n"
-
-
-def _between(table: str) -> Any:
-    return lambda match: f"{match[1]}\n{table}\n{match[3]}"
 
 
 def _plain(default: object) -> str:

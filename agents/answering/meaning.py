@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 
 import numpy as np
 from cachetools import LRUCache
@@ -37,7 +36,7 @@ class Meaning:
         self._known: LRUCache[str, Vector] = LRUCache(REMEMBERED)
 
     async def learn(self, chunks: Iterable[Chunk]) -> None:
-        """Embeds what may be quoted of some chunks, questions first. Raises EmbeddingUnavailable."""
+        """Embeds what may be quoted of some chunks; customers' questions go first. Raises EmbeddingUnavailable."""
         if self._embedder.has_meaning:
             texts = dict.fromkeys(text for chunk in chunks for text in _sentences(passage_of(0, chunk)))
             await self._embedder.passages(list(texts))
@@ -57,13 +56,14 @@ class Meaning:
         """Whether all vectors are in memory, once those that were not have been looked for."""
         unknown = [text for text in texts if text not in self._known]
         if unknown:
-            with suppress(TimeoutError):
-                try:
-                    vectors = await asyncio.wait_for(self._embedder.passages(unknown), PATIENCE_SECONDS)
-                except EmbeddingUnavailable as error:
-                    logger.opt(exception=error).warning("sentences without embedding")
-                    return False
-                self._known.update(zip(unknown, vectors.astype(np.float16), strict=True))
+            try:
+                vectors = await asyncio.wait_for(self._embedder.passages(unknown), PATIENCE_SECONDS)
+            except TimeoutError:
+                return False
+            except EmbeddingUnavailable as error:
+                logger.opt(exception=error).warning("sentences without embedding")
+                return False
+            self._known.update(zip(unknown, vectors.astype(np.float16), strict=True))
         return bool(texts) and all(text in self._known for text in texts)
 
 

@@ -80,7 +80,7 @@ class Scored:
 def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) -> list[Scored]:
     """The units of a passage that say something."""
     units = units_of(passage, steps=AnswerType.STEPS in wanted.kinds, lists=AnswerType.LIST in wanted.kinds)
-    context = reader.held(_context(passage), wanted)
+    context = reader.held(passage.chunk.above, wanted)
     scored: list[Scored] = []
     for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):
         some = list(group)
@@ -141,7 +141,7 @@ def _score(
     score += (ROW_CONTEXT_WEIGHT if is_row else CONTEXT_WEIGHT) * wanted.share(context - terms - heading)
     score += TYPES_WEIGHT * sum(TYPE_WEIGHTS[kind] for kind in met) + UNMET * (bool(wanted.kinds) and not met)
     score += ROW_WEIGHT * is_row + FIRST_WEIGHT * (rank == 0) + RANK_WEIGHT * min(rank, MAX_RANK) / MAX_RANK
-    if wanted.models and not _same_model(f"{_context(unit.passage)}\n{unit.heading}", text, wanted.models):
+    if wanted.models and not _same_model(f"{unit.passage.chunk.above}\n{unit.heading}", text, wanted.models):
         score *= OTHER_MODEL
     return Scored(unit, score, terms | heading, met, shown)
 
@@ -175,10 +175,6 @@ def _at(unit: Unit, index: int) -> Sentence:
 def _section(passage: Passage) -> str:
     """What stands right above the fragment: a curated question, else the last heading."""
     return passage.chunk.question or passage.section
-
-
-def _context(passage: Passage) -> str:
-    return f"{passage.chunk.context}\n{passage.chunk.question or ''}"
 
 
 def bigrams(text: str) -> frozenset[str]:

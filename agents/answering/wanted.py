@@ -78,7 +78,8 @@ class Reader:
         weights |= {term: idf.get(term, usual) for term in content or ({} if earlier else request.terms)}
         if not weights:
             weights = dict.fromkeys(self._tokens(request.question), 1.0)
-        held = frozenset[str]().union(*(self._occurring(text).among(weights) for text in _texts(request)))
+        texts = (f"{chunk.above}\n{chunk.text}" for chunk in request.chunks.values())
+        held = frozenset[str]().union(*(self._occurring(text).among(weights) for text in texts))
         weights = {term: weight * (term in held) for term, weight in weights.items()}
         total = sum(weights.values()) or 1.0
         shares = {term: weight / total for term, weight in weights.items()}
@@ -89,11 +90,6 @@ class Reader:
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""
         return self._occurring(text).among(wanted.weights)
-
-
-def _texts(request: Request) -> list[str]:
-    """Each fragment with what is above it."""
-    return [f"{chunk.context}\n{chunk.question or ''}\n{chunk.text}" for chunk in request.chunks.values()]
 
 
 def _as_written(text: str, request: Request) -> str:

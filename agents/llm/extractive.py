@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from agents.answering.curated import curated_answer
 from agents.answering.meaning import Meaning
 from agents.llm.base import Checked, Citation, Part, Piece, Request, Text, Unanswered
-from agents.llm.selection import SentenceSelector, passages_of
+from agents.llm.selection import Quote, SentenceSelector, passages_of
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
 
@@ -20,6 +21,11 @@ class Quoted:
 
     pieces: tuple[str, ...]
     citation: Citation
+
+    @classmethod
+    def of(cls, quote: Quote, source: str) -> Self:
+        """source: the text of the fragment."""
+        return cls(tuple(quote.pieces(source)), Citation(quote.fragment, quote.verbatim(source)))
 
 
 class ExtractiveGenerator:
@@ -71,11 +77,9 @@ class ExtractiveGenerator:
     ) -> tuple[Quoted, ...]:
         passages = passages_of(request, fragments)
         near = await self._meaning.closeness(request, passages) if self._meaning else {}
-        quotes = self._selector.select(request, passages, near, most)
         return tuple(
-            Quoted(tuple(quote.pieces(source)), Citation(quote.fragment, quote.verbatim(source)))
-            for quote in quotes
-            for source in (request.chunk(quote.fragment).text,)
+            Quoted.of(quote, request.chunk(quote.fragment).text)
+            for quote in self._selector.select(request, passages, near, most)
         )
 
 

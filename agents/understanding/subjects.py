@@ -68,7 +68,7 @@ def foreign(asked: dict[str, str], chunks: Sequence[Chunk], *, bare: bool = Fals
 
 def _subject(chunk: Chunk) -> dict[str, str]:
     """What a passage is about: the models above it, else those of the sentence that it opens with."""
-    above = names(f"{chunk.context}\n{chunk.question or ''}")
+    above = names(chunk.above)
     if above:
         return above
     sentences, _ = quotable_sentences(chunk.text)
@@ -77,7 +77,7 @@ def _subject(chunk: Chunk) -> dict[str, str]:
 
 def _speaks_of(chunk: Chunk, asked: dict[str, str]) -> bool:
     """YS-W5 is the W5 that is asked about, and W5 Pro another one."""
-    said = names(f"{chunk.context}\n{chunk.question or ''}\n{chunk.text}")
+    said = names(f"{chunk.above}\n{chunk.text}")
     return any(_same(name, own) for name in said for own in asked)
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Executable, and_, func, select
+from sqlalchemy import Executable, Select, and_, func, select
 
 from app.db.engine import Database
 from app.db.models import Conversation, DeskEvent, DeskMessage, DeskSession, DeskStaff, Turn
@@ -103,24 +103,21 @@ def _turns(key: SessionKey) -> Executable:
 
 def _said(key: SessionKey) -> Executable:
     table = DeskMessage
-    named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
-    return (
-        select(table.seq, table.sender, table.agent_id, _NAME, table.content, table.created_at)
-        .outerjoin(DeskStaff, named)
-        .where(table.tenant_id == key.tenant, table.session_id == key.session_id, table.sender.in_(_WHO))
-        .order_by(table.seq)
-    )
+    rows = _of_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, table.content, table.created_at)
+    return rows.where(table.sender.in_(_WHO)).order_by(table.seq)
 
 
 def _happened(key: SessionKey) -> Executable:
     table = DeskEvent
+    rows = _of_staff(table, key, table.event, table.actor, table.agent_id, _NAME, table.note, table.created_at)
+    return rows.order_by(table.version)
+
+
+def _of_staff(table: type[DeskMessage] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
+    """Rows of the conversation beside the member of staff whose they are."""
     named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
-    return (
-        select(table.event, table.actor, table.agent_id, _NAME, table.note, table.created_at)
-        .outerjoin(DeskStaff, named)
-        .where(table.tenant_id == key.tenant, table.session_id == key.session_id)
-        .order_by(table.version)
-    )
+    own = table.tenant_id == key.tenant, table.session_id == key.session_id
+    return select(*columns).select_from(table).outerjoin(DeskStaff, named).where(*own)
 
 
 def _entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[Entry, ...]:

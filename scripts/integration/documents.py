@@ -57,16 +57,16 @@ def word(paragraphs: Sequence[str], table: Sequence[Sequence[str]] = ()) -> byte
     return buffer.getvalue()
 
 
-def workbook(sheets: dict[str, Sequence[Sequence[object]]], merged: str = "") -> bytes:
-    """An XLSX; the range `merged` is one cell in every sheet."""
+def workbook(sheets: dict[str, Sequence[Sequence[object]]], merged: Sequence[str] = ()) -> bytes:
+    """An XLSX; ranges of `merged` are one cell each, in every sheet."""
     book = openpyxl.Workbook()
     book.remove(book.active)
     for title, rows in sheets.items():
         sheet = book.create_sheet(title)
         for row in rows:
             sheet.append(list(row))
-        if merged:
-            sheet.merge_cells(merged)
+        for reference in merged:
+            sheet.merge_cells(reference)
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()

@@ -104,7 +104,7 @@ def _tables() -> Iterator[Messy]:
     yield table("有表头.xlsx", workbook({"保修": [head, *rows]}))
     yield table("无表头.xlsx", workbook({"保修": rows}))
     double: list[list[object]] = [["保修政策", None, None], head, *rows]
-    yield table("两行表头.xlsx", workbook({"保修": double}, merged="A1:C1"))
+    yield table("两行表头.xlsx", workbook({"保修": double}, merged=("A1:C1",)))
     yield table("空表在前.xlsx", workbook({"封面": [], "保修": [head, *rows]}))
     yield table("空行.xlsx", workbook({"保修": [[], [], head, [], *rows]}))
     yield table("表格.docx", word(["保修说明"], [[str(cell) for cell in line] for line in [head, *rows]]))

@@ -229,21 +229,27 @@ async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncCli
     assert all(line["tenant"] == "default" and line["outcome"] and line["request_id"] for line in requests)
 
 
-async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
-    client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = await chat(client, "退货的运费谁承担")
+def _embedded_at_once(container: Container, monkeypatch: pytest.MonkeyPatch, count: int) -> list[str]:
+    """The texts of questions as they are embedded from now on; none is before so many are asked for."""
     embedder, texts, at_once = container.base.embedder, list[str](), asyncio.Event()
     query = embedder.query
 
     async def watched(text: str) -> Any:
         texts.append(text)
-        if len(texts) == 2:
+        if len(texts) == count:
             at_once.set()
         await asyncio.wait_for(at_once.wait(), 30)
         return await query(text)
 
     monkeypatch.setattr(embedder, "query", watched)
+    return texts
+
+
+async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
+    client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await chat(client, "退货的运费谁承担")
+    texts = _embedded_at_once(container, monkeypatch, 2)
     await chat(client, "退款多久到账", session_id=first["session_id"])
     assert texts == ["退款多久到账", "退货说明 退货的运费谁承担 退款多久到账"]
 
@@ -251,17 +257,7 @@ async def test_a_turn_in_a_conversation_embeds_its_two_readings_at_once(
 async def test_the_questions_of_a_message_are_embedded_beside_it(
     client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedder, texts, at_once = container.base.embedder, list[str](), asyncio.Event()
-    query = embedder.query
-
-    async def watched(text: str) -> Any:
-        texts.append(text)
-        if len(texts) == 4:
-            at_once.set()
-        await asyncio.wait_for(at_once.wait(), 30)
-        return await query(text)
-
-    monkeypatch.setattr(embedder, "query", watched)
+    texts = _embedded_at_once(container, monkeypatch, 4)
     await chat(client, "退款多久到账？退货的运费谁承担？")
     asked = ["退款多久到账？退货的运费谁承担？", "退款多久到账？", "退货的运费谁承担？"]
     assert sorted(texts) == sorted([*asked, "退款多久到账？ 退货的运费谁承担?"])

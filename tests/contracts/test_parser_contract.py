@@ -23,7 +23,8 @@ from knowledge.errors import (
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import ParsedDocument
-from tests.knowledge.parsing.files import damaged, in_order, page, pdf, rezip, word, workbook
+from scripts.integration.documents import workbook
+from tests.knowledge.parsing.files import damaged, in_order, page, pdf, rezip, word
 
 _LINES = ("签收后 7 天内可以退货。", "运费由买家承担。")
 

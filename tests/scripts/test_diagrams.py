@@ -17,11 +17,12 @@ from agents.types import AnswerEvent, Question
 from app.desk.states import RULES, Rule
 from app.desk.types import Actor, Event, State
 from knowledge.continuity import FEATURES, WEIGHTS
-from scripts.diagram_docs import ASSETS, ROOT, drawn, rendered
+from scripts.diagram_docs import ASSETS, drawn, rendered
 from scripts.diagrams.agents import agent_class, agents_diagram
 from scripts.diagrams.handoff import states_diagram, states_table
 from scripts.diagrams.svg import Box, Sheet, Span, width
 from scripts.diagrams.words import AGENTS_CHINESE, AGENTS_ENGLISH, DESK_CHINESE, DESK_ENGLISH, AgentWords, DeskWords
+from scripts.marked import ROOT
 from tests.app.serving import served
 from tests.contracts.test_agents import agent_name
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import docx
-import openpyxl
 
 _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
@@ -120,21 +119,6 @@ def word(document: docx.document.Document) -> bytes:
     """A python-docx document as a file."""
     buffer = io.BytesIO()
     document.save(buffer)
-    return buffer.getvalue()
-
-
-def workbook(sheets: dict[str, Sequence[Sequence[object]]], merged: Sequence[str] = ()) -> bytes:
-    """An XLSX file; `merged` ranges apply to every sheet."""
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, rows in sheets.items():
-        sheet = book.create_sheet(title)
-        for row in rows:
-            sheet.append(list(row))
-        for reference in merged:
-            sheet.merge_cells(reference)
-    buffer = io.BytesIO()
-    book.save(buffer)
     return buffer.getvalue()
 
 

@@ -12,7 +12,8 @@ from docx.oxml.ns import nsdecls
 from knowledge.errors import BrokenDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.registry import parse
 from knowledge.types import Block, FaqPair
-from tests.knowledge.parsing.files import rezip, word, workbook
+from scripts.integration.documents import workbook
+from tests.knowledge.parsing.files import rezip, word
 
 
 def test_title_and_heading_styles() -> None:

@@ -10,7 +10,8 @@ import pytest
 from knowledge.parsing import headers
 from knowledge.parsing.registry import parse
 from knowledge.types import FaqColumns, FaqPair, NoticeCode, ParsedDocument
-from tests.knowledge.parsing.files import Text, pdf, word, workbook
+from scripts.integration.documents import workbook
+from tests.knowledge.parsing.files import Text, pdf, word
 
 Rows = Sequence[Sequence[str]]
 FORMATS = ("csv", "xlsx", "docx", "html", "md", "pdf")

@@ -12,7 +12,7 @@ from knowledge.errors import DocumentTooLarge, HostileDocument
 from knowledge.parsing.limits import Limits
 from knowledge.parsing.registry import parse
 from knowledge.types import Block, FaqPair
-from tests.knowledge.parsing.files import workbook
+from scripts.integration.documents import workbook
 
 _FAQ: list[list[object]] = [
     ["标准问*", "回复", "相似问法", "分类"],
