@@ -118,7 +118,9 @@ class ChatService:
         turn.claim = claim
         if claim.found:
             self._sessions.remember(message)
-        return replace(message, new_session=message.new_session or claim.first)
+        if claim.first and not message.new_session:
+            message = replace(message, new_session=True)
+        return message
 
     def _taken(self, message: Message) -> _Taken:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
@@ -139,7 +141,8 @@ class ChatService:
             question, served = await self._served(message, text, turn)
             if turn.spoken:
                 yield Replace("")
-            async with aclosing(served.events), aclosing(running.follow(served.events)) as events:
+            said = served.events if served.whole else running.follow(served.events)
+            async with aclosing(served.events), aclosing(said) as events:
                 async for event in events:
                     if self._desk.silent(message):
                         return
