@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agents.screening.types import Reason
-from agents.ticketing.wording import own_tickets
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
+from agents.understanding.reading import read
 from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Flight
@@ -198,7 +198,7 @@ class ChatService:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
         data is not asked about.
         """
-        if message.history or message.page is not None or personal_data(text) or own_tickets(text):
+        if message.history or message.page is not None or personal_data(text) or read(text).own_tickets:
             return False
         return message.new_session or not await self._sessions.started(message)
 

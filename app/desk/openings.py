@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agents.ticketing.types import Priority
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
+from agents.understanding.tickets import Priority
 from app.db.conversations import ConversationRepository
 from app.db.tickets import Opener
 from app.desk.card import TRIED, card
