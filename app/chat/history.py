@@ -9,8 +9,8 @@ from agents.types import Question, Turn
 from agents.understanding.followups import picked, rewritten_by_rules
 from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
+from app.conversations.repository import ConversationRepository, TurnRow
 from app.conversations.rows import proposal_of, readable
-from app.db.conversations import ConversationRepository, TurnRow
 
 SUMMARISED, SUMMARISED_CHARS = 12, 40
 """Questions of the summary, and characters of each: it rolls on with the conversation and costs a model 500 at most."""

@@ -20,16 +20,17 @@ from app.chat.session import Message, Sessions
 from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.access import Access
+from app.conversations.repository import NewTurn
 from app.conversations.rows import rows_of
+from app.conversations.turn_log import TurnLog
 from app.conversations.types import Claim
-from app.db.conversations import NewTurn
-from app.db.turn_log import TurnLog
 from app.desk.gate import Gate, Held
-from app.desk.types import Opening, QueueState, SessionKey
+from app.desk.types import Opening, QueueState
 from app.ids import new_id
 from app.limits.service import Limits
 from app.metrics import Metrics
 from app.privacy import personal_data
+from app.types import SessionKey
 from knowledge.text import clean
 
 

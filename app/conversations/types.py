@@ -7,18 +7,6 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """What somebody shows for a conversation: the member it is proved to be, and the secret of the session.
-
-    `trusted`: by a key that needs no proof, because it stays with the company, which knows its customers.
-    """
-
-    caller: str = ""
-    token: str = field(default="", repr=False)
-    trusted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Holder:
     """Whose a conversation is, as it is stored: the first member who was proved, and the digest of the session's
     secret, which counts until `expires`. Empty for nobody, and for none.

@@ -11,8 +11,9 @@ from typing import Any
 from loguru import logger
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from app.db.base import now
 from app.db.engine import Database
-from app.db.models import OutboxEvent, now
+from app.db.tables import OutboxEvent
 
 MAX_BACKOFF = timedelta(hours=1)
 

@@ -6,15 +6,16 @@ from typing import Protocol
 
 from agents.ticketing.types import Priority
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
-from app.db.conversations import ConversationRepository
-from app.db.tickets import Opener
+from app.conversations.repository import ConversationRepository
 from app.desk.card import TRIED, card
 from app.desk.queue import Queue
 from app.desk.triggers import priority
-from app.desk.types import Actor, DeskSession, Event, Opening, QueueState, SessionKey, State
+from app.desk.types import Actor, DeskSession, Event, Opening, QueueState, State
 from app.desk.waiting import queue_notice
 from app.limits.service import Limits
 from app.limits.types import NOBODY, Sender
+from app.tickets.repository import Opener
+from app.types import SessionKey
 
 SUBJECT = "人工客服跟进"
 """Of the ticket that is made while nobody is there; one a conversation."""

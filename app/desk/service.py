@@ -6,18 +6,20 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from agents.types import HandoffReason, HandoffRequest, Question
+from app.conversations.repository import NOBODY
 from app.conversations.rules import LIFETIME
 from app.conversations.types import Claim
-from app.db import desk, desk_steps
-from app.db.conversations import NOBODY
-from app.db.desk import Step, Work
-from app.db.desk_sessions import DeskSessionRepository
 from app.db.engine import Database
+from app.desk import repository as desk
+from app.desk import repository_steps as desk_steps
 from app.desk.feed import Feed
 from app.desk.openings import Openings
-from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
+from app.desk.repository import Step, Work
+from app.desk.repository_sessions import DeskSessionRepository
+from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event
 from app.limits.types import NOBODY as UNCOUNTED
 from app.limits.types import Sender
+from app.types import SessionKey
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from app.types import SessionKey
+
 
 class State(StrEnum):
     """Who a session is with."""
@@ -59,14 +61,6 @@ class Sender(StrEnum):
     AGENT = "agent"
     SYSTEM = "system"
     BOT = "bot"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionKey:
-    """A session id means something only together with its tenant."""
-
-    tenant: str
-    session_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
-from app.api.chat_schemas import ChatResponse, HandoffOut
-from app.api.failures import ErrorBody
+from app.chat.schemas import ChatResponse, HandoffOut
+from app.http.failures import ErrorBody
 
 
 class MetaEvent(BaseModel):

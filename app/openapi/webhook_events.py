@@ -1,4 +1,4 @@
-"""What webhooks are sent, as the documentation tells it. `app.db.webhooks.emit` and its callers write it."""
+"""What webhooks are sent, as the documentation tells it. `app.webhooks.repository.emit` and its callers write it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field, create_model
 
 from agents.ticketing.types import Category, Priority, TicketState
 from agents.types import Outcome
-from app.db.transcripts import Rating
-from app.db.webhooks import WebhookEvent
 from app.desk.types import Actor, State
 from app.documents.types import FileOutcome
+from app.transcripts.repository import Rating
+from app.webhooks.events import WebhookEvent
 
 EXAMPLES = Path(__file__).with_name("webhook_examples.yaml")
 

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 
 from loguru import logger
 
-from app.db.embedding_cache import KeptEmbeddings
+from app.db.base import now
 from app.db.engine import Database
-from app.db.growing import GROWING, Growing
 from app.db.leader import leading
-from app.db.models import now
-from app.db.retention import BATCH, RetentionRepository
+from app.embeddings.local import KeptEmbeddings
+from app.retention.repository import BATCH, RetentionRepository
+from app.retention.repository_growing import GROWING, Growing
 
 EMBEDDINGS = "embeddings"
 """The one kind that has no tenant: vectors by content, shared by all."""

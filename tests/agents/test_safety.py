@@ -17,7 +17,7 @@ from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
 from agents.types import Question
 from agents.understanding.safety import ENDANGERED, Danger, SafetyHead, fit_safety_head, read_safety, safety_examples
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.embeddings.local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder

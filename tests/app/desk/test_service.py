@@ -6,11 +6,11 @@ import pytest
 
 from app.chat.session import Message
 from app.db.engine import Database
-from app.db.tickets import TicketFilter, TicketRepository
-from app.db.transcripts import TranscriptRepository
-from app.desk.assembly import HumanDesk
 from app.desk.types import Actor, DeskMessage, Event, Sender, State
 from app.errors import Conflict, NotFound
+from app.tickets.repository import TicketFilter, TicketRepository
+from app.transcripts.repository import TranscriptRepository
+from app.wiring.desk import HumanDesk
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 
 
@@ -171,7 +171,7 @@ async def test_a_session_means_nothing_to_another_tenant(desk: HumanDesk) -> Non
 
 
 async def test_deleting_a_conversation_takes_its_desk_records_along(desk: HumanDesk, database: Database) -> None:
-    from app.db.transcripts import TranscriptRepository
+    from app.transcripts.repository import TranscriptRepository
 
     await assigned(desk)
     assert await TranscriptRepository(database).delete(TENANT, "s")

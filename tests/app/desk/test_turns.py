@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime
 from itertools import count
 
-from app.db.conversations import ConversationRepository
+from app.conversations.repository import ConversationRepository
+from app.conversations.turn_log import TurnLog
 from app.db.engine import Database
-from app.db.turn_log import TurnLog
-from app.desk.assembly import HumanDesk
 from app.desk.types import Event, Sender, State
-from tests.app.db.turns import turn
+from app.wiring.desk import HumanDesk
+from tests.app.conversations.turns import turn
 from tests.app.desk.building import assigned, key, opening, queued
 
 BODY = b'{"data":{"agent":"knowledge","sources":[]}}'

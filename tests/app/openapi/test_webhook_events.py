@@ -11,20 +11,21 @@ from sqlalchemy import select
 
 from agents.ticketing.types import NewTicket, Owner, TicketState
 from app.chat.after import after_turns
+from app.conversations.turn_log import TurnLog
 from app.db.engine import Database
 from app.db.migrate import upgrade
-from app.db.models import OutboxEvent
-from app.db.tickets import TicketRepository
-from app.db.transcripts import TranscriptRepository
-from app.db.turn_log import TurnLog
-from app.db.webhooks import KIND, Subscription, WebhookEvent, WebhookRepository
+from app.db.tables import OutboxEvent
 from app.desk.types import Actor
 from app.openapi.webhook_events import DATA, name_of
 from app.request_ids import caused_by
 from app.settings import Settings
+from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
-from tests.app.db.turns import MOMENT, turn
+from app.transcripts.repository import TranscriptRepository
+from app.webhooks.events import KIND, WebhookEvent
+from app.webhooks.repository import Subscription, WebhookRepository
+from tests.app.conversations.turns import MOMENT, turn
 from tests.app.desk.building import desk_over, key
 from tests.app.openapi.document import document, problems
 

@@ -1,0 +1,162 @@
+"""Turns are kept by group commit: what arrives while one transaction is written goes into the next as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+
+from sqlalchemy import Connection
+
+from app.conversations import repository as conversations
+from app.conversations import repository_holders as conversation_holders
+from app.conversations.repository import NewTurn
+from app.conversations.rules import LIFETIME
+from app.db import outbox
+from app.db.engine import Database
+from app.db.outbox import Event
+from app.desk import repository_turns as desk_turns
+from app.desk.repository_turns import ChangedHands
+from app.desk.types import DeskSession
+from app.errors import Forbidden
+from app.idempotency import repository as requests
+from app.types import SessionKey
+from app.webhooks import repository_messages as message_events
+
+PAUSE_SECONDS = 0.002
+"""Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
+a commit costs the same for one turn as for ten, and while it is written it contends with the answers for the processor.
+"""
+MAX_GATHER_SECONDS = 0.02
+MAX_BATCH = 256
+"""Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
+
+
+class NotTheirs(Exception):
+    """Turns of conversations that somebody else began meanwhile; nothing of the transaction is kept."""
+
+    def __init__(self, turns: Mapping[str, Forbidden]) -> None:
+        super().__init__(f"{len(turns)} turns of others' conversations")
+        self.turns = turns
+        """By their ids."""
+
+
+class TurnLog:
+    """One transaction holds the turns, the counts of their conversations, and what follows from them.
+
+    after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with the
+    sessions that changed at the human desk. durable: every turn waits for the disk; those that concern a person at the
+    desk do in any case. lifetime: of a session's secret. answering: see `app.desk.states.silent`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        after: Callable[[Sequence[NewTurn]], list[Event]],
+        on_commit: Callable[[], None] = lambda: None,
+        on_desk: Callable[[Sequence[DeskSession]], None] = lambda sessions: None,
+        *,
+        durable: bool = False,
+        lifetime: timedelta = LIFETIME,
+        answering: bool = True,
+    ) -> None:
+        self._database = database
+        self._after = after
+        self._on_commit = on_commit
+        self._on_desk = on_desk
+        self._durable = durable
+        self._lifetime = lifetime
+        self._answering = answering
+        self._expected = 1
+        self._complete = asyncio.Event()
+        self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def append(self, turn: NewTurn) -> bool:
+        """Returns once the turn is committed, or with False where the session changed hands meanwhile: a bot must not
+        speak while a person has it, and a message for a person who left would be lost. Raises Forbidden where its claim
+        does not hold, and what the database raises; the turns beside it are kept.
+        """
+        kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._pending.append((turn, kept))
+        if len(self._pending) >= self._expected:
+            self._complete.set()
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write(), name="turn-log")
+        return await kept
+
+    async def close(self) -> None:
+        """Writes what is pending."""
+        if self._writer is not None:
+            await self._writer
+
+    async def _write(self) -> None:
+        """Until nothing is pending; turns of one session in the order in which they came."""
+        while self._pending:
+            await self._gather()
+            batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
+            await self._keep(batch)
+
+    async def _gather(self) -> None:
+        """Customers who ask at the same time go on doing so; one who is alone never waits for others."""
+        time = asyncio.get_running_loop().time
+        until = time() + MAX_GATHER_SECONDS
+        there = 0
+        while there < len(self._pending) < self._expected and time() < until:
+            there = len(self._pending)
+            self._complete.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE_SECONDS):
+                    await self._complete.wait()
+        self._expected = min(len(self._pending), MAX_BATCH)
+
+    async def _keep(self, batch: Sequence[tuple[NewTurn, asyncio.Future[bool]]]) -> None:
+        """Tells every waiter how it went. When a batch fails its turns are tried one by one: the fault may be one's."""
+        try:
+            out = await self._commit([turn for turn, _ in batch])
+        except Exception as error:  # raised where the turn is waited for
+            if len(batch) > 1:
+                for item in batch:
+                    await self._keep([item])
+            elif not batch[0][1].done():
+                batch[0][1].set_exception(error)
+            return
+        for turn, kept in batch:
+            if kept.done():  # the waiter left
+                continue
+            if (refused := out.get(turn.id)) is not None:
+                kept.set_exception(refused)
+            else:
+                kept.set_result(turn.id not in out)
+
+    async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, Forbidden | None]:
+        """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
+        try:
+            durable = self._durable or any(_for_staff(turn) for turn in turns)
+            changed = await self._database.transact(lambda connection: self._append(connection, turns), durable=durable)
+        except (ChangedHands, NotTheirs) as error:
+            out: dict[str, Forbidden | None] = dict.fromkeys(error.turns)
+            if isinstance(error, NotTheirs):
+                out |= error.turns
+            rest = [turn for turn in turns if turn.id not in out]
+            return out | (await self._commit(rest) if rest else {})
+        self._on_commit()
+        if changed:
+            self._on_desk(changed)
+        return {}
+
+    def _append(self, connection: Connection, turns: Sequence[NewTurn]) -> list[DeskSession]:
+        conversations.append(connection, turns)
+        claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
+        if refused := conversation_holders.settle(connection, claims, self._lifetime):
+            raise NotTheirs(refused)
+        message_events.turns_kept(connection, turns)
+        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
+        outbox.add(connection, self._after(turns))
+        return desk_turns.follow(connection, turns, answering=self._answering)
+
+
+def _for_staff(turn: NewTurn) -> bool:
+    """Whether a person has it to read, or comes because of it."""
+    return turn.for_desk or turn.waiting or turn.opening is not None
