@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from app.conversations import repository as conversations
 from app.conversations import repository_holders as conversation_holders
@@ -23,6 +22,9 @@ from app.errors import Forbidden
 from app.idempotency import repository as requests
 from app.types import SessionKey
 from app.webhooks import repository_messages as message_events
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 PAUSE_SECONDS = 0.002
 """Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:

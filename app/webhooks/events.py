@@ -5,14 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any
 
 from app.db import outbox
 from app.db.base import now
 from app.db.outbox import Event
 from app.request_ids import current
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 KIND = "webhook"
 """Of the outbox events."""
