@@ -22,6 +22,7 @@ from app.private import keep_private
 from app.retention.repository_growing import KINDS
 from app.retention.service import Retention
 from app.settings import Settings, load_settings
+from app.wiring.erasure import forget
 from app.wiring.knowledge import embeddings_path, open_embeddings
 from knowledge.errors import InvalidConfiguration
 from scripts.arguments import tenant
@@ -79,7 +80,7 @@ async def _retention(settings: Settings) -> AsyncIterator[Retention]:
     try:
         await upgrade(database)
         with closing(open_embeddings(settings, database)) as embeddings:
-            yield Retention(database, settings.retention_days, embeddings)
+            yield Retention(database, settings.retention_days, embeddings, forget)
     finally:
         await database.close()
 

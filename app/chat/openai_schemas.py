@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from agents.types import Turn
-from app.chat.schemas import MAX_BODY_CHARS, MAX_TOKEN_CHARS, SessionId
+from app.chat.schemas import MAX_BODY_CHARS
 from app.errors import InvalidRequest
+from app.http.fields import MAX_TOKEN_CHARS, SessionId
 from knowledge.text import clean
 
 MAX_MESSAGES = 1000

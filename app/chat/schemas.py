@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from agents.routing.types import Intent
 from agents.types import Outcome, ReplyVerdict
 from app.chat.page_schemas import PageIn
-from app.desk.types import State
+from app.conversations.schemas import RowSourceOut, SourceOut
+from app.desk.schemas import HandoffOut
+from app.http.fields import MAX_TOKEN_CHARS, SessionId
 
 MAX_BODY_CHARS = 100_000
 """Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
-
-
-MAX_TOKEN_CHARS = 256
-SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
 
 
 class ChatRequest(BaseModel):
@@ -36,37 +34,6 @@ class ChatRequest(BaseModel):
         description="发送方自己的消息编号，与请求头 Idempotency-Key 相同：重发时带同一个，返回首次的结果",
     )
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
-
-
-class SourceOut(BaseModel):
-    """A fragment that the reply cites as [index]."""
-
-    index: int
-    document_id: str
-    title: str
-    heading: str
-    page: int | None
-    snippet: str
-    score: float = Field(ge=0, le=1, description="校准后的概率")
-
-
-class RowSourceOut(BaseModel):
-    """A row of the business database that the reply cites as [SQL]."""
-
-    index: Literal["SQL"]
-    table: str
-    key: str
-    fields: dict[str, str] = Field(description="展示用的值，已脱敏")
-
-
-class HandoffOut(BaseModel):
-    """Where the session stands at the human desk."""
-
-    state: State
-    position: int = Field(description="排在第几位，从 1 起；不在队列中为 0")
-    estimated_wait_s: int | None = Field(description="预计等待秒数；没有客服在线时为 null")
-    agent: str = Field(description="接待的客服")
-    ticket: str = Field(description="没有客服在线时登记的工单编号")
 
 
 class VerificationOut(BaseModel):

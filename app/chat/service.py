@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from agents.screening.types import Reason
 from agents.ticketing.wording import own_tickets
@@ -20,10 +21,9 @@ from app.chat.session import Message, Sessions
 from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.access import Access
-from app.conversations.repository import NewTurn
 from app.conversations.rows import rows_of
 from app.conversations.turn_log import TurnLog
-from app.conversations.types import Claim
+from app.conversations.types import Claim, NewTurn
 from app.desk.gate import Gate, Held
 from app.desk.types import Opening, QueueState
 from app.ids import new_id
@@ -44,7 +44,7 @@ class ChatService:
         hot_cache: HotCache,
         history: History,
         computing: Computing,
-        turn_log: TurnLog,
+        turn_log: TurnLog[Any],
         metrics: Metrics,
         desk: Gate,
         access: Access,

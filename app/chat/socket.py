@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import asdict
-from typing import Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, WebSocket
 
@@ -17,16 +16,19 @@ from app.auth.user_token import MAX_TOKEN_CHARS
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.types import Claim
-from app.desk.api import MAX_SEQ, After
-from app.desk.repository_messages import PAGE
-from app.desk.types import Actor, DeskMessage, DeskSession
+from app.desk.api import After
+from app.desk.frames import is_seq, message_body
+from app.desk.types import PAGE, Actor, DeskSession
 from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
 from app.http.sockets import PING_SECONDS, Hello, Line, TurnedAway, greet, run, turn_away
 from app.ids import new_id
 from app.limits.types import Sender
 from app.types import Proof, SessionKey
-from app.wiring.container import Container
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
 
 router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
 
@@ -239,16 +241,6 @@ class _Customer:
             if len(page) < PAGE:
                 break
         return seq
-
-
-def is_seq(value: object) -> TypeGuard[int]:
-    """Whether a client may have this number of a message."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEQ
-
-
-def message_body(message: DeskMessage) -> dict[str, Any]:
-    """A message as it stands in frames."""
-    return asdict(message) | {"created_at": message.created_at.isoformat()}
 
 
 def _frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:

@@ -8,9 +8,7 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.chat.stream import HEADERS, MEDIA_TYPE, Items, begun
-
-CLIENT_LEFT = 499
-"""As proxies write it into their logs; nobody reads it."""
+from app.http.disconnects import CLIENT_LEFT, gone
 
 
 async def streamed(
@@ -20,12 +18,7 @@ async def streamed(
     raised: tuple[type[Exception], ...] = (Exception,),
 ) -> Response:
     """The response once the turn gave its first event. written: the items as text; raised: see `begun`."""
-    started = await begun(items, _left(request), raised)
+    started = await begun(items, gone(request), raised)
     if started is None:
         return Response(status_code=CLIENT_LEFT)
     return StreamingResponse(written(started), media_type=MEDIA_TYPE, headers=HEADERS)
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -4,79 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select
 
-from agents.types import Outcome, Usage
+from agents.types import Outcome
 from app.conversations.tables import Conversation, Turn
-from app.conversations.types import Claim
+from app.conversations.types import AskedTurn, NewTurn, TurnRow
 from app.db.engine import DIALECTS, Database, Serialised
-from app.desk.types import Opening
-from app.idempotency.types import Receipt
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRow:
-    """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
-
-    `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`.
-    """
-
-    id: str
-    question: str
-    standalone: str
-    reply: str
-    outcome: str
-    response: dict[str, Any]
-    created_at: datetime
-    rows_of: str = ""
-    state: dict[str, Any] = field(default_factory=dict)
-
-
-NOBODY = Claim()
-"""The claim of a key that needs none, for nobody in particular."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewTurn:
-    """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
-
-    new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
-    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
-    the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
-    `receipt`: the result of the request that it came with, where that may be sent again;
-    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request.
-    """
-
-    tenant: str
-    session_id: str
-    user_id: str
-    channel: str
-    id: str
-    question: str
-    standalone: str
-    reply: str
-    outcome: str
-    response: bytes
-    created_at: datetime
-    agent: str = ""
-    new_session: bool = False
-    cached: bool = False
-    degraded: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    for_desk: bool = False
-    client_id: str = ""
-    opening: Opening | None = None
-    waiting: bool = False
-    claim: Claim = NOBODY
-    receipt: Receipt | None = None
-    rows_of: str = ""
-    state: dict[str, Any] = field(default_factory=dict)
-    trace_id: str = ""
-
 
 _ROW = tuple(getattr(Turn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
@@ -193,3 +128,16 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def turns_of(connection: Connection, tenant: str, sessions: Sequence[str]) -> list[AskedTurn]:
+    """The turns of conversations, rejected ones too."""
+    mine = (Turn.tenant_id == tenant) & Turn.session_id.in_(sessions)
+    query = select(Turn.standalone, Turn.outcome, Turn.response, Turn.created_at).where(mine)
+    return [AskedTurn(*row) for row in connection.execute(query)]
+
+
+def delete_all(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
+    """Deletes conversations, with what belongs to them by a foreign key, and returns how many there were."""
+    mine = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
+    return connection.execute(delete(Conversation).where(mine)).rowcount

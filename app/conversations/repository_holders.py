@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +13,6 @@ from app.conversations.tables import Conversation
 from app.conversations.types import Claim, Holder
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.desk.tables import DeskSession
 from app.errors import Forbidden
 from app.types import SessionKey
 
@@ -21,6 +20,8 @@ _FIND = select(Conversation.caller, Conversation.token, Conversation.token_expir
     Conversation.tenant_id == bindparam("tenant"), Conversation.session_id == bindparam("session")
 )
 """Made once: to put it together anew costs as much as to carry it out."""
+Proved = Callable[[Connection, SessionKey, str], None]
+"""Told of the member whose a conversation turned out to be, within the transaction."""
 
 
 class HolderRepository:
@@ -74,7 +75,7 @@ def _new(key: SessionKey, channel: str, holder: Holder, user_id: str) -> dict[st
 
 
 def settle(
-    connection: Connection, claims: Mapping[str, tuple[SessionKey, Claim]], lifetime: timedelta
+    connection: Connection, claims: Mapping[str, tuple[SessionKey, Claim]], lifetime: timedelta, proved: Proved
 ) -> dict[str, Forbidden]:
     """Looks at claims again, after their conversations were opened or locked in this transaction, and writes whose they
     are now. Returns those that do not hold, by name: nothing that rests on them may be kept.
@@ -91,9 +92,28 @@ def settle(
             refused[name] = error
             continue
         if after != holders[key]:
-            _write(connection, key, holders[key], after)
+            _write(connection, key, holders[key], after, proved)
             holders[key] = after
     return refused
+
+
+def lock(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
+    """Opens it where it has no turn yet. A turn being written locks the same row: one of the two comes first.
+
+    about: `user_id` and `channel`.
+    """
+    holder = Holder(claim.caller, claim.digest, claim.expires if claim.digest else None)
+    values = _new(key, about["channel"], holder, about["user_id"])
+    row = insert_into(connection, Conversation).values(values)
+    index = [Conversation.tenant_id, Conversation.session_id]
+    connection.execute(row.on_conflict_do_update(index_elements=index, set_={"updated_at": values["updated_at"]}))
+
+
+def member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta, proved: Proved) -> str:
+    """The member whose conversation it is now; empty for nobody. Raises Forbidden."""
+    if refused := settle(connection, {"": (key, claim)}, lifetime, proved):
+        raise refused[""]
+    return member_of(connection, key)
 
 
 def member_of(connection: Connection, key: SessionKey) -> str:
@@ -108,12 +128,11 @@ def _holders(connection: Connection, keys: set[SessionKey]) -> dict[SessionKey, 
     return {SessionKey(*row[:2]): Holder(*row[2:]) for row in connection.execute(select(*columns).where(wanted))}
 
 
-def _write(connection: Connection, key: SessionKey, before: Holder, after: Holder) -> None:
+def _write(connection: Connection, key: SessionKey, before: Holder, after: Holder, proved: Proved) -> None:
     values = {"caller": after.caller, "token": after.digest, "token_expires": after.expires}
     if after.caller != before.caller:  # staff see at once whom they talk to
         values["user_id"] = after.caller
-        same = (DeskSession.tenant_id == key.tenant) & (DeskSession.session_id == key.session_id)
-        connection.execute(update(DeskSession).where(same).values(caller=after.caller, user_id=after.caller))
+        proved(connection, key, after.caller)
     connection.execute(update(Conversation).where(_where(key)).values(values))
 
 

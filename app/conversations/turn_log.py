@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.conversations import repository as conversations
-from app.conversations import repository_holders as conversation_holders
-from app.conversations.repository import NewTurn
-from app.conversations.rules import LIFETIME
-from app.db import outbox
-from app.db.engine import Database
-from app.db.outbox import Event
-from app.desk import repository_turns as desk_turns
-from app.desk.repository_turns import ChangedHands
-from app.desk.types import DeskSession
-from app.errors import Forbidden
-from app.idempotency import repository as requests
-from app.types import SessionKey
-from app.webhooks import repository_messages as message_events
+from app.conversations.types import NewTurn, NotKept
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from app.db.engine import Database
+    from app.errors import Forbidden
+
+
+T = TypeVar("T")
 PAUSE_SECONDS = 0.002
 """Turns that come close together go into one transaction, until as many are there as the last time, or such a pause:
 a commit costs the same for one turn as for ten, and while it is written it contends with the answers for the processor.
@@ -35,41 +26,25 @@ MAX_BATCH = 256
 """Turns of one transaction: beyond some 64 a larger one is no cheaper a turn."""
 
 
-class NotTheirs(Exception):
-    """Turns of conversations that somebody else began meanwhile; nothing of the transaction is kept."""
-
-    def __init__(self, turns: Mapping[str, Forbidden]) -> None:
-        super().__init__(f"{len(turns)} turns of others' conversations")
-        self.turns = turns
-        """By their ids."""
-
-
-class TurnLog:
+class TurnLog(Generic[T]):
     """One transaction holds the turns, the counts of their conversations, and what follows from them.
 
-    after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with the
-    sessions that changed at the human desk. durable: every turn waits for the disk; those that concern a person at the
-    desk do in any case. lifetime: of a session's secret. answering: see `app.desk.states.silent`.
+    write: does all of it within a transaction, and returns what on_commit is called with after it. durable: every turn
+    waits for the disk; those that concern a person at the desk do in any case.
     """
 
     def __init__(
         self,
         database: Database,
-        after: Callable[[Sequence[NewTurn]], list[Event]],
-        on_commit: Callable[[], None] = lambda: None,
-        on_desk: Callable[[Sequence[DeskSession]], None] = lambda sessions: None,
+        write: Callable[[Connection, Sequence[NewTurn]], T],
+        on_commit: Callable[[T], None],
         *,
         durable: bool = False,
-        lifetime: timedelta = LIFETIME,
-        answering: bool = True,
     ) -> None:
         self._database = database
-        self._after = after
+        self._write_turns = write
         self._on_commit = on_commit
-        self._on_desk = on_desk
         self._durable = durable
-        self._lifetime = lifetime
-        self._answering = answering
         self._expected = 1
         self._complete = asyncio.Event()
         self._pending: list[tuple[NewTurn, asyncio.Future[bool]]] = []
@@ -136,27 +111,15 @@ class TurnLog:
         """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
         try:
             durable = self._durable or any(_for_staff(turn) for turn in turns)
-            changed = await self._database.transact(lambda connection: self._append(connection, turns), durable=durable)
-        except (ChangedHands, NotTheirs) as error:
-            out: dict[str, Forbidden | None] = dict.fromkeys(error.turns)
-            if isinstance(error, NotTheirs):
-                out |= error.turns
+            done = await self._database.transact(
+                lambda connection: self._write_turns(connection, turns), durable=durable
+            )
+        except NotKept as error:
+            out = dict(error.turns)
             rest = [turn for turn in turns if turn.id not in out]
             return out | (await self._commit(rest) if rest else {})
-        self._on_commit()
-        if changed:
-            self._on_desk(changed)
+        self._on_commit(done)
         return {}
-
-    def _append(self, connection: Connection, turns: Sequence[NewTurn]) -> list[DeskSession]:
-        conversations.append(connection, turns)
-        claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
-        if refused := conversation_holders.settle(connection, claims, self._lifetime):
-            raise NotTheirs(refused)
-        message_events.turns_kept(connection, turns)
-        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
-        outbox.add(connection, self._after(turns))
-        return desk_turns.follow(connection, turns, answering=self._answering)
 
 
 def _for_staff(turn: NewTurn) -> bool:

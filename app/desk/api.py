@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from app.desk.repository_messages import PAGE
 from app.desk.schemas import (
     AcceptIn,
     DeskExchangeOut,
@@ -20,7 +19,7 @@ from app.desk.schemas import (
     SessionOut,
     TransferIn,
 )
-from app.desk.types import Actor, DeskSession
+from app.desk.types import PAGE, Actor, DeskSession
 from app.errors import NotFound
 from app.http.deps import StaffTenant, Wiring
 from app.http.failures import fails

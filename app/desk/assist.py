@@ -11,8 +11,8 @@ from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Question
 from agents.understanding.followups import rewritten_by_rules
 from agents.understanding.normalise import normalised
-from app.conversations.repository import TurnRow
 from app.conversations.rows import readable
+from app.conversations.types import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
 

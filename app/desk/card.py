@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.routing.entities import shipped_extractor
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
-from app.conversations.repository import TurnRow
+from app.conversations.types import TurnRow
 from app.privacy import masked
 
 TRIED = 6

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import TYPE_CHECKING
 
 from agents.merging import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
 from agents.wording.catalogue import say
-from app.chat.session import Message
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.queue import Queue
@@ -29,6 +29,10 @@ from app.desk.waiting import (
 )
 from app.errors import Conflict, NotFound, RateLimited
 from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from app.chat.session import Message
+
 
 AGENT = "desk"
 """Who acknowledges what a customer writes to a person."""

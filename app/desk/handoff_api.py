@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 
-from app.chat.schemas import MAX_TOKEN_CHARS, HandoffOut
 from app.desk.api import After, messages_after
-from app.desk.schemas import MaybeAgentId, MessageList, handoff_out
+from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, handoff_out
 from app.desk.types import Actor
 from app.http.deps import HolderTenant, TenantId, Wiring, proof_from
 from app.http.failures import fails
+from app.http.fields import MAX_TOKEN_CHARS
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 

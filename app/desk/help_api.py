@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from agents.types import Question, RowSource
-from app.chat.schemas import RowSourceOut, SourceOut
 from app.conversations.questions import digest
+from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.api import SessionId, require
 from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
 from app.desk.schemas import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from agents.language import in_english
 from agents.types import Question
@@ -13,7 +14,9 @@ from app.desk.repository_staff import StaffRepository
 from app.desk.types import WAITING, DeskSession, QueueState, State
 from app.desk.waiting import estimate
 from app.profiles.hours import BusinessHours, business_hours
-from app.profiles.repository import ProfileRepository
+
+if TYPE_CHECKING:
+    from app.profiles.repository import ProfileRepository
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
-from app.conversations.repository import NOBODY
-from app.conversations.repository_holders import member_of, settle
 from app.conversations.rules import LIFETIME
-from app.conversations.tables import Conversation
-from app.conversations.types import Claim
+from app.conversations.types import NOBODY, Claim
 from app.db.base import now
 from app.db.engine import insert_into
 from app.desk import repository_messages as desk_messages
@@ -23,9 +20,12 @@ from app.desk.tables import DeskSession as Table
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
 from app.errors import Conflict, NotFound
 from app.privacy import masked
-from app.tickets.repository import Opener
 from app.types import SessionKey
 from app.webhooks.events import WebhookEvent, emit
+
+if TYPE_CHECKING:
+    from app.desk.partners import Opener, Partners
+
 
 _EVENTS = {
     Event.ACCEPT: WebhookEvent.HANDOFF_ACCEPTED,
@@ -132,6 +132,7 @@ def request(
     key: SessionKey,
     opening: Opening,
     about: Mapping[str, Any],
+    partners: Partners,
     claim: Claim = NOBODY,
     lifetime: timedelta = LIFETIME,
 ) -> DeskSession:
@@ -140,8 +141,8 @@ def request(
     about: `user_id` and `channel` of a conversation that has no turn yet; claim: on what ground, where no turn of this
     transaction told already. Raises Forbidden where it does not hold; lifetime: of a session's secret.
     """
-    _lock_conversation(connection, key, about, claim)
-    member = _member(connection, key, claim, lifetime)
+    partners.lock(connection, key, about, claim)
+    member = partners.member(connection, key, claim, lifetime)
     moment = now()
     opened = {"state": State.BOT.value, "version": 0, "messages": 0, "active_at": moment, "updated_at": moment}
     row = insert_into(connection, Table).values(tenant_id=key.tenant, session_id=key.session_id, **(_EMPTY | opened))
@@ -170,9 +171,9 @@ def request(
     return after
 
 
-def held(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta) -> DeskSession:
+def held(connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta) -> DeskSession:
     """A session that is with the desk, as it is, for somebody with a claim. Raises Forbidden, NotFound."""
-    _member(connection, key, claim, lifetime)
+    partners.member(connection, key, claim, lifetime)
     return get(connection, key)
 
 
@@ -219,23 +220,9 @@ def refused(session: DeskSession) -> Conflict:
     return Conflict(messages[session.state], code="desk_state_conflict", **details)
 
 
-def _member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta) -> str:
-    """The member whose conversation it is now; empty for nobody. Raises Forbidden."""
-    if refused := settle(connection, {"": (key, claim)}, lifetime):
-        raise refused[""]
-    return member_of(connection, key)
-
-
-def _lock_conversation(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
-    """Opens it where it has no turn yet. A turn being written locks the same row: one of the two comes first."""
-    moment = now()
-    values = {"user_id": about["user_id"], "channel": about["channel"], "turns": 0, "created_at": moment}
-    values |= {"caller": claim.caller, "token": claim.digest, "token_expires": claim.expires if claim.digest else None}
-    row = insert_into(connection, Conversation).values(
-        tenant_id=key.tenant, session_id=key.session_id, updated_at=moment, **values
-    )
-    index = [Conversation.tenant_id, Conversation.session_id]
-    connection.execute(row.on_conflict_do_update(index_elements=index, set_={"updated_at": moment}))
+def proved(connection: Connection, key: SessionKey, caller: str) -> None:
+    """Staff see at once whom they talk to: the conversation turned out to be this member's."""
+    connection.execute(update(Table).where(where(key)).values(caller=caller, user_id=caller))
 
 
 def _record(connection: Connection, before: DeskSession, step: Step) -> None:

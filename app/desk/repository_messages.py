@@ -11,11 +11,9 @@ from app.db.base import now
 from app.db.engine import Database
 from app.desk.tables import DeskMessage as Table
 from app.desk.tables import DeskSession
-from app.desk.types import DeskMessage, Sender
+from app.desk.types import PAGE, DeskMessage, Sender
 from app.types import SessionKey
 
-PAGE = 200
-"""Messages that are read at once."""
 _COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at
 
 

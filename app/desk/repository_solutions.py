@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.db.outbox import Event
 from app.desk.tables import DeskSolution as Table
-from app.gaps import repository as gaps
 from app.types import SessionKey
 
 REVIEWED = "reviewed"
@@ -52,8 +51,10 @@ class Solution:
 class SolutionRepository:
     """A tenant's solutions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, note: Callable[[Connection, Sequence[Event]], None]) -> None:
+        """note: keeps the gaps of events."""
         self._database = database
+        self._note = note
 
     async def put(self, key: SessionKey, gap: str, question: str, answer: str, agent_id: str) -> Solution:
         """Keeps the solution of a session, and its question as a gap, if any; a later one of the same question replaces
@@ -81,7 +82,7 @@ class SolutionRepository:
             first = (await connection.execute(stored)).scalar_one() == moment
             if first and gap:
                 event = Event(key.tenant, "turns", {"gaps": [found]})
-                await connection.run_sync(lambda sync: gaps.note(sync, [event]))
+                await connection.run_sync(lambda sync: self._note(sync, [event]))
             mine = (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
             query = select(*_COLUMNS).where(mine, Table.question_hash == gap)
             return Solution(*(await connection.execute(query)).one())

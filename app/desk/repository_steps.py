@@ -8,12 +8,11 @@ from app.db.base import now
 from app.desk import repository as desk
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_staff as desk_staff
+from app.desk.partners import Partners
 from app.desk.repository import Step
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, Sender, Staff, State
 from app.errors import Conflict, InvalidRequest, NotFound
-from app.tickets import repository_served as desk_tickets
 from app.types import SessionKey
-from app.webhooks import repository_messages as message_events
 
 
 def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
@@ -44,19 +43,21 @@ def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, not
     return desk.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
 
 
-def resolve(connection: Connection, key: SessionKey, by: str, note: str, notice: str) -> DeskSession:
+def resolve(
+    connection: Connection, key: SessionKey, by: str, note: str, notice: str, partners: Partners
+) -> DeskSession:
     """By whoever has it, with the ticket that stood for that person; by: who that is, when the caller says so. Raises
     NotFound, Conflict.
     """
     holder = by or desk.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
     after = desk.move(connection, step)
-    desk_tickets.resolve(connection, key)
+    partners.served(connection, key)
     return after
 
 
 def say(
-    connection: Connection, key: SessionKey, content: str, by: str, client_id: str
+    connection: Connection, key: SessionKey, content: str, by: str, client_id: str, partners: Partners
 ) -> tuple[DeskMessage, DeskSession]:
     """A message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
     session = desk.get(connection, key, lock=True)
@@ -66,7 +67,7 @@ def say(
             raise desk.refused(session)
         who = session.agent_id
         message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
-        message_events.staff_said(connection, session, message)
+        partners.said(connection, session, message)
     return message, desk.get(connection, key)
 
 

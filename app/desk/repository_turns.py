@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select, tuple_
 
-from app.conversations.repository import NewTurn
+from app.conversations.types import NewTurn, NotKept
 from app.desk import repository as desk
 from app.desk import repository_messages as desk_messages
+from app.desk.partners import Partners
 from app.desk.repository import Step
 from app.desk.states import silent
 from app.desk.tables import DeskSession as Table
@@ -24,32 +25,25 @@ _PRIVATE = "（已根据本人的业务数据作答，内容见对话记录。�
 _OVER = frozenset({State.RESOLVED, State.CLOSED})
 
 
-class ChangedHands(Exception):
-    """Turns that no longer fit who holds their session; nothing of the transaction is kept."""
-
-    def __init__(self, turns: frozenset[str]) -> None:
-        super().__init__(f"{len(turns)} turns came too late")
-        self.turns = turns
-        """Their ids."""
-
-
-def follow(connection: Connection, turns: Sequence[NewTurn], *, answering: bool = True) -> list[DeskSession]:
+def follow(
+    connection: Connection, turns: Sequence[NewTurn], partners: Partners, *, answering: bool
+) -> list[DeskSession]:
     """What turns mean for the desk, after they were appended in this transaction: that locked their conversations, so
-    nobody can change hands meanwhile. answering: see `silent`. Returns the sessions that changed. Raises ChangedHands.
+    nobody can change hands meanwhile. answering: see `silent`. Returns the sessions that changed. Raises NotKept.
     """
     states = _states(connection, turns)
     held = {key for key, state in states.items() if silent(state, answering=answering)}
     late = {turn.id for turn in turns if turn.for_desk != (_key(turn) in held)}
     if late:
-        raise ChangedHands(frozenset(late))
+        raise NotKept(dict.fromkeys(late))
     changed = []
     for turn in turns:
         with caused_by(turn.trace_id):
-            changed.append(_one(connection, turn, states.get(_key(turn))))
+            changed.append(_one(connection, turn, states.get(_key(turn)), partners))
     return [session for session in changed if session is not None]
 
 
-def _one(connection: Connection, turn: NewTurn, state: State | None) -> DeskSession | None:
+def _one(connection: Connection, turn: NewTurn, state: State | None, partners: Partners) -> DeskSession | None:
     key = _key(turn)
     if turn.for_desk:
         desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
@@ -60,7 +54,7 @@ def _one(connection: Connection, turn: NewTurn, state: State | None) -> DeskSess
         desk.move(connection, Step(key, Event.RETURN, Actor.CUSTOMER))
     if turn.opening is not None:
         about = {"user_id": turn.user_id, "channel": turn.channel}
-        return desk.request(connection, key, turn.opening, about)
+        return desk.request(connection, key, turn.opening, about, partners)
     return desk.find(connection, key) if state in _OVER else None
 
 

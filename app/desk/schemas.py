@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Outcome
-from app.chat.schemas import HandoffOut, RowSourceOut, SourceOut
+from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
 from app.http.fields import CLEANED
 
@@ -17,6 +17,16 @@ MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
 Label = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 Note = Annotated[str, CLEANED, Field(max_length=2000)]
 Content = Annotated[str, CLEANED, Field(min_length=1, max_length=4000)]
+
+
+class HandoffOut(BaseModel):
+    """Where the session stands at the human desk."""
+
+    state: State
+    position: int = Field(description="排在第几位，从 1 起；不在队列中为 0")
+    estimated_wait_s: int | None = Field(description="预计等待秒数；没有客服在线时为 null")
+    agent: str = Field(description="接待的客服")
+    ticket: str = Field(description="没有客服在线时登记的工单编号")
 
 
 class AcceptIn(BaseModel):

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, WebSocket
 from pydantic import ValidationError
 
 from app.auth.principal import Role
-from app.chat.socket import is_seq, message_body
-from app.desk.repository_messages import PAGE
+from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn, SessionOut
-from app.desk.types import DeskSession
+from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest
 from app.http.sockets import PING_SECONDS, Hello, Line, greet, run
 from app.types import SessionKey
-from app.wiring.container import Container
 from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
 
 router = APIRouter(prefix="/api/v1/agent", tags=["desk"])
 

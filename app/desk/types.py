@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from app.types import SessionKey
 
@@ -26,6 +26,8 @@ HELD = frozenset({State.ASSIGNED})
 WAITING = frozenset({State.QUEUED, State.OUT_OF_HOURS})
 """A person may accept; the bot helps meanwhile, see `states.silent`."""
 ACTIVE = HELD | WAITING
+PAGE = 200
+"""Messages that are read at once."""
 
 
 class Event(StrEnum):
@@ -193,3 +195,10 @@ class QueueState:
             "agent": self.agent,
             "ticket": self.ticket,
         }
+
+
+class Numbered(Protocol):
+    """A ticket."""
+
+    @property
+    def number(self) -> str: ...

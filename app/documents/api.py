@@ -8,7 +8,6 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Query, Request, Response
 
-from app.chat.streams import CLIENT_LEFT
 from app.documents import jobs_api
 from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
@@ -29,7 +28,7 @@ from app.documents.schemas import (
 from app.documents.types import Filing
 from app.errors import BatchRejected, FileRejected, NotFound
 from app.http.deps import AdminTenant, StaffTenant, Wiring, proof_from
-from app.http.disconnects import while_connected
+from app.http.disconnects import CLIENT_LEFT, while_connected
 from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import select, update
 
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.tables import KbState
-from knowledge.types import Chunk, TermIds
-
-
-@dataclass(frozen=True, slots=True)
-class Heads:
-    """The revision of a tenant's knowledge base, and the one that its index answers from."""
-
-    revision: int
-    indexed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """What separates an index from SQL: chunks to add, ids to remove, the vocabulary's new end."""
-
-    revision: int
-    added: tuple[tuple[Chunk, TermIds], ...]
-    removed: frozenset[str]
-    new_terms: tuple[str, ...]
+from app.documents.types import Delta, Heads
 
 
 class IndexFeed:

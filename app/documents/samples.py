@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
@@ -12,8 +13,11 @@ from app.documents.files import find_files
 from app.documents.progress import IngestionBar
 from app.documents.types import FileReport
 from app.settings import Settings
-from app.wiring.knowledge import KnowledgeBase
 from knowledge.errors import Unavailable
+
+if TYPE_CHECKING:
+    from app.wiring.knowledge import KnowledgeBase
+
 
 FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 _STARTED, _DONE = "started", "done"

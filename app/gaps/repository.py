@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, delete, func, select, tuple_, update
 
+from app.db import outbox
 from app.db.engine import Database, insert_into
 from app.db.outbox import Event
 from app.gaps.tables import KnowledgeGap
 from app.webhooks.events import emit
 
 DETECTED = "gap.detected"
+Asked = Sequence[tuple[str, datetime]]
+"""Gap and time of turns that the knowledge base did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +95,42 @@ def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         if count == added[tenant, digest]:
             gap = {"gap_id": digest, "question": question, "outcome": outcome, "first_seen": seen.isoformat()}
             emit(connection, tenant, DETECTED, gap)
+
+
+def forget(connection: Connection, tenant: str, kind: str, asked: Asked) -> list[str]:
+    """Takes back that questions were asked, those of events that wait included; kind: of these. Returns the gaps that
+    are gone, since nobody else asked about them.
+    """
+    return _forget_counted(connection, tenant, _forget_pending(connection, tenant, kind, asked))
+
+
+def _forget_pending(connection: Connection, tenant: str, kind: str, asked: Asked) -> Asked:
+    """Takes gaps out of what is to be counted yet; returns those that were counted already."""
+    left = list(asked)
+    for key, payload in outbox.pending(connection, tenant, kind) if asked else ():
+        kept = []
+        for gap in payload["gaps"]:
+            turn = gap["hash"], datetime.fromisoformat(gap["at"])
+            left.remove(turn) if turn in left else kept.append(gap)
+        if len(kept) < len(payload["gaps"]):
+            outbox.replace(connection, tenant, key, payload | {"gaps": kept})
+    return left
+
+
+def _forget_counted(connection: Connection, tenant: str, asked: Asked) -> list[str]:
+    """Counts the turns back; a gap that nobody else asked about goes. Returns those that are gone."""
+    if not asked:
+        return []
+    table = KnowledgeGap
+    mine = (table.tenant_id == tenant) & table.question_hash.in_({gap for gap, _ in asked})
+    query = select(table.question_hash, table.first_seen, table.count).where(mine).order_by(table.question_hash)
+    gone = []
+    for gap, first, count in connection.execute(query.with_for_update()).all():
+        times = Counter(name for name, moment in asked if moment >= first)[gap]  # one from before was deleted by age
+        row = (table.tenant_id == tenant) & (table.question_hash == gap)
+        if times >= count:
+            connection.execute(delete(table).where(row))
+            gone.append(gap)
+        elif times:
+            connection.execute(update(table).where(row).values(count=count - times))
+    return gone

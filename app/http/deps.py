@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
@@ -16,7 +16,9 @@ from app.auth.principal import TALKING, Principal, Role
 from app.auth.sender import sender_of
 from app.errors import Forbidden
 from app.types import Proof, SessionKey
-from app.wiring.container import Container
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
 
 
 class Allow(SecurityBase):
@@ -93,7 +95,8 @@ async def anyone() -> None:
 
 def current_container(request: Request) -> Container:
     """The wiring of this process."""
-    return cast(Container, request.app.state.container)
+    container: Container = request.app.state.container
+    return container
 
 
 async def wiring(request: Request) -> Container:
@@ -120,4 +123,7 @@ CompanyTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT, Role.SERVER
 AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
 MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
 PUBLIC = Depends(anyone)
-Wiring = Annotated[Container, Depends(wiring)]
+if TYPE_CHECKING:
+    Wiring = Container
+else:  # FastAPI resolves it at run time
+    Wiring = Annotated[Any, Depends(wiring)]

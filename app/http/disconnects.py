@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 T = TypeVar("T")
+CLIENT_LEFT = 499
+"""As proxies write it into their logs; nobody reads it."""
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
@@ -18,17 +20,18 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T |
     The body must have been read.
     """
     working = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(request))
+    leaving = asyncio.ensure_future(gone(request))
     try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         return await working if working.done() else None
     finally:
-        for task in (working, gone):
+        for task in (working, leaving):
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
 
 
-async def _gone(request: Request) -> None:
+async def gone(request: Request) -> None:
+    """Returns once the client left; the body must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

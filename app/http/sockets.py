@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -17,8 +17,11 @@ from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, Unauthorized, describe
 from app.limits.types import Sender
-from app.wiring.container import Container
 from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
 
 EAGER_SECONDS = 1.0
 """How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from app.documents.repository_feed import IndexFeed
+if TYPE_CHECKING:
+    from app.documents.repository_feed import IndexFeed
+
 
 POLL_SECONDS = 0.2
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from loguru import logger
 
-from app.documents.repository_feed import Delta, IndexFeed
-from app.documents.repository_knowledge import KnowledgeRepository
+from app.documents.types import Delta
 from app.indexing.backlog import Backlog, Indexing
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable, NotEmbedded
@@ -19,6 +19,11 @@ from knowledge.index import Index, Snapshot
 from knowledge.ingest import Ingestor
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange, IndexedChunk, Matrix
+
+if TYPE_CHECKING:
+    from app.documents.repository_feed import IndexFeed
+    from app.documents.repository_knowledge import KnowledgeRepository
+
 
 POLL_SECONDS = 0.5
 """How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms."""

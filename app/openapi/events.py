@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
-from app.chat.schemas import ChatResponse, HandoffOut
+from app.chat.schemas import ChatResponse
+from app.desk.schemas import HandoffOut
 from app.http.failures import ErrorBody
 
 

@@ -15,7 +15,7 @@ from agents.ticketing.types import Category, Priority, TicketState
 from agents.types import Outcome
 from app.desk.types import Actor, State
 from app.documents.types import FileOutcome
-from app.transcripts.repository import Rating
+from app.transcripts.types import Rating
 from app.webhooks.events import WebhookEvent
 
 EXAMPLES = Path(__file__).with_name("webhook_examples.yaml")

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from app.chat.hot_cache import CacheStats
 from app.http.statuses import Statuses
 from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
 from app.performance.repository_backlog import Backlog, Counts
+
+if TYPE_CHECKING:
+    from app.chat.hot_cache import CacheStats
+
 
 Tenants = Iterable[tuple[str, TenantMetrics]]
 

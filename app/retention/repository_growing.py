@@ -32,7 +32,6 @@ from app.idempotency.tables import IdempotentRequest
 from app.keys.tables import ApiKey
 from app.performance.tables import UsageCounter
 from app.profiles.tables import Profile
-from app.retention.repository_erasure import forget
 from app.retention.tables import RetentionPeriod
 from app.search.tables import Calibration
 from app.tickets.tables import Ticket
@@ -122,36 +121,43 @@ def _failed(before: datetime) -> ColumnElement[bool]:
     return OutboxEvent.attempts >= (now() - before) // timedelta(hours=1)
 
 
-def _remove_conversations(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
-    forget(connection, tenant, [key[0] for key in keys])
+def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Growing, ...]:
+    """forget: deletes conversations with all that was made of them. What belongs to a row by a foreign key, as turns do
+    to their conversation, goes with it and needs no line.
+    """
 
+    def remove_conversations(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+        forget(connection, tenant, [key[0] for key in keys])
 
-GROWING = (
-    Growing("conversations", Conversation, Conversation.updated_at, _conversations, _remove_conversations),
-    Growing(
-        "tickets",
-        Ticket,
-        Ticket.updated_at,
-        lambda before: (Ticket.updated_at < before) & Ticket.state.in_([state.value for state in DONE]),
-    ),
-    Growing("solutions", DeskSolution, DeskSolution.updated_at, lambda before: DeskSolution.updated_at < before),
-    Growing("gaps", KnowledgeGap, KnowledgeGap.last_seen, lambda before: KnowledgeGap.last_seen < before),
-    Growing("usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()),
-    Growing(
-        "deliveries", WebhookDelivery, WebhookDelivery.updated_at, lambda before: WebhookDelivery.updated_at < before
-    ),
-    Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
-    Growing(
-        "requests",
-        IdempotentRequest,
-        IdempotentRequest.created_at,
-        lambda before: IdempotentRequest.created_at < before,
-    ),
-    Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
-    Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
-    Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
-)
-"""What belongs to a row by a foreign key, as turns do to their conversation, goes with it and needs no line."""
+    return (
+        Growing("conversations", Conversation, Conversation.updated_at, _conversations, remove_conversations),
+        Growing(
+            "tickets",
+            Ticket,
+            Ticket.updated_at,
+            lambda before: (Ticket.updated_at < before) & Ticket.state.in_([state.value for state in DONE]),
+        ),
+        Growing("solutions", DeskSolution, DeskSolution.updated_at, lambda before: DeskSolution.updated_at < before),
+        Growing("gaps", KnowledgeGap, KnowledgeGap.last_seen, lambda before: KnowledgeGap.last_seen < before),
+        Growing("usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()),
+        Growing(
+            "deliveries",
+            WebhookDelivery,
+            WebhookDelivery.updated_at,
+            lambda before: WebhookDelivery.updated_at < before,
+        ),
+        Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
+        Growing(
+            "requests",
+            IdempotentRequest,
+            IdempotentRequest.created_at,
+            lambda before: IdempotentRequest.created_at < before,
+        ),
+        Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
+        Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
+        Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
+    )
+
 
 STAYING: Mapping[type[Base], str] = {
     KbState: "one row a tenant",
@@ -169,4 +175,15 @@ STAYING: Mapping[type[Base], str] = {
 }
 """Tables that do not grow with use, and why."""
 
-KINDS = tuple(dict.fromkeys(item.kind for item in GROWING))
+KINDS = (
+    "conversations",
+    "tickets",
+    "solutions",
+    "gaps",
+    "usage",
+    "deliveries",
+    "requests",
+    "versions",
+    "jobs",
+    "keys",
+)

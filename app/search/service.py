@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
@@ -14,7 +15,6 @@ from app.retrieval import reranker_options, retrieval_options
 from app.search.repository import CalibrationRepository
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
-from app.wiring.knowledge import KnowledgeBase
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
 from knowledge.calibration.model import Calibration
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
@@ -23,6 +23,10 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
 from knowledge.types import Context, Filter, PageText, Retrieval, Vector
+
+if TYPE_CHECKING:
+    from app.wiring.knowledge import KnowledgeBase
+
 
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()

@@ -15,8 +15,8 @@ from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
-from app.transcripts.repository import Rating
 from app.transcripts.repository_whole import Who
+from app.transcripts.types import Rating
 from app.types import SessionKey
 from knowledge.text import clean
 

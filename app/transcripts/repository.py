@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, func, select, tuple_
 
 from app.conversations.tables import Conversation, Feedback, Turn
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.privacy import masked
-from app.retention.repository_erasure import forget
+from app.transcripts.types import Rating
 from app.webhooks.events import WebhookEvent, emit
 
-Rating = Literal["up", "down"]
+Forget = Callable[[Connection, str, Sequence[str]], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,12 @@ class Exchange:
 class TranscriptRepository:
     """A session id means something only together with its tenant."""
 
-    def __init__(self, database: Database, on_commit: Callable[[], None] = lambda: None) -> None:
-        """on_commit: called after what other parts of the product are told of."""
+    def __init__(self, database: Database, forget: Forget, on_commit: Callable[[], None] = lambda: None) -> None:
+        """forget: deletes conversations of a tenant with all that was made of them, and returns how many there were.
+        on_commit: called after what other parts of the product are told of.
+        """
         self._database = database
+        self._forget = forget
         self._on_commit = on_commit
 
     async def recent(
@@ -116,8 +119,8 @@ class TranscriptRepository:
             return [Exchange(*row) for row in await connection.execute(query)]
 
     async def delete(self, tenant: str, session_id: str) -> bool:
-        """Removes the conversation with all that was made of it, see `erasure.forget`; whether it was there."""
-        return bool(await self._database.transact(lambda connection: forget(connection, tenant, [session_id])))
+        """Removes the conversation with all that was made of it, whether it was there."""
+        return bool(await self._database.transact(lambda connection: self._forget(connection, tenant, [session_id])))
 
     async def rate(self, tenant: str, session_id: str, turn_id: str, rating: Rating, reason: str) -> bool:
         """Keeps the vote; False when the session has no such turn."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
+from app.db import outbox
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.db.outbox import Event
-from app.webhooks.events import about
+from app.webhooks.events import KIND, about
 from app.webhooks.tables import Webhook, WebhookDelivery
 
 
@@ -107,3 +108,12 @@ _COLUMNS = tuple(getattr(Webhook, field.name) for field in fields(Subscription))
 
 def _key(tenant: str, webhook: str) -> ColumnElement[bool]:
     return (Webhook.tenant_id == tenant) & (Webhook.id == webhook)
+
+
+def forget(connection: Connection, tenant: str, gone: Collection[str]) -> None:
+    """Deletes what webhooks are told, or were, of what is gone; see `events.about`."""
+    for key, payload in outbox.pending(connection, tenant, KIND):
+        if about(payload["data"]) in gone:
+            outbox.drop(connection, tenant, key)
+    table = WebhookDelivery
+    connection.execute(delete(table).where(table.tenant_id == tenant, table.about.in_(gone)))

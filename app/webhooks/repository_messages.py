@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
-from app.conversations.repository import NewTurn
-from app.desk.types import DeskMessage, DeskSession
 from app.request_ids import caused_by
 from app.webhooks.events import WebhookEvent, emit
 from app.webhooks.tables import Webhook
+
+if TYPE_CHECKING:
+    from app.conversations.types import NewTurn
+    from app.desk.types import DeskMessage, DeskSession
+
 
 CUSTOMER, BOT, STAFF = WebhookEvent.MESSAGE_CUSTOMER, WebhookEvent.MESSAGE_BOT, WebhookEvent.MESSAGE_STAFF
 

@@ -35,7 +35,6 @@ from app.chat.stopping import Stops
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
-from app.conversations.turn_log import TurnLog
 from app.db.lock import DataDirLock
 from app.db.outbox import Outbox
 from app.documents.ingestion import IngestionService
@@ -77,9 +76,11 @@ from app.webhooks.service import WebhookService
 from app.wiring.business import Business, open_business
 from app.wiring.care import Care
 from app.wiring.desk import HumanDesk
+from app.wiring.erasure import forget
 from app.wiring.knowledge import KnowledgeBase, open_knowledge
 from app.wiring.limits import open_attempts, open_limits
 from app.wiring.models import LanguageModels
+from app.wiring.turns import turn_log
 from app.wiring.webhooks import open_webhooks
 from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, KnowledgeError
 
@@ -140,7 +141,7 @@ class Container:
         self.retries = Retries(RetryRepository(base.database))
         self.usage, self.gaps = UsageRepository(base.database), GapRepository(base.database)
         self.outbox = OutboxWorker(Outbox(base.database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
-        self.transcripts = TranscriptRepository(base.database, self.outbox.wake)
+        self.transcripts = TranscriptRepository(base.database, forget, self.outbox.wake)
         self.tickets = TicketService(TicketRepository(base.database), service_levels(settings), self.outbox.wake)
         alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
         self.document_runner = JobRunner(
@@ -154,7 +155,7 @@ class Container:
         lifetime = timedelta(hours=settings.session_token_hours)
         self.holders = HolderRepository(base.database)
         self.access = Access(self.holders, lifetime)
-        self.turn_log = TurnLog(
+        self.turn_log = turn_log(
             base.database,
             after_turns,
             self.outbox.wake,
@@ -317,7 +318,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
 
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
-        retention = Retention(base.database, settings.retention_days, base.embeddings)
+        retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
         stack.callback(start_jobs(searches, retention, base.labels).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))

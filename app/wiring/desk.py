@@ -5,23 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Self
 
+from app.conversations import repository_holders
 from app.conversations.repository import ConversationRepository
 from app.db.engine import Database
 from app.desk.feed import Feed
 from app.desk.gate import Gate
 from app.desk.openings import Openings, TicketDesk
+from app.desk.partners import Partners
 from app.desk.queue import Queue
+from app.desk.repository import proved
 from app.desk.repository_messages import DeskMessageRepository
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.watch import Watch
+from app.gaps import repository as gaps
 from app.limits.service import Limits
 from app.profiles.repository import ProfileRepository
 from app.settings import Settings
+from app.tickets import repository_served
+from app.webhooks import repository_messages
+
+PARTNERS = Partners(
+    lock=repository_holders.lock,
+    member=partial(repository_holders.member, proved=proved),
+    served=repository_served.resolve,
+    said=repository_messages.staff_said,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +68,7 @@ class HumanDesk:
         feed = Feed(sessions, answering=answering)
         queue = Queue(sessions, staff, profiles)
         openings = Openings(queue, conversations, tickets, limits, answering=answering)
-        service = Desk(database, feed, openings, on_commit, timedelta(hours=settings.session_token_hours))
+        service = Desk(database, feed, openings, PARTNERS, on_commit, timedelta(hours=settings.session_token_hours))
         shared = database.engine.dialect.name != "sqlite"
         watch = Watch(
             service,
@@ -78,7 +92,7 @@ class HumanDesk:
             sessions=sessions,
             messages=DeskMessageRepository(database),
             staff=staff,
-            solutions=SolutionRepository(database),
+            solutions=SolutionRepository(database, gaps.note),
             feed=feed,
             queue=queue,
             service=service,

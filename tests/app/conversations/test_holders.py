@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from app.conversations.access import Access
-from app.conversations.repository import ConversationRepository, NewTurn
+from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.conversations.rules import digest_of
-from app.conversations.turn_log import TurnLog
-from app.conversations.types import Holder
+from app.conversations.types import Holder, NewTurn
 from app.db.engine import Database
 from app.errors import Forbidden, NotFound
 from app.types import Proof, SessionKey
+from app.wiring.turns import turn_log
 from tests.app.conversations.turns import turn
 
 KEY = SessionKey("t", "s")
@@ -32,7 +32,7 @@ class Process:
         self.holders = HolderRepository(database)
         self.clock = SimpleNamespace(now=datetime.now(UTC))
         self.access = Access(self.holders, LIFETIME, lambda: self.clock.now)
-        self.log = TurnLog(database, lambda turns: [], lifetime=LIFETIME)
+        self.log = turn_log(database, lambda turns: [], lifetime=LIFETIME)
 
     async def said(self, number: int, proof: Proof) -> str:
         """A turn; the secret that it issued."""

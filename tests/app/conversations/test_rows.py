@@ -14,8 +14,8 @@ from agents.business.sample.database import seed
 from agents.types import Answer, Outcome, Question, RowSource, Turn
 from agents.understanding.model import ModelUnderstanding, may_be_read
 from agents.understanding.state import DialogueState
-from app.conversations.repository import TurnRow
 from app.conversations.rows import readable, rows_of
+from app.conversations.types import TurnRow
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.agents.models import scripted
 from tests.app.serving import served

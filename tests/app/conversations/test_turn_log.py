@@ -10,15 +10,16 @@ import pytest
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import IntegrityError
 
-from app.conversations.repository import ConversationRepository, NewTurn
+from app.conversations.repository import ConversationRepository
 from app.conversations.rows import proposal_of
 from app.conversations.tables import Conversation, Turn
-from app.conversations.turn_log import TurnLog
+from app.conversations.types import NewTurn
 from app.db.engine import Database
 from app.db.outbox import Event
 from app.db.tables import OutboxEvent
 from app.desk.types import Actor, Opening
 from app.desk.types import Event as DeskEvent
+from app.wiring.turns import turn_log
 from tests.app.conversations.turns import turn
 
 
@@ -33,7 +34,7 @@ async def numbers(database: Database, session: str) -> list[tuple[str, int]]:
 
 
 async def test_the_last_turns_come_in_the_order_they_were_said(database: Database) -> None:
-    log, repository = TurnLog(database, nothing), ConversationRepository(database)
+    log, repository = turn_log(database, nothing), ConversationRepository(database)
     for number in range(5):
         await log.append(turn(number))
     rows = await repository.last("t", "s", 3)
@@ -45,7 +46,7 @@ async def test_the_last_turns_come_in_the_order_they_were_said(database: Databas
 
 
 async def test_what_was_rejected_is_kept_and_not_looked_back_at(database: Database) -> None:
-    log, repository = TurnLog(database, nothing), ConversationRepository(database)
+    log, repository = turn_log(database, nothing), ConversationRepository(database)
     for number in range(6):
         await log.append(turn(number, outcome="rejected" if number in (1, 4) else "answered"))
     assert [row.id for row in await repository.last("t", "s", 2)] == ["m3", "m5"]
@@ -54,7 +55,7 @@ async def test_what_was_rejected_is_kept_and_not_looked_back_at(database: Databa
 
 
 async def test_only_the_last_turn_that_was_taken_proposes_something(database: Database) -> None:
-    log, repository = TurnLog(database, nothing), ConversationRepository(database)
+    log, repository = turn_log(database, nothing), ConversationRepository(database)
     told, proposal = (
         json.dumps({"data": data}).encode()
         for data in ({"intent": "ticket"}, {"proposal": {"action": "ticket", "fields": {}, "expires": 0}})
@@ -69,7 +70,7 @@ async def test_only_the_last_turn_that_was_taken_proposes_something(database: Da
 
 
 async def test_turns_that_arrive_together_are_numbered_in_the_order_they_came(database: Database) -> None:
-    log = TurnLog(database, nothing)
+    log = turn_log(database, nothing)
     await log.append(turn(100))
     await asyncio.gather(*(log.append(turn(number, f"s{number % 3}")) for number in range(30)), log.append(turn(101)))
     for session in range(3):
@@ -84,14 +85,14 @@ async def test_what_arrives_while_a_transaction_is_written_shares_the_next(datab
         batches.append(len(turns))
         return []
 
-    log = TurnLog(database, counted)
+    log = turn_log(database, counted)
     await asyncio.gather(*(log.append(turn(number)) for number in range(20)))
     assert sum(batches) == 20
     assert len(batches) <= 2
 
 
 async def test_a_turn_is_in_sql_when_append_returns(database: Database) -> None:
-    log = TurnLog(database, nothing)
+    log = turn_log(database, nothing)
 
     async def appended(number: int) -> bool:
         await log.append(turn(number, f"s{number % 7}"))
@@ -104,7 +105,7 @@ async def test_a_turn_is_in_sql_when_append_returns(database: Database) -> None:
 
 async def test_a_bad_turn_fails_alone(database: Database) -> None:
     commits: list[None] = []
-    log = TurnLog(database, nothing, lambda: commits.append(None))
+    log = turn_log(database, nothing, lambda: commits.append(None))
     await log.append(turn(1))
     results = await asyncio.gather(
         log.append(turn(2)), log.append(turn(1)), log.append(turn(3, "other")), return_exceptions=True
@@ -116,7 +117,7 @@ async def test_a_bad_turn_fails_alone(database: Database) -> None:
 
 
 async def test_the_events_of_a_turn_are_kept_with_it_or_not_at_all(database: Database) -> None:
-    log = TurnLog(database, lambda turns: [Event(item.tenant, "kind", {"id": item.id}) for item in turns])
+    log = turn_log(database, lambda turns: [Event(item.tenant, "kind", {"id": item.id}) for item in turns])
     await log.append(turn(1))
     with pytest.raises(IntegrityError):
         await log.append(turn(1))
@@ -126,7 +127,7 @@ async def test_the_events_of_a_turn_are_kept_with_it_or_not_at_all(database: Dat
 
 
 async def test_a_session_is_opened_once_and_keeps_its_user(database: Database) -> None:
-    log = TurnLog(database, nothing)
+    log = turn_log(database, nothing)
     await asyncio.gather(*(log.append(turn(number)) for number in range(5)))
     await log.append(turn(5, user_id="other", channel="app"))
     async with database.read() as connection:
@@ -135,7 +136,7 @@ async def test_a_session_is_opened_once_and_keeps_its_user(database: Database) -
 
 
 async def test_a_session_id_is_another_session_for_another_tenant(database: Database) -> None:
-    log, repository = TurnLog(database, nothing), ConversationRepository(database)
+    log, repository = turn_log(database, nothing), ConversationRepository(database)
     await log.append(turn(1, tenant="one"))
     assert await repository.exists("one", "s")
     assert not await repository.exists("two", "s")
@@ -143,7 +144,7 @@ async def test_a_session_id_is_another_session_for_another_tenant(database: Data
 
 
 async def test_a_waiter_that_leaves_takes_no_turn_along(database: Database) -> None:
-    log = TurnLog(database, nothing)
+    log = turn_log(database, nothing)
     leaving = asyncio.create_task(log.append(turn(1)))
     staying = asyncio.create_task(log.append(turn(2)))
     await asyncio.sleep(0)
@@ -155,7 +156,7 @@ async def test_a_waiter_that_leaves_takes_no_turn_along(database: Database) -> N
 
 
 async def test_closing_writes_what_is_pending(database: Database) -> None:
-    log = TurnLog(database, nothing)
+    log = turn_log(database, nothing)
     waiting = [asyncio.create_task(log.append(turn(number))) for number in range(3)]
     await asyncio.sleep(0)
     await log.close()
@@ -185,6 +186,6 @@ async def test_a_turn_waits_for_the_disk_if_all_do_or_a_person_is_concerned(
         return await transact(asks, **options)
 
     database.transact = recorded  # type: ignore[method-assign]
-    log = TurnLog(database, nothing, durable=durable)
+    log = turn_log(database, nothing, durable=durable)
     assert await log.append(turn(1, **fields))
     assert asked == [synchronous]

@@ -20,6 +20,7 @@ from app.settings import Settings
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.transcripts.repository import TranscriptRepository
 from app.wiring.desk import HumanDesk
+from app.wiring.erasure import forget
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
 
@@ -148,7 +149,7 @@ async def test_who_needs_a_skill_that_nobody_on_duty_has_is_told_so_and_gets_a_t
 async def test_a_session_that_was_deleted_or_moved_on_gets_no_ticket(database: Database, desk: HumanDesk) -> None:
     await desk.staff.seen(TENANT, "amy")
     deleted, accepted = await queued(desk, "deleted"), await queued(desk, "accepted")
-    assert await TranscriptRepository(database).delete(TENANT, "deleted")
+    assert await TranscriptRepository(database, forget).delete(TENANT, "deleted")
     await desk.service.accept(key("accepted"), "amy")
     for session, refusal in ((deleted, NotFound), (accepted, Conflict)):
         with pytest.raises(refusal):

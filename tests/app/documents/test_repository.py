@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 
 from app.db.engine import Database
 from app.documents.repository import DocumentRepository, Filters
-from app.documents.repository_feed import Heads, IndexFeed
+from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.tables import Content
-from app.documents.types import Filing
+from app.documents.types import Filing, Heads
 from app.wiring.tables import METADATA
 from knowledge import text
 from knowledge.types import Chunk

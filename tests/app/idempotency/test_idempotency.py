@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import select, update
 
 from app.auth.principal import Role
-from app.conversations.repository import NewTurn
 from app.conversations.tables import Conversation, Turn
+from app.conversations.types import NewTurn
 from app.db.base import now
 from app.errors import Conflict
 from app.idempotency.repository import RetryRepository

@@ -27,11 +27,12 @@ from app.keys.repository import KeyRepository
 from app.keys.tables import ApiKey
 from app.performance.tables import UsageCounter
 from app.retention.repository import BATCH
-from app.retention.repository_growing import GROWING, KINDS, STAYING
+from app.retention.repository_growing import KINDS, STAYING, growing
 from app.retention.service import EMBEDDINGS, Retention
 from app.settings import Settings
 from app.tickets.tables import Ticket, TicketEvent
 from app.webhooks.tables import Webhook, WebhookDelivery
+from app.wiring.erasure import forget
 from app.wiring.tables import METADATA
 from tests.app.conversations.turns import turn
 from tests.app.documents.builders import prepared
@@ -49,7 +50,7 @@ def cache(tmp_path: Path) -> Iterable[SqliteEmbeddingCache]:
 
 
 def retention(database: Database, cache: SqliteEmbeddingCache, **days: int) -> Retention:
-    return Retention(database, KEEP_ALL | days, cache)
+    return Retention(database, KEEP_ALL | days, cache, forget)
 
 
 async def add(database: Database, table: type[Base], **values: Any) -> None:
@@ -72,7 +73,7 @@ async def converse(database: Database, moment: datetime, *sessions: str, tenant:
 
 
 def test_every_table_grows_and_is_in_the_registry_or_stays_and_says_why() -> None:
-    listed = {item.table.__table__ for item in GROWING}
+    listed = {item.table.__table__ for item in growing(forget)}
     follows = {  # by foreign keys, from a row that goes by age
         table for table in METADATA.sorted_tables for key in table.foreign_key_constraints if key.ondelete == "CASCADE"
     }
@@ -191,7 +192,7 @@ async def test_of_several_servers_one_deletes(database: Database, url: str) -> N
 
 async def test_what_fails_is_logged_and_the_next_day_comes(database: Database, cache: SqliteEmbeddingCache) -> None:
     await database.close()
-    await asyncio.wait_for(Retention(database, {}, cache).run(), 60)
+    await asyncio.wait_for(Retention(database, {}, cache, forget).run(), 60)
 
 
 async def test_the_standing_names_rows_and_what_is_over(database: Database, cache: SqliteEmbeddingCache) -> None:
@@ -206,6 +207,6 @@ async def test_the_standing_names_rows_and_what_is_over(database: Database, cach
 async def test_a_batch_is_small(database: Database, cache: SqliteEmbeddingCache) -> None:
     await converse(database, OLD, *(f"old{n}" for n in range(BATCH + 1)))
     job = retention(database, cache, conversations=30)
-    assert await job.repository.remove(GROWING[0], "t", FRESH) == BATCH
+    assert await job.repository.remove(growing(forget)[0], "t", FRESH) == BATCH
     async with database.read() as connection:
         assert (await connection.execute(select(func.count()).select_from(Turn))).scalar_one() == 1

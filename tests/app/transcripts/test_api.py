@@ -21,6 +21,7 @@ from app.transcripts.api import router
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.types import SessionKey
+from app.wiring.erasure import forget
 from tests.app.desk.building import desk_over
 from tests.app.limits.building import limits
 
@@ -44,7 +45,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
     app.include_router(router)
     app.state.container = SimpleNamespace(
-        transcripts=TranscriptRepository(database),
+        transcripts=TranscriptRepository(database, forget),
         whole_transcripts=WholeTranscriptRepository(database),
         limits=limits(),
         keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),

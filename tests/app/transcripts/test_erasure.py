@@ -6,8 +6,7 @@ from sqlalchemy import select
 
 from app.chat.after import KIND, after_turns
 from app.conversations.questions import digest
-from app.conversations.repository import NewTurn
-from app.conversations.turn_log import TurnLog
+from app.conversations.types import NewTurn
 from app.db.engine import Database
 from app.db.outbox import Outbox
 from app.db.tables import OutboxEvent
@@ -18,6 +17,8 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.events import emit
 from app.webhooks.repository import Subscription, WebhookRepository, fan_out
 from app.webhooks.tables import WebhookDelivery
+from app.wiring.erasure import forget
+from app.wiring.turns import turn_log
 from tests.app.conversations.turns import MOMENT, turn
 
 QUESTION = "陀螺仪怎么校准"
@@ -31,7 +32,7 @@ def gap(number: int, session: str, question: str = QUESTION, tenant: str = "t") 
 
 
 async def keep(database: Database, *turns: NewTurn) -> None:
-    log = TurnLog(database, after_turns)
+    log = turn_log(database, after_turns)
     for item in turns:
         assert await log.append(item)
     await log.close()
@@ -67,7 +68,7 @@ async def test_a_gap_goes_with_the_only_conversation_that_asked(database: Databa
     await keep(database, gap(1, "s"), gap(2, "s"), gap(3, "s", "另一个问题"))
     await settle(database)
     assert len(await stored(database)) == 2
-    assert await TranscriptRepository(database).delete("t", "s")
+    assert await TranscriptRepository(database, forget).delete("t", "s")
     assert (await counts(database), await stored(database)) == ({}, [])
 
 
@@ -75,7 +76,7 @@ async def test_a_gap_that_others_asked_about_too_loses_a_count(database: Databas
     await subscribe(database)
     await keep(database, gap(1, "s"), gap(2, "other"), gap(3, "s"))
     await settle(database)
-    await TranscriptRepository(database).delete("t", "s")
+    await TranscriptRepository(database, forget).delete("t", "s")
     assert await counts(database) == {QUESTION: 1}
     assert len(await stored(database)) == 1
 
@@ -83,7 +84,7 @@ async def test_a_gap_that_others_asked_about_too_loses_a_count(database: Databas
 async def test_nothing_of_it_is_noted_later(database: Database) -> None:
     await subscribe(database)
     await keep(database, gap(1, "other"), gap(2, "s", "另一个问题"), gap(3, "s"))
-    await TranscriptRepository(database).delete("t", "s")  # before anything was settled
+    await TranscriptRepository(database, forget).delete("t", "s")  # before anything was settled
     assert not any("另一个问题" in text for text in await stored(database))
     await settle(database)
     assert await counts(database) == {QUESTION: 1}
@@ -99,7 +100,7 @@ async def test_events_about_it_go_and_those_of_others_stay(database: Database) -
     for item in told:  # these wait
         await database.transact(lambda connection, it=item: emit(connection, "t", "ticket.created", it))  # type: ignore[misc]
     assert len(await stored(database)) == 4
-    await TranscriptRepository(database).delete("t", "s")
+    await TranscriptRepository(database, forget).delete("t", "s")
     left = await stored(database)
     assert len(left) == 2
     assert all("摘要 other" in text for text in left)
@@ -113,7 +114,7 @@ async def test_no_other_tenant_loses_anything(database: Database) -> None:
     for tenant in ("t", "u"):
         await database.transact(lambda connection, to=tenant: emit(connection, to, "handoff.queued", about))  # type: ignore[misc]
     await settle(database)
-    await TranscriptRepository(database).delete("t", "s")
+    await TranscriptRepository(database, forget).delete("t", "s")
     async with database.read() as connection:
         owners = (await connection.execute(select(WebhookDelivery.tenant_id))).scalars().all()
         gaps_left = (await connection.execute(select(KnowledgeGap.tenant_id, KnowledgeGap.question_hash))).all()
