@@ -13,14 +13,14 @@ from fastapi import FastAPI
 
 from app.auth.principal import require_safe_binding
 from app.chat.stream import DRAIN_SECONDS
-from app.container import Container
-from app.db.keys import has_valid_key
 from app.http.docs import documented
 from app.http.server import server_config
+from app.keys.repository import has_valid_key
 from app.logging import configure_logging
 from app.main import create_app
 from app.private import keep_private
 from app.settings import load_settings
+from app.wiring.container import Container
 from knowledge.errors import InvalidConfiguration
 
 GRACE_SECONDS = int(DRAIN_SECONDS) + 5

@@ -10,39 +10,37 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from app.api import (
-    chat,
-    conversations,
-    desk,
-    desk_help,
-    desk_socket,
-    gaps,
-    handoff,
-    handoff_socket,
-    health,
-    openai,
-    performance,
-    profile,
-    prometheus,
-    search,
-    sessions,
-    stopping,
-    tickets,
-    webhooks,
-)
-from app.api.direct import include_directly
-from app.api.error_handlers import install_error_handlers
-from app.container import open_container
+from app.chat import api as chat
+from app.chat import openai
+from app.chat import socket as handoff_socket
+from app.chat import stopping_api as stopping
+from app.conversations import api as sessions
+from app.desk import api as desk
+from app.desk import handoff_api as handoff
+from app.desk import help_api as desk_help
+from app.desk import socket as desk_socket
 from app.documents import api as documents
 from app.documents import jobs_api as document_jobs
+from app.gaps import api as gaps
+from app.health import api as health
 from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
 from app.http.cors import CorsMiddleware
+from app.http.direct import include_directly
+from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.openapi.document import document
+from app.performance import api as performance
+from app.performance import prometheus_api as prometheus
+from app.profiles import api as profile
+from app.search import api as search
 from app.settings import Settings, split_list
+from app.tickets import api as tickets
+from app.transcripts import api as conversations
+from app.webhooks import api as webhooks
+from app.wiring.container import open_container
 
 TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""

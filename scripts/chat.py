@@ -18,18 +18,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import httpx
 
 from agents.types import Evidence, Replace, Routed, Token
-from app.api.search import SearchResponse
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.service import ChatService
 from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
-from app.container import open_container
-from app.conversations.types import Proof
 from app.errors import describe
 from app.ids import new_id
 from app.logging import configure_logging
 from app.private import keep_private
+from app.search.api import SearchResponse
 from app.settings import load_settings
+from app.types import Proof
+from app.wiring.container import open_container
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 
 SESSION_TOKEN = "X-Session-Token"

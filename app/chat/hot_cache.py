@@ -15,7 +15,7 @@ from cachetools import TTLCache
 from agents.base import answer_of
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
-from app.chat.questions import normalised
+from app.conversations.questions import normalised
 
 KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
@@ -21,15 +22,15 @@ from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.access import Access
 from app.conversations.rows import rows_of
-from app.conversations.types import Claim
-from app.db.conversations import NewTurn
-from app.db.turn_log import TurnLog
+from app.conversations.turn_log import TurnLog
+from app.conversations.types import Claim, NewTurn
 from app.desk.gate import Gate, Held
-from app.desk.types import Opening, QueueState, SessionKey
+from app.desk.types import Opening, QueueState
 from app.ids import new_id
 from app.limits.service import Limits
 from app.metrics import Metrics
 from app.privacy import personal_data
+from app.types import SessionKey
 from knowledge.text import clean
 
 
@@ -43,7 +44,7 @@ class ChatService:
         hot_cache: HotCache,
         history: History,
         computing: Computing,
-        turn_log: TurnLog,
+        turn_log: TurnLog[Any],
         metrics: Metrics,
         desk: Gate,
         access: Access,

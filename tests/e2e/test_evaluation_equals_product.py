@@ -12,9 +12,9 @@ from typing import Any, Literal
 import httpx
 import pytest
 
-from app.llm import LanguageModels
 from app.main import create_app
 from app.settings import Settings
+from app.wiring.models import LanguageModels
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import EvalSet, load_set
 from knowledge.evaluation.runner import Result

