@@ -86,7 +86,7 @@ def test_it_tells_the_act_and_what_it_would_say_to_a_proposal(text: str, act: Ac
 
 def test_it_tells_danger_and_what_is_to_be_noted_down() -> None:
     taken = read("空调冒烟了，帮我报个修")
-    assert (taken.dangers, taken.wish, taken.beside_request) == ({Danger.HARM}, Wish.CREATE, ("空调冒烟了",))
+    assert (taken.dangers, taken.wish, taken.beside_request) == (frozenset({Danger.HARM}), Wish.CREATE, ("空调冒烟了",))
     assert not read("空调会冒烟吗").told and read("TK260301482913").ticket_number == "TK260301482913"
 
 
