@@ -53,7 +53,7 @@ RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAF
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application; `app.state.container` is there while it runs."""
+    """The application; its `state.container` is there while it runs."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
