@@ -161,7 +161,7 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(text, vector=vector, normal=normalised(text))
+            question = Question(text, vector=vector)
             question = replace(question, rewrite=await spelled(retriever.speller, question))
             async for event in agent.run(question):
                 if isinstance(event, Done):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agents.answering.rows import Cell, Row, parallel
 from agents.answering.wanted import Wanted, models
-from agents.asking import IDENTIFIER
 from agents.understanding.answer_type import AnswerType, holds
+from agents.understanding.asking import IDENTIFIER
 from knowledge.text import fold
 
 TELLING_SHARE = 0.15

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.asking import IDENTIFIER, without_asking
 from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
+from agents.understanding.asking import IDENTIFIER, without_asking
 from knowledge.english import chinese_words, is_chinese, is_english
 from knowledge.text import Analyzer, fold
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from agents.ticketing.types import DONE, CustomerTicket, NewTicket, Priority, TicketState
+from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketState
 from agents.ticketing.vocabulary import Vocabulary
+from agents.understanding.tickets import Priority
 
 MAX_LISTED, MAX_SHOWN_CHARS = 5, 200
 

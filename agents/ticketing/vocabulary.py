@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents.ticketing.types import Priority, TicketState
+from agents.ticketing.types import TicketState
+from agents.understanding.tickets import Priority
 
 
 @dataclass(frozen=True, slots=True)

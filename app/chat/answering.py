@@ -16,8 +16,6 @@ from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
 from agents.understanding.context import part_context, search_context
 from agents.understanding.facts import keeps_facts
-from agents.understanding.normalise import normalised
-from agents.understanding.parts import parts_of
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
@@ -56,12 +54,11 @@ class Answering:
         account = Account()
         team = await self._teams(tenant)
         picked = question.rewrite is not None
-        question = replace(question, normal=normalised(question.text))
         embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
         context = search_context(question)
         told = asyncio.create_task(self._embedded(continuity.told(question.searched, context) if context else None))
         if not picked:
-            question = replace(question, spoken=tuple(map(Spoken, parts_of(question.searched))))
+            question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
         parts = asyncio.create_task(self._parts(question), name="parts")
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here

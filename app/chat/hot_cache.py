@@ -74,10 +74,11 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The events of an answer. cached: they cost this turn no computation."""
+    """The events of an answer. cached: they cost this turn no computation; whole: nor any waiting."""
 
     events: Events
     cached: bool
+    whole: bool = False
 
 
 class HotCache:
@@ -111,7 +112,7 @@ class HotCache:
         if (entry := self._entries.get(key._replace(caller=""))) is not None:
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
-            return Served(_replay(entry.events), cached=True)
+            return Served(_replay(entry.events), cached=True, whole=True)
         flight = self._flights.get(key)
         if flight is not None and flight.open:
             stats.shared += 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from agents.ticketing.types import Priority
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
+from agents.understanding.tickets import Priority
 from app.desk.card import TRIED, card
 from app.desk.queue import Queue
 from app.desk.triggers import priority

@@ -11,8 +11,9 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, Field, create_model
 
-from agents.ticketing.types import Category, Priority, TicketState
+from agents.ticketing.types import TicketState
 from agents.types import Outcome
+from agents.understanding.tickets import Category, Priority
 from app.desk.types import Actor, State
 from app.documents.types import FileOutcome
 from app.transcripts.types import Rating

@@ -7,7 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from agents.ticketing.types import NewTicket, Owner, Priority, TicketState
+from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.understanding.tickets import Priority
 from app.http.deps import StaffTenant, Wiring, proof_from
 from app.http.failures import fails
 from app.http.fields import Offset

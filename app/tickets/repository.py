@@ -11,7 +11,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, select, update
 
-from agents.ticketing.types import DONE, Category, Owner, Priority, TicketState
+from agents.ticketing.types import DONE, Owner, TicketState
+from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.privacy import masked

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.ticketing.types import Category, Priority, TicketState
+from agents.ticketing.types import TicketState
+from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.http.fields import CLEANED
 from app.tickets.repository import TicketRow

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agents.ticketing.types import Category, NewTicket, Owner, Priority, TicketState
+from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.errors import Conflict, NotFound
 from app.tickets.repository import (

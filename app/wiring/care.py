@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agents.business.facts import BusinessFacts
 from agents.care import CarePolicy
-from agents.emotion_head import EmotionHead
+from agents.heads.feeling import EmotionHead
+from agents.heads.safety import SafetyHead
 from agents.offers import SHIPPED, Offers, load_offers
-from agents.understanding.safety import SafetyHead
 from app.settings import Settings
 from app.wiring.business import Business
 from knowledge.errors import InvalidConfiguration

@@ -11,7 +11,8 @@ from datetime import timedelta
 from loguru import logger
 
 from agents.answering.meaning import Meaning
-from agents.emotion_head import EmotionHead, fit_emotion_head
+from agents.heads.feeling import EmotionHead, fit_emotion_head
+from agents.heads.safety import SafetyHead, fit_safety_head
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
@@ -19,7 +20,6 @@ from agents.routing.anchors import shipped_anchors
 from agents.routing.evidence import BaseCloseness
 from agents.routing.head import Head, fit_head
 from agents.screening.classifier import Screening
-from agents.understanding.safety import SafetyHead, fit_safety_head
 from app.auth.principal import DEFAULT_TENANT
 from app.auth.user_token import UserTokens
 from app.chat.after import KIND, after_turns

@@ -10,9 +10,9 @@ from agents.llm.fallback import FallbackGenerator
 from agents.llm.model import ChatModel, ModelOptions
 from agents.llm.registry import get_generator
 from agents.llm.tiered import TieredGenerator
+from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.recall import Searcher
-from agents.understanding.model import ModelUnderstanding
 from agents.verification.critique import Critic
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Verifier, VerifierPolicy

@@ -12,8 +12,9 @@ from agents.profile import TenantProfile
 from agents.router import Router, RouterParts
 from agents.routing.types import Intent, Tier
 from agents.ticket import PROPOSAL_SECONDS, TicketAgent
-from agents.ticketing.types import Priority, TicketState
+from agents.ticketing.types import TicketState
 from agents.types import Answer, Outcome, Proposal, Question, Turn
+from agents.understanding.tickets import Priority
 from tests.agents.support import finish
 from tests.agents.tickets import MemoryTickets
 

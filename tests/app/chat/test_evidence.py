@@ -15,11 +15,11 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.model import ChatMessage
 from agents.llm.replies import Completer
+from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent, Tier
 from agents.types import Question, Turn, Usage
-from agents.understanding.model import ModelUnderstanding
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from knowledge.spelling import BaseSpeller

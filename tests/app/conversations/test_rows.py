@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from agents.business.sample.database import seed
+from agents.model_reading import ModelUnderstanding, may_be_read
 from agents.types import Answer, Outcome, Question, RowSource, Turn
-from agents.understanding.model import ModelUnderstanding, may_be_read
 from agents.understanding.state import DialogueState
 from app.conversations.rows import readable, rows_of
 from app.conversations.types import TurnRow

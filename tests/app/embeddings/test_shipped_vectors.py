@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.emotion_head import emotion_examples
+from agents.heads.feeling import emotion_examples
+from agents.heads.safety import safety_examples
 from agents.routing.anchors import shipped_anchors
 from agents.screening.examples import examples
-from agents.understanding.safety import safety_examples
 from app.embeddings.local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE, fill, read, write
 from app.settings import Settings

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import insert, select
 
-from agents.ticketing.types import Category, NewTicket, Owner, Priority, TicketState
+from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.understanding.tickets import Category, Priority
 from app.conversations.tables import Conversation
 from app.db.engine import Database
 from app.db.tables import OutboxEvent

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.asking import IDENTIFIER, bare_name
 from agents.llm.quotable import safe_text
 from agents.llm.units import quotable_sentences
 from agents.types import Question
+from agents.understanding.asking import IDENTIFIER, bare_name
 from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
@@ -64,6 +64,12 @@ def foreign(asked: dict[str, str], chunks: Sequence[Chunk], *, bare: bool = Fals
         if own in letters or (not bare and own and len(own) in map(len, letters)):
             return printed
     return None
+
+
+def mentions(chunk: Chunk, name: str) -> bool:
+    """Whether a passage has a name or code as a whole word."""
+    whole = rf"(?<![a-z0-9]){re.escape(fold(name))}(?![a-z0-9])"
+    return re.search(whole, fold(chunk.indexed_text)) is not None
 
 
 def _subject(chunk: Chunk) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agents.llm.replies import UnreadableReply
+from agents.model_reading import ModelUnderstanding, Understood, may_be_read, read_understanding
 from agents.routing.types import Intent
 from agents.types import Page, Proposal, Question, Turn, Usage
-from agents.understanding.model import ModelUnderstanding, Understood, may_be_read, read_understanding
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM, Step
 from tests.agents.models import scripted
 

@@ -16,6 +16,16 @@ _ASKING = re.compile(
     r"需要|要(?!求)|申请|办理"
 )
 
+_QUESTION = re.compile(
+    r"[?？]|[吗么呢](?=[\s。.!！,，]|$)|怎么|怎样|如何|多少|多久|什么|为啥|为何|几(?!乎)|哪[里个些儿种]|谁|([^不])[不没]\1|"
+    r"请问|想问|咨询|\b(?:how|what|when|where|why|who|which|can|could|do|does|is|are)\b",
+)
+
+
+def asks(text: str) -> bool:
+    """Whether a folded text has a word or sign of a question."""
+    return _QUESTION.search(text) is not None
+
 
 def without_asking(text: str) -> str:
     """What a question is about: 怎么申请退货？ -> 退货; may be empty."""

@@ -13,9 +13,9 @@ from importlib.resources import files
 import numpy as np
 import yaml
 
+from agents.heads.linear import Linear, fit
 from agents.routing.head import Head
 from agents.routing.types import Intent
-from agents.understanding.linear import Linear, fit
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agents.emotion import emotion
-from agents.emotion_head import fit_emotion_head
+from agents.heads.feeling import fit_emotion_head
 from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
+from agents.understanding.feeling import emotion
 from knowledge.embeddings.hash import HashEmbedder
 from tests.agents.emotions import CALM, CRISIS, DISCONTENT, FURIOUS, HELD_OUT_FURIOUS, HELD_OUT_OTHERS
 
@@ -33,9 +33,9 @@ def test_a_hint_at_self_harm_is_a_crisis(text: str) -> None:
 
 
 def test_what_is_said_again_and_again_weighs_more() -> None:
-    text = "什么时候退款，太慢了"
-    assert emotion(text, [text, text]).score > emotion(text, [text]).score > emotion(text, ["你好"]).score
-    assert emotion("什么时候退款", ["什么时候退款"] * 3).score == 0
+    feeling = emotion("什么时候退款，太慢了")
+    assert feeling.again(2).score > feeling.again(1).score > feeling.score == feeling.again(0).score
+    assert emotion("什么时候退款").again(3).score == 0
 
 
 @pytest.mark.parametrize("text", ["我的手机号是 13812345678", "运单 SF123151234567", "订单号 212345"])

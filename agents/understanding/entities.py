@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import yaml
 
-from agents.routing.amounts import amount
-from agents.routing.types import Entity, Intent
+from agents.understanding.amounts import amount
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
 
@@ -31,6 +30,17 @@ _VALUES = {
 
 
 @dataclass(frozen=True, slots=True)
+class Entity:
+    """Something that a message names. `text` is its folded form, `value` a normalised one: digits of a phone number,
+    `>=200` of 200 元以上.
+    """
+
+    kind: str
+    text: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of entity. `candidates` count only where the business database knows them."""
 
@@ -38,7 +48,6 @@ class Kind:
     patterns: tuple[re.Pattern[str], ...]
     candidates: tuple[re.Pattern[str], ...]
     value: str
-    suggests: Intent | None
     resolve: bool
 
 
@@ -52,6 +61,11 @@ class Mentions:
     candidates: tuple[Entity, ...]
     alone: bool
 
+    def beside(self, more: Iterable[Entity]) -> Mentions:
+        """With more candidates."""
+        candidates = dict.fromkeys((*self.candidates, *more))
+        return replace(self, candidates=tuple(entity for entity in candidates if entity not in self.certain))
+
 
 class EntityExtractor:
     """Thread-safe."""
@@ -59,11 +73,8 @@ class EntityExtractor:
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self.kinds: Mapping[str, Kind] = {kind.name: kind for kind in kinds}
 
-    def extract(self, text: str, named: Iterable[tuple[str, str]] = ()) -> Mentions:
-        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first.
-
-        named: kinds and words of it that a model found besides; they are candidates, where the kind has to be known.
-        """
+    def extract(self, text: str) -> Mentions:
+        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first."""
         folded = fold(text)
         covered = bytearray(len(folded))
         taken = {
@@ -80,11 +91,11 @@ class EntityExtractor:
             if _take(span, covered)
         }
         alone = bool(taken) and not _WORD.search(_FILLER.sub("", rest))
-        certain, candidates = _in_order(taken), dict.fromkeys((*_in_order(weak), *self._named(named)))
-        return Mentions(certain, tuple(entity for entity in candidates if entity not in certain), alone)
+        return Mentions(_in_order(taken), (), alone).beside(_in_order(weak))
 
-    def _named(self, named: Iterable[tuple[str, str]]) -> Iterator[Entity]:
-        for name, words in named:
+    def named(self, words_of: Iterable[tuple[str, str]]) -> Iterator[Entity]:
+        """What a model found named besides, kinds and words, where the kind has to be known."""
+        for name, words in words_of:
             kind = self.kinds.get(name)
             if kind is not None and kind.resolve:
                 text = fold(words).strip()
@@ -113,8 +124,7 @@ def _kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind
     value = given["value"]
     if value not in _VALUES:
         raise ValueError(f"{name} 的 value 须是 {sorted(_VALUES)} 之一")
-    suggests = Intent(given["suggests"]) if "suggests" in given else None
-    return Kind(name, compiled("patterns"), compiled("candidates"), value, suggests, bool(given.get("resolve", False)))
+    return Kind(name, compiled("patterns"), compiled("candidates"), value, bool(given.get("resolve", False)))
 
 
 def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:

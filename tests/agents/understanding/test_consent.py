@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.ticketing.decision import Decision, Reply, decided
+from agents.understanding.consent import Consent, Reply, decided
 
-CONFIRM, CANCEL, SUPPLEMENT = Decision.CONFIRM, Decision.CANCEL, Decision.SUPPLEMENT
+CONFIRM, CANCEL, SUPPLEMENT = Consent.CONFIRM, Consent.CANCEL, Consent.SUPPLEMENT
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.complexity import is_complex
+from agents.understanding.complexity import is_complex
 
 
 @pytest.mark.parametrize(

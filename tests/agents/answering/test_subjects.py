@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from agents.answering.subjects import other_subject
 from agents.types import Question
 from agents.understanding.state import DialogueState
-from agents.understanding.subjects import other_subject
 from knowledge.types import Candidate
 from tests.agents.support import ask, candidate
 

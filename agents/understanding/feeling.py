@@ -22,12 +22,18 @@ from knowledge.text import fold
 class Emotion:
     """score: anger or despair in [0, 1]. crisis: the message hints at suicide or self-harm; then the score is 1.
 
-    denied: the customer says of themselves that they are not angry.
+    denied: the customer says of themselves that they are not angry. loudness: 1 and more, by how it is said.
     """
 
     score: float
     crisis: bool = False
     denied: bool = False
+    loudness: float = 1.0
+
+    def again(self, times: int) -> Emotion:
+        """Of what the customer has said before in the same words, so many times."""
+        louder = self.loudness + 0.2 * min(times, 2)
+        return replace(self, score=round(1 - (1 - self.score) ** (louder / self.loudness), 3), loudness=louder)
 
     def heard(self, chance: float) -> Emotion:
         """With other evidence that is as independent: `chance` of the meaning as a whole."""
@@ -50,8 +56,8 @@ _TWICE = re.compile(r"(.{2,6}?)[,，!！\s]{0,8}\1[,，!！\s]{0,8}\1")
 _SHOUTS = re.compile(r"\b[A-Z]{3,}\b(?:\W+\b[A-Z]{2,}\b){2,}")
 
 
-def emotion(text: str, before: Sequence[str] = ()) -> Emotion:
-    """The emotion of a message; before: what the customer said earlier, for what is said again and again."""
+def emotion(text: str) -> Emotion:
+    """The emotion of a message by its words."""
     words, lexicon = fold(text), _lexicon()
     if lexicon.crisis.search(words) and not lexicon.not_crisis.search(words):
         return Emotion(1.0, crisis=True)
@@ -61,10 +67,10 @@ def emotion(text: str, before: Sequence[str] = ()) -> Emotion:
         calm *= 1 - weight
     if calm == 1.0:
         return Emotion(0.0, denied=any(_denied(words, cue.start()) for cue in lexicon.all_cues.finditer(words)))
-    louder = 0.15 * min(len(lexicon.stronger.findall(words)), 2)
+    louder = 1 + 0.15 * min(len(lexicon.stronger.findall(words)), 2)
     louder += 0.2 * sum(bool(found) for found in (_MARKS.search(words), _SHOUTS.search(text)))
-    louder += 0.5 * bool(_TWICE.search(words)) + 0.2 * min(sum(fold(earlier) == words for earlier in before), 2)
-    return Emotion(round(1 - calm ** (1 + louder), 3))
+    louder += 0.5 * bool(_TWICE.search(words))
+    return Emotion(round(1 - calm**louder, 3), loudness=louder)
 
 
 @dataclass(frozen=True, slots=True)

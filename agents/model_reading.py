@@ -14,15 +14,16 @@ from loguru import logger
 
 from agents.errors import GenerationError
 from agents.llm.citations import without_marks
+from agents.llm.quotable import safe_text
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.pages import subject_of
 from agents.prompting import fill, one_line
-from agents.routing.rules import explicit
 from agents.routing.types import OFF_TOPIC, Intent
-from agents.ticketing.decision import decides
+from agents.ticketing.proposals import decides
 from agents.types import Question, Turn, Usage
-from agents.understanding.facts import safe_questions
-from knowledge.text import fold
+from agents.understanding.acts import Act
+from agents.understanding.facts import adds_facts, keeps_facts
+from knowledge.text import clean, fold
 
 PART = "understanding"
 """What is marked as degraded when the model is late, out of reach or does not reply as told."""
@@ -30,6 +31,9 @@ MAX_QUESTIONS = 3
 MAX_TURNS = 3
 MAX_REPLY_CHARS = 200
 """What a message leans on was said lately."""
+MAX_CHARS = 120
+"""Of a rewritten question; a longer one is an answer or a lecture."""
+_QUOTES = "“”\"'「」『』 "
 _LANGUAGES = ("zh", "en")
 
 
@@ -88,7 +92,7 @@ def may_be_read(question: Question) -> bool:
     yes to a proposal.
     """
     shown = not (question.history and question.history[-1].rows)
-    return shown and not explicit(question.text) and not decides(question, time.time())
+    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not decides(question, time.time())
 
 
 def read_understanding(reply: str, text: str, known: str) -> Understood:
@@ -105,6 +109,22 @@ def read_understanding(reply: str, text: str, known: str) -> Understood:
         {kind: words for kind, words in fields["slots"].items() if _stands_in(words, text)},
         next((language for language in _LANGUAGES if fields["language"].startswith(language)), ""),
     )
+
+
+def safe_questions(written: Sequence[str], text: str, known: str) -> tuple[str, ...]:
+    """What a model made of a message, as far as it may be searched; empty where a fact of the message is lost.
+
+    Of several questions one that adds a number or a name which neither the message nor `known`, the conversation as the
+    model saw it, holds is left out; together they keep all that the message says.
+    """
+    questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written)
+    said = f"{known}\n{text}"
+    kept = tuple(question for question in questions if _askable(question) and not adds_facts(said, question))
+    return kept if kept and keeps_facts(text, "；".join(kept)) else ()
+
+
+def _askable(question: str) -> bool:
+    return 0 < len(question) <= MAX_CHARS and "\n" not in question and safe_text(question)
 
 
 def _strings(values: Sequence[object]) -> list[str]:
