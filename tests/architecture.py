@@ -42,6 +42,10 @@ FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
 """Places and registries that belong to a machine and not to the project."""
+WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.tenants", "app.jobs"}
+"""Made of the whole product."""
+NAMED_PATHS = re.compile(r"(?<![\w./*-])(?:app|agents|knowledge|scripts|tests)/[a-z0-9_./-]*[a-z0-9_](?![\w*{<])")
+NAMED_MODULES = re.compile(r"`((?:app|agents|knowledge|scripts|tests)\.[a-z_]\w*(?:\.\w+)*)`")
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,55 @@ def cycles(modules: Mapping[str, Module]) -> Iterator[str]:
         TopologicalSorter({name: module.loads & modules.keys() for name, module in modules.items()}).prepare()
     except CycleError as error:
         yield " -> ".join(error.args[1])
+
+
+def package(name: str) -> str:
+    """The room that a module lies in: its folder, or itself directly below a layer."""
+    return name.rpartition(".")[0] if name.count(".") > 1 else name
+
+
+def package_cycles(modules: Mapping[str, Module]) -> list[frozenset[str]]:
+    """Packages that need each other, sub-packages counting by themselves. modules: by dotted name."""
+    needed: dict[str, set[str]] = {package(name): set() for name in modules}
+    for name, module in modules.items():
+        needed[package(name)] |= {package(other) for other in module.needs & modules.keys()}
+    reached = {room: _reached(room, needed) for room in needed}
+    around = {room: frozenset(other for other in reached[room] if room in reached[other]) for room in needed}
+    return sorted({rooms for rooms in around.values() if len(rooms) > 1}, key=sorted)
+
+
+def _reached(start: str, needed: Mapping[str, set[str]]) -> set[str]:
+    found, left = set[str](), [start]
+    while left:
+        for room in needed[left.pop()] - found:
+            found.add(room)
+            left.append(room)
+    return found
+
+
+def foreign_repositories(modules: Mapping[str, Module]) -> Iterator[str]:
+    """A feature asks another one by its service, or gets handed what it needs; only wiring, which puts the product
+    together, and what is made of the whole product know repositories of others.
+    """
+    for name, module in modules.items():
+        room = package(name)
+        if not name.startswith("app.") or room in WHOLE:
+            continue
+        for other in sorted(module.needs & modules.keys()):
+            if other.split(".")[-1].startswith("repository") and package(other) != room:
+                yield f"{name} imports {other}"
+
+
+def missing_files(text: str, exists: Callable[[str], bool]) -> list[str]:
+    """Paths and dotted names of the project in a text that nothing stands behind. exists: of a path from the root."""
+    paths = {match.group().rstrip("./") for match in NAMED_PATHS.finditer(text)}
+    missing = [path for path in sorted(paths) if not any(exists(path + end) for end in ("", ".py"))]
+    for name in sorted({match.group(1) for match in NAMED_MODULES.finditer(text)}):
+        parts = name.split(".")
+        ways = ["/".join(parts[:end]) for end in range(2, len(parts) + 1)]
+        if not exists(ways[-1]) and not any(exists(f"{way}.py") for way in ways):
+            missing.append(name)
+    return missing
 
 
 def median_length(modules: Mapping[str, Module]) -> Iterator[str]:

@@ -105,7 +105,7 @@ async def _claimed(message: Message, request: Request) -> AsyncGenerator[ChatEve
 
 
 async def _streamed(events: AsyncIterator[ChatEvent], request: Request) -> Response:
-    items = paced(events, current_container(request).draining)
+    items = paced(events, current_container(request).readiness.draining)
     return await streamed(items, request, lambda items: frames(items, request_id_of(request)), _REFUSALS)
 
 

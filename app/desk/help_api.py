@@ -49,7 +49,7 @@ async def recommend_knowledge(
     asked = await _asked(wiring, tenant, session_id, question)
     if not asked.text:
         raise InvalidRequest("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
-    roster = (await wiring.tenant(tenant)).team.roster
+    roster = (await wiring.tenants.of(tenant)).team.roster
     async with wiring.limits.slots.slot(tenant):
         return _advice(await knowledge_advice(roster, asked))
 
@@ -60,7 +60,7 @@ async def assist_with_business(
 ) -> AdviceOut:
     """Rows of the business database that belong to the customer of this session."""
     asked = await _asked(wiring, tenant, session_id, question)
-    roster = (await wiring.tenant(tenant)).team.roster
+    roster = (await wiring.tenants.of(tenant)).team.roster
     async with wiring.limits.slots.slot(tenant):
         return _advice(await business_advice(roster, asked, session_id))
 

@@ -39,5 +39,5 @@ class DirectRoute(GuardedRoute):
 
 
 def include_directly(app: FastAPI, router: APIRouter) -> None:
-    """As `app.include_router`, which would look every request up twice, but before all other routes."""
+    """As `include_router` of the application, which would look every request up twice, but before all other routes."""
     app.router.routes[:0] = router.routes

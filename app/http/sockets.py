@@ -137,7 +137,7 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
 async def run(websocket: WebSocket, line: Line, container: Container, *work: Coroutine[Any, Any, None]) -> None:
     """Runs all parts of a connection until the first one ends, for whatever reason; then ends the others."""
     tasks = [asyncio.create_task(part) for part in work]
-    draining = asyncio.create_task(container.draining.wait())
+    draining = asyncio.create_task(container.readiness.draining.wait())
     try:
         await asyncio.wait([*tasks, draining], return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -148,7 +148,7 @@ async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
 async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
     """Hits and what they saved."""
     cache, stats = wiring.hot_cache, wiring.hot_cache.stats(tenant)
-    behind = (await wiring.tenant(tenant)).retriever.cache
+    behind = (await wiring.tenants.of(tenant)).retriever.cache
     return CacheStatsOut(
         enabled=cache.max_size > 0,
         size=cache.size(tenant),
@@ -177,7 +177,7 @@ async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: Invalidate
             return all(candidate.chunk.document.id != wanted.document_id for candidate in found.candidates)
         return wanted.question is not None and not same_question(found.question, wanted.question)
 
-    searches = (await wiring.tenant(tenant)).retriever.cache.clear(keep)
+    searches = (await wiring.tenants.of(tenant)).retriever.cache.clear(keep)
     cleared = wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
     message = f"已清除 {cleared} 条缓存的回答和 {searches} 条检索结果。"
     return InvalidateOut(success=True, cleared=cleared, message=message)

@@ -119,7 +119,7 @@ async def search_knowledge(
         categories=frozenset(body.filter.categories),
         tags=frozenset(body.filter.tags),
     )
-    retriever = (await wiring.tenant(tenant)).retriever
+    retriever = (await wiring.tenants.of(tenant)).retriever
     async with wiring.limits.slots.slot(tenant, request.state.sender.key):
         found = await retriever.search(normalised(query), where=where, explain=body.explain)
     return SearchResponse.of(query, found, body.top_k)

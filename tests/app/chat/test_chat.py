@@ -190,14 +190,14 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
         assert (await client.get("/api/v1/health")).json() == {"status": "ok"}
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
-        await asyncio.wait_for(app.state.container.ready.wait(), 60)
+        await asyncio.wait_for(app.state.container.readiness.ready.wait(), 60)
         assert (await client.get("/api/v1/health/ready")).json()["status"] == "ready"
 
 
 async def test_an_outage_is_an_error_and_no_answer(
     client: httpx.AsyncClient, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await container.tenant("default")).retriever
+    retriever = (await container.tenants.of("default")).retriever
 
     async def search(*_: Any, **__: Any) -> None:
         raise IndexUnavailable("disk")

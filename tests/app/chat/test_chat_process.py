@@ -14,7 +14,7 @@ import httpx
 ROOT = Path(__file__).resolve().parents[3]
 ONE_CHAT = """
 import asyncio, sys
-from app.wiring.container import open_container
+from app.main import open_container
 from app.chat.session import Message
 from app.settings import Settings
 

@@ -29,7 +29,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
         for role in (Role.AGENT, Role.SERVER, Role.CLIENT):
             await KeyRepository(server.container.base.database).create("default", role, role, digest_of(KEYS[role]))
         await server.container.ingestion.add("default", [("发票.md", INVOICES.encode())])
-        await (await server.container.tenant("default")).retriever.calibrate()
+        await (await server.container.tenants.of("default")).retriever.calibrate()
         yield server
 
 

@@ -22,7 +22,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path) as server:
         files = [(f"{text[2:6]}.md", text.encode()) for text in (EARPHONES, WATCH, INVOICES)]
         assert all(report.ready for report in await server.container.ingestion.add("default", files))
-        await (await server.container.tenant("default")).retriever.calibrate()
+        await (await server.container.tenants.of("default")).retriever.calibrate()
         yield server
 
 

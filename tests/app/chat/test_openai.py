@@ -149,7 +149,7 @@ async def test_an_outage_has_its_status_in_a_stream_too(
 async def test_an_outage_within_a_stream_is_raised_by_the_client(
     container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await container.tenant("default")).retriever
+    retriever = (await container.tenants.of("default")).retriever
 
     async def search(*_: Any, **__: Any) -> None:
         raise IndexUnavailable("disk")
@@ -192,7 +192,7 @@ async def test_parts_of_text_are_joined_and_other_parameters_change_nothing(clie
 async def test_a_client_that_leaves_cancels_the_work(
     container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    retriever = (await container.tenant("default")).retriever
+    retriever = (await container.tenants.of("default")).retriever
     searching, cancelled = asyncio.Event(), asyncio.Event()
 
     async def search(*_: Any, **__: Any) -> None:

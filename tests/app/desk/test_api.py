@@ -179,7 +179,7 @@ async def test_who_waits_is_answered_in_their_conversation_and_not_from_the_cach
     http: httpx.AsyncClient, app: FastAPI
 ) -> None:
     """The cache serves the first message of a session alone."""
-    await (await app.state.container.tenant("default")).retriever.calibrate()
+    await (await app.state.container.tenants.of("default")).retriever.calibrate()
     question = "请问质量问题的退货运费由谁承担？"
     first = await chat(http, question, "other")
     await chat(http, "转人工", "waits")

@@ -19,12 +19,12 @@ from app.db.tables import OutboxEvent
 from app.ids import new_id
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of
-from app.main import create_app
+from app.main import create_app, open_container
 from app.metrics import STAGES
 from app.outbox import OutboxWorker
 from app.settings import Settings
 from app.types import SessionKey
-from app.wiring.container import Container, open_container
+from app.wiring.container import Container
 from knowledge.retriever import Retriever
 
 RETURNS = "# 退货说明\n\n退款在验货后 1～5 个工作日内原路退回。\n\n## 运费\n\n质量问题的退货运费由商城承担。\n"
@@ -43,7 +43,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     async with app.router.lifespan_context(app):
         files = [("退货.md", RETURNS.encode()), ("保修.md", REPAIRS.encode())]
         assert all(report.ready for report in await app.state.container.ingestion.add("default", files))
-        await (await app.state.container.tenant("default")).retriever.calibrate()
+        await (await app.state.container.tenants.of("default")).retriever.calibrate()
         yield app
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.chat.session import Message
+from app.main import open_container
 from app.settings import Settings
-from app.wiring.container import Container, open_container
+from app.wiring.container import Container
 from knowledge import checkpoint
 from knowledge.calibration import calibrator
 from knowledge.types import Retrieval
@@ -34,7 +35,7 @@ def settings_of(tmp_path: Path, **changes: object) -> Settings:
 
 
 async def search(container: Container, question: str = QUESTION) -> Retrieval:
-    return await (await container.tenant("default")).retriever.search(question)
+    return await (await container.tenants.of("default")).retriever.search(question)
 
 
 async def until_sound(container: Container) -> Retrieval:
@@ -54,8 +55,8 @@ async def test_without_the_embedder_keywords_answer_from_the_first_start_on(
     async with open_container(settings) as container:
         reports = await container.ingestion.add("default", FILES)
         assert all(report.ready for report in reports)
-        await container.prepare()
-        assert container.ready.is_set()
+        await container.readiness.prepare()
+        assert container.readiness.ready.is_set()
         done = await container.chat.answer(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("embedding",)
         assert "保修三年" in done.answer.reply
@@ -74,7 +75,7 @@ async def test_without_the_reranker_the_fallback_answers_from_the_first_start_on
     )
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
-        await container.prepare()
+        await container.readiness.prepare()
         done = await container.chat.answer(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("rerank",)
         assert "保修三年" in done.answer.reply
