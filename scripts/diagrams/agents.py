@@ -9,7 +9,7 @@ from typing import get_type_hints
 from agents.base import Agent
 from agents.bids import Rank
 from agents.registry import AGENTS, Build
-from agents.routing.types import OFF_TOPIC, PRECEDENCE, Intent, Tier
+from agents.routing.types import OFF_TOPIC, PRECEDENCE, Tier
 from agents.types import Outcome
 from scripts.diagrams.svg import PAD, Box, Sheet, Span, width
 from scripts.diagrams.words import AgentWords
@@ -121,10 +121,11 @@ def _lined(sheet: Sheet, frame: Box, y: int, kind: str, labels: Mapping[str, str
 def _roster(sheet: Sheet, words: AgentWords, roster: Mapping[str, Build], y: int) -> int:
     """Intents on the left, in the order in which they are heard, and who answers them on the right."""
     sheet.arrow([(_SPINE, y), (_SPINE, y + _GAP)])
-    intents: dict[Intent, Box] = {}
+    intents: dict[str, Box] = {}
     y += _GAP
+    own = [intent for intent in roster if intent not in PRECEDENCE]
     for title, group in (
-        (words.on_topic, [intent for intent in PRECEDENCE if intent not in OFF_TOPIC]),
+        (words.on_topic, [*(intent for intent in PRECEDENCE if intent not in OFF_TOPIC), *own]),
         (words.off_topic, list(OFF_TOPIC)),
     ):
         frame = Box(_LEFT, y, 2 * (_SPINE - _LEFT), 34 + _ROW * len(group))
@@ -155,7 +156,7 @@ def _agents(sheet: Sheet, words: AgentWords, agents: Mapping[type[Agent], Box], 
     return end
 
 
-def _beside(intents: Mapping[Intent, Box], roster: Mapping[str, Build]) -> dict[type[Agent], Box]:
+def _beside(intents: Mapping[str, Box], roster: Mapping[str, Build]) -> dict[type[Agent], Box]:
     """Every agent at the height of what it answers, or as near below as the agent before it leaves room."""
     rows: dict[type[Agent], list[int]] = {}
     for intent, box in intents.items():

@@ -28,7 +28,7 @@ class AgentWords:
     ranks: Mapping[Rank, str]
     on_topic: str
     off_topic: str
-    intents: Mapping[Intent, str]
+    intents: Mapping[str, str]
     agents: Mapping[str, str]
     merge: tuple[str, str]
     ends: Mapping[str, str]

@@ -1,0 +1,58 @@
+"""Lists the modules that have no tests at their own path: `python scripts/mirror.py [PACKAGE...]`.
+
+The tests of `agents/llm/units.py` belong into `tests/agents/llm/test_units.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("knowledge", "agents", "app")
+TABLES = "tables.py"
+"""Has nothing to test that migrations do not."""
+
+
+def place(module: Path) -> Path:
+    """Where the tests of a module belong, both relative to the root."""
+    return Path("tests") / module.with_name(f"test_{module.name}")
+
+
+def without(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
+    """The modules that nothing mirrors, relative to the root."""
+    for package in packages:
+        for path in sorted(root.joinpath(package).rglob("*.py")):
+            module = path.relative_to(root)
+            if "migrations" not in module.parts and path.name not in ("__init__.py", "__main__.py", TABLES):
+                if not root.joinpath(place(module)).exists():
+                    yield module
+
+
+def strays(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
+    """Tests that are called like one module, and lie elsewhere."""
+    homes: dict[str, set[Path]] = {}
+    for package in packages:
+        for path in root.joinpath(package).rglob("*.py"):
+            homes.setdefault(f"test_{path.name}", set()).add(place(path.relative_to(root)))
+    for package in packages:
+        for path in sorted(root.joinpath("tests", package).rglob("test_*.py")):
+            known = homes.get(path.name, set())
+            if len(known) == 1 and path.relative_to(root) not in known:
+                yield path.relative_to(root)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("packages", nargs="*", default=PACKAGES, metavar="PACKAGE")
+    packages = parser.parse_args().packages
+    for module in without(packages):
+        print(module.as_posix())
+    for test in strays(packages):
+        print(f"{test.as_posix()} lies elsewhere than its module")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

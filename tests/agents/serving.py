@@ -1,0 +1,29 @@
+"""The way of a message through the shipped roster, by what its words are like."""
+
+from __future__ import annotations
+
+from agents.knowledge import KnowledgePolicy
+from agents.llm.extractive import ExtractiveGenerator
+from agents.profile import TenantProfile
+from agents.registry import AgentParts, Roster
+from agents.router import Router, RouterParts
+from agents.routing.anchors import shipped_anchors
+from agents.routing.head import Head, fit_head
+from agents.types import Answer, Question
+from knowledge.embeddings.hash import HashEmbedder
+from tests.agents.support import ANALYZER, FixedSearcher, finish
+
+_HEADS: list[Head] = []
+"""Fitted once a process, on all the examples there are."""
+
+
+async def served(text: str) -> tuple[tuple[str, ...], Answer]:
+    """Whose intents a message is, and the answer, where the knowledge base holds nothing."""
+    embedder = HashEmbedder()
+    if not _HEADS:
+        _HEADS.append(await fit_head(embedder, shipped_anchors()))
+    parts = AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), KnowledgePolicy(0.75, TenantProfile()))
+    roster, question = Roster.of(parts), Question(text, vector=await embedder.query(text))
+    route = await Router(RouterParts(_HEADS[0])).route(question)
+    decision = roster.decide(roster.evidence(question, route))
+    return decision.intents, await finish([event async for event in roster.run(question, decision.intents)])
