@@ -37,6 +37,8 @@ _HEARD: Mapping[Cause, str] = {
     Cause.COMPLAINT: "care_complaint",
 }
 """What is said first: it names the matter, and what the customer had better do now."""
+_INSTRUCTED = frozenset({Cause.SAFETY, Cause.FRAUD})
+"""Where that cannot wait for the person who is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,11 @@ class CareAgent:
         feeling = felt(question, self._policy.head)
         english = in_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
+        instructs = feeling.crisis
         if not feeling.crisis:
             meant = question.meant
             cause = cause_of(meant, endangered(question, self._policy))
+            instructs = cause in _INSTRUCTED
             offer, degraded = await self._offer(question, cause)
             hurt = cause is Cause.SAFETY and meant.injured  # and needs a doctor
             heard = say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)
@@ -101,6 +105,7 @@ class CareAgent:
             agent=self.name,
             handoff=requested(feeling, self._policy.threshold, HandoffReason.HIGH_STAKES),
             escalate_to_human=True,
+            instructs=instructs,
             degraded=degraded,
         )
         async for event in said(answer):

@@ -258,7 +258,8 @@ class Answer:
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
     a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
-    `decision` is why these agents answered, None where nobody was to choose.
+    `decision` is why these agents answered, None where nobody was to choose. `instructs`: the reply says by itself what
+    to do first, as of a danger.
     """
 
     reply: str
@@ -275,6 +276,7 @@ class Answer:
     decision: Decision | None = None
     escalate_to_human: bool = False
     stopped: bool = False
+    instructs: bool = False
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()

@@ -14,7 +14,7 @@ from agents.routing.types import Route
 from agents.types import Answer, Outcome, Usage
 
 STAGES = (
-    "guard", "history", "cache", "embed", "screen", "faq", "route", "understand", "vector", "bm25", "fuse", "rerank",
+    "guard", "history", "cache", "embed", "screen", "route", "understand", "vector", "bm25", "fuse", "rerank",
     "gate", "generate", "verify", "persist",
 )  # fmt: skip
 """In the order of a turn. A stage that a turn had no need of is not counted for it."""
@@ -24,9 +24,14 @@ WINDOW_SAMPLES = 2048
 BUCKETS_MS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 10_000.0)
 BUCKETS_SCORE = (-1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
 """Of the router's scores, which are about +1 where an intent holds and -1 where it does not."""
-REFUSALS = frozenset(
-    {Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.HIGH_STAKES, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT}
-)
+REFUSALS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT})
+
+
+def refuses(answer: Answer) -> bool:
+    """Whether the customer got nothing to go by; of a high-stakes turn, neither a source nor what to do first."""
+    if answer.outcome is Outcome.HIGH_STAKES:
+        return not (answer.sources or answer.instructs)
+    return answer.outcome in REFUSALS
 
 
 class Durations:
@@ -149,7 +154,7 @@ class Metrics:
         metrics = self.of(tenant)
         metrics.turns += 1
         metrics.cached += cached
-        metrics.refused += answer.outcome in REFUSALS
+        metrics.refused += refuses(answer)
         metrics.degraded += bool(answer.degraded)
         metrics.outcomes[answer.outcome.value] += 1
         metrics.total.add(total_ms)

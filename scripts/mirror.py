@@ -31,15 +31,18 @@ def without(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[P
 
 
 def strays(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
-    """Tests that are called like one module, and lie elsewhere."""
+    """Tests that are called like one module or folder, and lie elsewhere; those of a whole folder may lie in it."""
     homes: dict[str, set[Path]] = {}
     for package in packages:
         for path in root.joinpath(package).rglob("*.py"):
-            homes.setdefault(f"test_{path.name}", set()).add(place(path.relative_to(root)))
+            module = path.relative_to(root)
+            module = module.parent.with_suffix(".py") if path.name == "__init__.py" else module
+            homes.setdefault(f"test_{module.name}", set()).add(place(module))
     for package in packages:
         for path in sorted(root.joinpath("tests", package).rglob("test_*.py")):
             known = homes.get(path.name, set())
-            if len(known) == 1 and path.relative_to(root) not in known:
+            whole = path.name == f"test_{path.parent.name}.py"
+            if len(known) == 1 and path.relative_to(root) not in known and not whole:
                 yield path.relative_to(root)
 
 

@@ -173,6 +173,20 @@ async def test_the_matter_is_named_with_what_to_do_first_and_then_the_person(tex
 
 
 @pytest.mark.parametrize(
+    ("text", "instructs"),
+    [
+        ("洗衣机在冒烟", True),
+        ("有人冒充你们客服，让我转账", True),
+        ("我不想活了", True),
+        ("客服态度太差了", False),
+        (LEAVING, False),
+    ],
+)
+async def test_only_what_cannot_wait_for_a_person_is_an_instruction(text: str, instructs: bool) -> None:
+    assert (await cared(CarePolicy(), text)).instructs == instructs
+
+
+@pytest.mark.parametrize(
     ("change", "named"),
     [
         ({"when": {}}, "when"),

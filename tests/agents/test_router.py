@@ -9,7 +9,7 @@ from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
 from agents.routing.types import Band, Intent, Tier
 from agents.types import Question
-from tests.agents.routing import EMBEDDER, FixedEvidence, FixedResolver, routed, router
+from tests.agents.routers import EMBEDDER, FixedEvidence, FixedResolver, routed, router
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from app.chat.evidence import Team, evidence_of
 from knowledge.spelling import BaseSpeller
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import Candidate, Retrieval, Verdict
-from tests.agents.routing import EMBEDDER, router
+from tests.agents.routers import EMBEDDER, router
 from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
 
 BEFORE = Turn("退货怎么申请", "退货怎么申请", "在 App 里提交。")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.types import Answer, Outcome, Usage
+from agents.types import Answer, Outcome, Source, Usage
 from app.chat.hot_cache import CacheStats
 from app.http.statuses import Statuses
 from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, Durations, Metrics
@@ -54,6 +54,27 @@ def test_tenants_are_counted_apart() -> None:
     assert (a.turns, a.refused, a.degraded, a.cached, a.llm) == (1, 1, 1, 0, Usage(1, 2, 3))
     assert (b.turns, b.refused, b.degraded, b.cached, b.llm) == (1, 0, 0, 1, Usage())
     assert (a.stages["gate"].count, b.stages["gate"].count) == (1, 0)
+
+
+SOURCE = Source(1, "d", "退货说明", "", None, "退款 5 天到账。", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        (answer(), False),
+        (answer(Outcome.NO_EVIDENCE), True),
+        (answer(Outcome.OUT_OF_SCOPE), True),
+        (answer(Outcome.CLARIFY), False),
+        (answer(Outcome.HIGH_STAKES), True),
+        (answer(Outcome.HIGH_STAKES, sources=(SOURCE,)), False),
+        (answer(Outcome.HIGH_STAKES, instructs=True), False),
+    ],
+)
+def test_what_gives_the_customer_nothing_to_go_by_is_refused(given: Answer, refused: bool) -> None:
+    metrics = Metrics()
+    metrics.finished("a", given, cached=False, total_ms=1.0)
+    assert metrics.of("a").refused == refused
 
 
 def test_concurrency_and_failures() -> None:

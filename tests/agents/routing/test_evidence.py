@@ -9,7 +9,7 @@ from knowledge.index import Index
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, DocumentMeta, IndexChange, IndexedChunk
-from tests.agents.routing import EMBEDDER
+from tests.agents.routers import EMBEDDER
 
 UNRELATED = ("今天天气好吗", "播放一首歌", "你喜欢什么")
 

@@ -12,9 +12,9 @@ from agents.routing.head import fit_head
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
-from tests.agents.routing import ANCHORS, EMBEDDER, routed
+from tests.agents.routers import ANCHORS, EMBEDDER, routed
 
-QUESTIONS = Path(__file__).with_name("routing_questions.jsonl")
+QUESTIONS = Path(__file__).parents[1] / "routing_questions.jsonl"
 
 
 def test_every_intent_has_examples_and_hard_negatives_count_for_their_own() -> None:
