@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test acceptance test-vectors docs settings-docs api-docs diagram-docs
+.PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ format: install-dev ## 按统一格式改写代码
 
 test: lint ## 静态检查与全部测试
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随时跑
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(FAST)
 
 acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准）
 	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance

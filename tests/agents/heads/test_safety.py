@@ -25,7 +25,8 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder
 
 MESSAGES = [
-    json.loads(line) for line in Path(__file__).parents[1].joinpath("safety_messages.jsonl").read_text("utf-8").splitlines()
+    json.loads(line)
+    for line in Path(__file__).parents[1].joinpath("safety_messages.jsonl").read_text("utf-8").splitlines()
 ]
 
 
