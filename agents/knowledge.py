@@ -39,7 +39,6 @@ from agents.types import (
     Token,
     Usage,
 )
-from agents.understanding.asking import bare_name
 from agents.understanding.context import questions_before
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
@@ -251,7 +250,7 @@ class KnowledgeAgent:
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
         topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
-        if name := bare_name(question.standalone):
+        if name := question.understood.bare_name:
             topics = _titles(c for c in found if mentions(c.chunk, name)) or topics
         english = self._english(question)
         if topics:
