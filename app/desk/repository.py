@@ -16,7 +16,7 @@ from app.db.engine import insert_into
 from app.desk import repository_messages as desk_messages
 from app.desk.states import RULES, allowed
 from app.desk.tables import DeskEvent as EventTable
-from app.desk.tables import DeskSession as Table
+from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
 from app.errors import Conflict, NotFound
 from app.privacy import masked

@@ -15,7 +15,7 @@ from app.desk import repository_messages as desk_messages
 from app.desk.partners import Partners
 from app.desk.repository import Step
 from app.desk.states import silent
-from app.desk.tables import DeskSession as Table
+from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, State
 from app.request_ids import caused_by
 from app.types import SessionKey

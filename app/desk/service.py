@@ -18,7 +18,7 @@ from app.desk.repository import Step, Work
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event
 from app.limits.types import NOBODY as UNCOUNTED
-from app.limits.types import Sender
+from app.limits.types import Requester
 from app.types import SessionKey
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
@@ -57,7 +57,7 @@ class Desk:
         channel: str = "",
         skill: str = "",
         claim: Claim = NOBODY,
-        sender: Sender = UNCOUNTED,
+        sender: Requester = UNCOUNTED,
     ) -> DeskSession:
         """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so.
 

@@ -135,7 +135,7 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class Revisions:
     """The revision of a tenant's knowledge base, and the one that its index answers from."""
 
     revision: int
@@ -143,7 +143,7 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
+class IndexDelta:
     """What separates an index from SQL: chunks to add, ids to remove, the vocabulary's new end."""
 
     revision: int
