@@ -13,7 +13,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.documents.repository_job_rows import FileKey, drop, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
-from app.documents.types import AT_WORK, FileOutcome, FileReport, FileState, Incoming
+from app.documents.types import AT_WORK, INTERRUPTED, MAX_INTERRUPTIONS, FileOutcome, FileReport, FileState, Incoming
 from app.webhooks.events import emit
 from knowledge.types import FaqColumns
 
@@ -22,15 +22,7 @@ _LEASE = timedelta(seconds=30)
 """For how long a worker that says nothing is believed to be alive."""
 _ABANDONED = timedelta(hours=6)
 """An upload that was not accepted by then never will be."""
-MAX_INTERRUPTIONS = 3
-"""A file during which so many processes ended is not tried again: it may be what ends them."""
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
-INTERRUPTED = {
-    "status": 500,
-    "code": "ingestion_interrupted",
-    "message": f"处理这个文件时服务中断了 {MAX_INTERRUPTIONS} 次，已停止；请检查文件后重新上传",
-    "details": {},
-}
 
 
 class Lost(Exception):

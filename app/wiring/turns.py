@@ -12,7 +12,7 @@ from app.conversations.turn_log import TurnLog
 from app.conversations.types import NewTurn, NotKept
 from app.db import outbox
 from app.desk.repository import proved
-from app.desk.repository_turns import follow
+from app.desk.turns import follow
 from app.idempotency import repository as requests
 from app.types import SessionKey
 from app.webhooks import repository_messages

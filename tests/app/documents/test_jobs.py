@@ -13,9 +13,9 @@ from app.documents.repository_feed import IndexFeed
 from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobRepository, JobRow, Refused
 from app.documents.repository_knowledge import KnowledgeRepository
-from app.documents.repository_queue import MAX_INTERRUPTIONS, JobQueue, Lost, committed
+from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.tables import IngestionFile, IngestionOriginal
-from app.documents.types import FileOutcome, FileReport, FileState, Incoming, Labels
+from app.documents.types import MAX_INTERRUPTIONS, FileOutcome, FileReport, FileState, Incoming, Labels
 from tests.app.documents.builders import prepared
 
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
