@@ -16,6 +16,7 @@ LAYERS = ("knowledge", "agents", "app", "scripts")
 """Each imports only itself and those before it."""
 LEAVES = ("types", "errors", "state")
 """Values that everybody hands about, and nothing else."""
+UNDERSTANDING = "agents.understanding"
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
     "alembic": ("app/db/",),
@@ -95,15 +96,24 @@ def one_way(module: Module) -> Iterator[str]:
 
 
 def leaves(module: Module) -> Iterator[str]:
-    """LEAVES import no module of the project but each other, and those of what a message says, which a question holds;
+    """LEAVES import no module of the project but each other, and those of agents/ what understanding makes of a text;
     what annotations alone need is not loaded.
     """
     if PurePosixPath(module.path).stem not in LEAVES:
         return
     for name in sorted(module.loads):
         parts = name.split(".")
-        if parts[0] in LAYERS and len(parts) > 1 and not {*LEAVES, "understanding"} & set(parts):
+        beneath = module.layer == "agents" and name.startswith(UNDERSTANDING)
+        if parts[0] in LAYERS and len(parts) > 1 and not beneath and not set(LEAVES) & set(parts):
             yield f"a leaf imports {name}"
+
+
+def beneath_the_agents(module: Module) -> Iterator[str]:
+    """What understands a text knows nothing of who answers it."""
+    if module.name.startswith(UNDERSTANDING):
+        for name in sorted(module.loads):
+            if name.startswith("agents.") and not name.startswith(UNDERSTANDING):
+                yield f"imports {name}"
 
 
 def only_in(module: Module) -> Iterator[str]:
@@ -138,7 +148,7 @@ def not_too_long(module: Module) -> Iterator[str]:
         yield f"has {lines} lines"
 
 
-RULES: tuple[Rule, ...] = (one_way, leaves, only_in, environment, not_too_long)
+RULES: tuple[Rule, ...] = (one_way, leaves, beneath_the_agents, only_in, environment, not_too_long)
 
 
 def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:

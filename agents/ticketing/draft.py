@@ -11,15 +11,16 @@ from agents.types import Turn
 from agents.understanding.consent import Consent
 from agents.understanding.reading import read
 from agents.understanding.tickets import MAX_SUBJECT_CHARS, category_of, priority_of, subject_of
+from agents.wording.catalogue import say
 
 MAX_TURNS, MAX_TURN_CHARS = 2, 200
 MAX_DESCRIPTION_CHARS = 2000
 
 
-def drafted(text: str, history: Sequence[Turn], earlier: str) -> NewTicket | None:
+def drafted(text: str, history: Sequence[Turn], english: bool) -> NewTicket | None:
     """The ticket for a message in the light of what was said before, None where nobody can tell what it is about.
 
-    earlier: how what was said before is told, for `str.format`.
+    english: in which what was said before is told.
     """
     subject, said = subject_of(text), text.strip()
     before = [turn for turn in _since_the_last(history) if _tells(turn)][-MAX_TURNS:]
@@ -27,7 +28,7 @@ def drafted(text: str, history: Sequence[Turn], earlier: str) -> NewTicket | Non
         if not before:
             return None
         subject = subject_of(before[-1].standalone) or subject_of(before[-1].question)
-    lines = [earlier.format(_cut(turn.question)) for turn in before]
+    lines = [say("ticket_earlier", english, text=_cut(turn.question)) for turn in before]
     description = "\n".join([*lines, said])
     return NewTicket(subject, description[:MAX_DESCRIPTION_CHARS], category_of(description), priority_of(description))
 

@@ -269,4 +269,4 @@ async def test_times_are_told_in_the_companys_zone_wherever_the_server_stands(
         time.tzset()
     (kept,) = tickets.kept
     due = kept.ticket.resolve_by.astimezone(ZoneInfo(zone))
-    assert f"{due.month}月{due.day}日 {due:%H:%M}" in reply
+    assert f"{due.month} 月 {due.day} 日 {due:%H:%M}" in reply

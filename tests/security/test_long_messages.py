@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import date
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
@@ -17,7 +17,6 @@ from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed
 from agents.business.schema import load_schema
 from agents.business.strangers import asks_for_others, mentions
-from agents.care import cause_of
 from agents.excerpt import excerpt
 from agents.heads.safety import read_safety
 from agents.language import in_english
@@ -27,15 +26,9 @@ from agents.screening.features import features
 from agents.screening.views import views
 from agents.ticketing.draft import described
 from agents.types import Page, Question, Turn
-from agents.understanding.acts import act_of, names_person
-from agents.understanding.complexity import is_complex
-from agents.understanding.consent import decided
-from agents.understanding.entities import shipped_extractor
 from agents.understanding.facts import keeps_facts
-from agents.understanding.feeling import emotion
 from agents.understanding.followups import rewritten_by_rules, with_subject
-from agents.understanding.reading import read
-from agents.understanding.tickets import beside_request, own_tickets, wished
+from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
 from app.conversations.questions import normalised
 from app.privacy import masked, personal_data
@@ -89,12 +82,9 @@ def readers() -> dict[str, Reader]:
         "privacy": lambda text: (personal_data(text), masked(text)),
         "screening": lambda text: features(views(text)),
         "questions": normalised,
-        "tickets": lambda text: (own_tickets(text), wished(text), decided(text), described(text)),
-        "rules": lambda text: (act_of(text), names_person(text), beside_request(text)),
-        "entities": shipped_extractor().extract,
-        "emotion": lambda text: (emotion(text), cause_of(read(text))),
+        "tickets": described,
+        **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
         "safety": lambda text: read_safety(read(text), None, None),
-        "complexity": is_complex,
         "language": lambda text: in_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
         "facts": lambda text: keeps_facts(text, text + "？"),
@@ -106,6 +96,11 @@ def readers() -> dict[str, Reader]:
         "page": lambda text: (about_page(Question(text, page=page)), passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
+
+
+def _read(name: str, text: str) -> object:
+    """One thing that a Reading tells."""
+    return getattr(read(text), name)
 
 
 @cache
