@@ -42,7 +42,8 @@ FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
 """Places and registries that belong to a machine and not to the project."""
-WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.tenants", "app.jobs"}
+SAID = re.compile(r"[\u4e00-\u9fff]+")
+WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.jobs"}
 """Made of the whole product."""
 NAMED_PATHS = re.compile(r"(?<![\w./*-])(?:app|agents|knowledge|scripts|tests)/[a-z0-9_./-]*[a-z0-9_](?![\w*{<])")
 NAMED_MODULES = re.compile(r"`((?:app|agents|knowledge|scripts|tests)\.[a-z_]\w*(?:\.\w+)*)`")
