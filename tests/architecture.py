@@ -149,7 +149,29 @@ def not_too_long(module: Module) -> Iterator[str]:
         yield f"has {lines} lines"
 
 
-RULES: tuple[Rule, ...] = (one_way, leaves, beneath_the_agents, only_in, environment, not_too_long)
+def statements_alone(module: Module) -> Iterator[str]:
+    """Repositories of a feature hold SQL: what people are told stands elsewhere."""
+    if PurePosixPath(module.path).match("app/*/repository*.py"):
+        yield from (f"says {text}" for text in SAID.findall(module.source))
+
+
+def tables_alone(module: Module) -> Iterator[str]:
+    """Tables are built on db.base and know nothing else of the product."""
+    if PurePosixPath(module.path).match("app/*/tables.py") and module.path != "app/wiring/tables.py":
+        own = {name for name in module.imports if name.startswith("app.") and not f"{name}.".startswith("app.db.base.")}
+        yield from (f"imports {name}" for name in sorted(own))
+
+
+RULES: tuple[Rule, ...] = (
+    one_way,
+    leaves,
+    beneath_the_agents,
+    only_in,
+    environment,
+    not_too_long,
+    statements_alone,
+    tables_alone,
+)
 
 
 def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
