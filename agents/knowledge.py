@@ -39,6 +39,7 @@ from agents.types import (
     Token,
     Usage,
 )
+from agents.understanding.context import questions_before
 from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
@@ -192,10 +193,11 @@ class KnowledgeAgent:
         passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
-        context = "" if question.rewrite else "\n".join(question.state.context.questions[-QUESTIONS:])
+        before = questions_before(question)
+        context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
         return Request(
-            question.standalone,
+            question.rewrite or question.searched,
             fragments,
             retrieval.terms,
             retrieval.idf,
@@ -210,7 +212,7 @@ class KnowledgeAgent:
             computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
             vector=question.vector,
             told=question.told,
-            parts=asked_parts(question, retrieval, fragments, question.state.context.questions),
+            parts=asked_parts(question, retrieval, fragments, before),
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:

@@ -188,7 +188,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
-    entry, whose document is a list of many things.
+    entry, whose document is a list of many things. `line`: the headings within the fragment under which the quoted
+    sentences stand, empty where it has none: short sections share a fragment.
     """
 
     index: int
@@ -199,6 +200,12 @@ class Source:
     snippet: str
     score: float
     curated: bool = False
+    line: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the quoted sentences stand, as it is shown."""
+        return " > ".join(part for part in (self.heading, self.line) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from knowledge.types import Vector
 class Answering:
     """teams: gives the team of a tenant, with its knowledge base open.
 
-    `screening` learns from the same embedder; until it is there, the guard's rules screen alone.
+    screening: gives the one that learns from the same embedder; until it is there, the guard's rules screen alone.
     """
 
     def __init__(
@@ -40,10 +40,11 @@ class Answering:
         guard: Guard,
         teams: Callable[[str], Awaitable[Team]],
         metrics: Metrics,
+        screening: Callable[[], Screening | None] = lambda: None,
     ) -> None:
         self._embedder = embedder
         self._guard = guard
-        self.screening: Screening | None = None
+        self._screening = screening
         self._teams = teams
         self._metrics = metrics
 
@@ -60,17 +61,18 @@ class Answering:
         if not picked:
             question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
         parts = asyncio.create_task(self._parts(question), name="parts")
+        screening = self._screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
-            seen = self.screening.look(question.text) if self.screening else None
+            seen = screening.look(question.text) if screening else None
             corrected = await spelled(team.speller, question)
             question = replace(question, vector=await embedding, told=await told, spoken=await parts)
         finally:
             for task in (embedding, told, parts):
                 task.cancel()
-        account.lap("embed")
-        reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
-        account.lap("screen")
+        account.timed("embed")
+        reason = screening.check(question.text, question.vector, seen).reason if screening else None
+        account.timed("screen")
         if reason is not None:
             reply = await self._guard.reply(tenant, question, Rejected(reason))
             self._metrics.rejected(tenant, reason)

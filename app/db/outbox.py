@@ -11,14 +11,15 @@ from typing import Any
 from loguru import logger
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from app.db.base import now
 from app.db.engine import Database
-from app.db.models import OutboxEvent, now
+from app.db.tables import OutboxEvent
 
 MAX_BACKOFF = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PendingEvent:
     """Something to be done once. `payload` is JSON."""
 
     tenant: str
@@ -26,13 +27,13 @@ class Event:
     payload: dict[str, Any]
 
 
-Handler = Callable[[Connection, Sequence[Event]], None]
+Handler = Callable[[Connection, Sequence[PendingEvent]], None]
 """Does the work of events of one kind within the transaction given."""
 
 _ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindparam("event"))
 
 
-def add(connection: Connection, events: Sequence[Event]) -> None:
+def add(connection: Connection, events: Sequence[PendingEvent]) -> None:
     """Writes events in the caller's transaction, due at once."""
     if not events:
         return
@@ -99,7 +100,7 @@ class Outbox:
 @dataclass(frozen=True, slots=True)
 class _Due:
     key: dict[str, str]
-    event: Event
+    event: PendingEvent
     attempts: int
 
 
@@ -114,7 +115,7 @@ def _due(connection: Connection, limit: int) -> list[_Due]:
         .with_for_update(skip_locked=True)
     )
     return [
-        _Due({"tenant": tenant, "event": event}, Event(tenant, kind, payload), attempts)
+        _Due({"tenant": tenant, "event": event}, PendingEvent(tenant, kind, payload), attempts)
         for tenant, event, kind, payload, attempts in connection.execute(query)
     ]
 
@@ -123,3 +124,20 @@ def _postpone(connection: Connection, row: _Due) -> None:
     attempts = row.attempts + 1
     due: datetime = now() + min(timedelta(seconds=2 ** min(attempts, 12)), MAX_BACKOFF)
     connection.execute(update(OutboxEvent).where(_ROW).values(attempts=attempts, due_at=due), row.key)
+
+
+def pending(connection: Connection, tenant: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
+    """Id and payload of a tenant's events that were not settled yet; a worker that is at it is waited for."""
+    mine = (OutboxEvent.tenant_id == tenant) & (OutboxEvent.kind == kind)
+    query = select(OutboxEvent.id, OutboxEvent.payload).where(mine).order_by(OutboxEvent.id).with_for_update()
+    return [(key, payload) for key, payload in connection.execute(query)]
+
+
+def replace(connection: Connection, tenant: str, key: str, payload: dict[str, Any]) -> None:
+    """Gives an event that waits another payload."""
+    connection.execute(update(OutboxEvent).where(_ROW).values(payload=payload), {"tenant": tenant, "event": key})
+
+
+def drop(connection: Connection, tenant: str, key: str) -> None:
+    """Takes back an event that waits."""
+    connection.execute(delete(OutboxEvent).where(_ROW), {"tenant": tenant, "event": key})

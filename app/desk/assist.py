@@ -11,7 +11,7 @@ from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Question
 from agents.understanding.followups import rewritten_by_rules
 from app.conversations.rows import readable
-from app.db.conversations import TurnRow
+from app.conversations.types import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
 from agents.understanding.reading import read
-from app.db.conversations import TurnRow
+from app.conversations.types import TurnRow
 from app.privacy import masked
 
 TRIED = 6

@@ -8,20 +8,14 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Query, Request, Response
 
-from app.api.connection import while_connected
-from app.api.deps import AdminTenant, StaffTenant, Wiring, proof_from
-from app.api.failures import Responses, fails
-from app.api.fields import Offset
-from app.api.retries import digest_of_parts, given_key, once, retry_key
-from app.api.streams import CLIENT_LEFT
 from app.documents import jobs_api
 from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
-from app.documents.job_repository import FileRow, JobRow
 from app.documents.job_schemas import FileReportOut, JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, folder_path
 from app.documents.repository import DocumentRow, Filters
+from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.schemas import (
     ChunkOut,
     ChunkPage,
@@ -33,9 +27,14 @@ from app.documents.schemas import (
 )
 from app.documents.types import Filing
 from app.errors import BatchRejected, FileRejected, NotFound
+from app.http.deps import AdminTenant, StaffTenant, Wiring, proof_from
+from app.http.disconnects import CLIENT_LEFT, while_connected
+from app.http.failures import Responses, fails
+from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.idempotency.service import Attempt
-from app.idempotency.types import Reply
+from app.idempotency.header import digest_of_parts, given_key, once, retry_key
+from app.idempotency.service import RequestAttempt
+from app.idempotency.types import KeptResponse
 
 MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
@@ -115,16 +114,16 @@ async def upload_documents(
     async with multipart_form(request) as form:
         sent, own_key = upload_form(form), given_key(request)
 
-        async def work(_: Attempt | None) -> Reply:
+        async def work(_: RequestAttempt | None) -> KeptResponse:
             job_id = await wiring.document_jobs.submit(tenant, sent.incoming(wiring.settings.max_upload_bytes))
             job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
             if job is None:
                 await wiring.document_jobs.cancel(tenant, job_id)
-                return Reply(CLIENT_LEFT, b"")
+                return KeptResponse(CLIENT_LEFT, b"")
             if job.finished_at is not None:
                 _raise_if_nothing_was_taken(job)
             status = 202 if job.finished_at is None else 201
-            return Reply(status, JobDetail.of(job).model_dump_json().encode())
+            return KeptResponse(status, JobDetail.of(job).model_dump_json().encode())
 
         key = None
         if own_key:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from knowledge.errors import KnowledgeError
-from knowledge.types import FaqColumns, Notice
+from knowledge.types import Chunk, FaqColumns, Notice, TermIds
 
 
 class FileOutcome(StrEnum):
@@ -35,6 +35,14 @@ class FileState(StrEnum):
 AT_WORK = (FileState.PARSING, FileState.EMBEDDING)
 OPEN = (FileState.QUEUED, *AT_WORK, FileState.INDEXING)
 """States that a file does not stay in."""
+MAX_INTERRUPTIONS = 3
+"""A file during which so many processes ended is not tried again: it may be what ends them."""
+INTERRUPTED = {
+    "status": 500,
+    "code": "ingestion_interrupted",
+    "message": f"处理这个文件时服务中断了 {MAX_INTERRUPTIONS} 次，已停止；请检查文件后重新上传",
+    "details": {},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +140,21 @@ class FileReport:
     def name(self) -> str:
         """The file name alone."""
         return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The revision of a tenant's knowledge base, and the one that its index answers from."""
+
+    revision: int
+    indexed: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDelta:
+    """What separates an index from SQL: chunks to add, ids to remove, the vocabulary's new end."""
+
+    revision: int
+    added: tuple[tuple[Chunk, TermIds], ...]
+    removed: frozenset[str]
+    new_terms: tuple[str, ...]

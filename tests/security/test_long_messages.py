@@ -30,7 +30,7 @@ from agents.understanding.facts import keeps_facts
 from agents.understanding.followups import rewritten_by_rules, with_subject
 from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
-from app.chat.questions import normalised
+from app.conversations.questions import normalised
 from app.privacy import masked, personal_data
 from knowledge.overlay import passage
 from knowledge.spelling import Speller

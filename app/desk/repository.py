@@ -1,0 +1,108 @@
+"""Sessions at the human desk: read, and changed by compare-and-set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, Connection, Row, insert, select, tuple_, update
+
+from app.db.base import now
+from app.db.engine import insert_into
+from app.desk.tables import DeskEvent as EventTable
+from app.desk.tables import DeskSessionRow as Table
+from app.desk.types import DeskSession, State
+from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from app.desk.moves import Step
+
+COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
+_EMPTY: dict[str, Any] = {
+    "agent_id": "",
+    "user_id": "",
+    "caller": "",
+    "channel": "",
+    "reason": "",
+    "priority": 0,
+    "emotion": 0.0,
+    "skill": "",
+    "card": {},
+    "ticket": "",
+    "queued_at": None,
+    "assigned_at": None,
+    "resolved_at": None,
+    "fresh_at": None,
+}
+
+
+def session_of(row: Row[Any]) -> DeskSession:
+    """A row of `COLUMNS`."""
+    values = tuple(row)
+    return DeskSession(values[0], values[1], State(values[2]), *values[3:])
+
+
+def where(key: SessionKey) -> ColumnElement[bool]:
+    """The row of a session."""
+    return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
+
+
+def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession | None:
+    """The session as the desk knows it; None if it never was there. lock: until the transaction ends."""
+    query = select(*COLUMNS).where(where(key))
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    return session_of(row) if row else None
+
+
+def states(connection: Connection, keys: Collection[SessionKey]) -> Mapping[SessionKey, State]:
+    """Of those sessions that were with the desk; they are locked until the transaction ends."""
+    query = (
+        select(Table.tenant_id, Table.session_id, Table.state)
+        .where(tuple_(Table.tenant_id, Table.session_id).in_(sorted((key.tenant, key.session_id) for key in keys)))
+        .order_by(Table.tenant_id, Table.session_id)
+        .with_for_update()
+    )
+    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(query)}
+
+
+def enter(connection: Connection, key: SessionKey) -> None:
+    """Makes the row of a session that was never with the desk."""
+    moment = now()
+    opened = {"state": State.BOT.value, "version": 0, "messages": 0, "active_at": moment, "updated_at": moment}
+    row = insert_into(connection, Table).values(tenant_id=key.tenant, session_id=key.session_id, **(_EMPTY | opened))
+    connection.execute(row.on_conflict_do_nothing())
+
+
+def change(connection: Connection, before: DeskSession, values: Mapping[str, Any]) -> bool:
+    """Writes values where the session still stands as it was read, as its next version."""
+    unchanged = where(before.key) & (Table.version == before.version) & (Table.state == before.state.value)
+    new = {**values, "version": before.version + 1, "updated_at": now()}
+    return connection.execute(update(Table).where(unchanged).values(new)).rowcount == 1
+
+
+def set_ticket(connection: Connection, key: SessionKey, number: str) -> None:
+    """Notes the ticket that stands for a person; no transition."""
+    connection.execute(update(Table).where(where(key)).values(ticket=number))
+
+
+def record(connection: Connection, before: DeskSession, step: Step, target: State) -> None:
+    """Keeps that a transition was made."""
+    row = {
+        "tenant_id": step.key.tenant,
+        "session_id": step.key.session_id,
+        "version": before.version + 1,
+        "event": step.event.value,
+        "source": before.state.value,
+        "target": target.value,
+        "actor": step.actor.value,
+        "agent_id": step.agent_id,
+        "note": step.note,
+        "created_at": now(),
+    }
+    connection.execute(insert(EventTable).values(row))
+
+
+def proved(connection: Connection, key: SessionKey, caller: str) -> None:
+    """Staff see at once whom they talk to: the conversation turned out to be this member's."""
+    connection.execute(update(Table).where(where(key)).values(caller=caller, user_id=caller))

@@ -1,0 +1,131 @@
+"""The tables of the human desk."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.base import Base, tenant_key
+
+
+class DeskSessionRow(Base):
+    """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
+
+    `version` counts its transitions, `messages` numbers its messages; see `app.desk.types`.
+    """
+
+    __tablename__ = "desk_sessions"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    state: Mapped[str] = mapped_column(String(16))
+    version: Mapped[int]
+    messages: Mapped[int]
+    agent_id: Mapped[str] = mapped_column(String(64))
+    user_id: Mapped[str] = mapped_column(String(128))
+    caller: Mapped[str] = mapped_column(String(128))
+    channel: Mapped[str] = mapped_column(String(32))
+    reason: Mapped[str] = mapped_column(String(32))
+    priority: Mapped[int]
+    emotion: Mapped[float]
+    skill: Mapped[str] = mapped_column(String(64))
+    card: Mapped[dict[str, Any]]
+    ticket: Mapped[str] = mapped_column(String(32))
+    queued_at: Mapped[datetime | None]
+    assigned_at: Mapped[datetime | None]
+    resolved_at: Mapped[datetime | None]
+    fresh_at: Mapped[datetime | None]
+    active_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
+        ),
+        Index(None, "state"),
+        Index(None, "tenant_id", "state", "agent_id"),
+        Index(None, "tenant_id", "resolved_at"),
+    )
+
+
+class DeskMessageRow(Base):
+    """A message between customer and staff. `client_id` is the sender's own, so that one sent twice is kept once."""
+
+    __tablename__ = "desk_messages"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sender: Mapped[str] = mapped_column(String(16))
+    agent_id: Mapped[str] = mapped_column(String(64))
+    client_id: Mapped[str | None] = mapped_column(String(64))
+    content: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
+        ),
+        UniqueConstraint("tenant_id", "session_id", "sender", "client_id"),
+    )
+
+
+class DeskEvent(Base):
+    """One transition of a session; `version` is the one that it made."""
+
+    __tablename__ = "desk_events"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    event: Mapped[str] = mapped_column(String(32))
+    source: Mapped[str] = mapped_column(String(16))
+    target: Mapped[str] = mapped_column(String(16))
+    actor: Mapped[str] = mapped_column(String(16))
+    agent_id: Mapped[str] = mapped_column(String(64))
+    note: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
+        ),
+    )
+
+
+class DeskStaff(Base):
+    """A person who serves customers. No skills: takes anything; a capacity of 0 is none."""
+
+    __tablename__ = "desk_staff"
+
+    tenant_id: Mapped[str] = tenant_key()
+    agent_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    name: Mapped[str] = mapped_column(String(64))
+    skills: Mapped[list[str]]
+    capacity: Mapped[int]
+    last_seen: Mapped[datetime | None]
+
+
+class DeskSolution(Base):
+    """What a person answered, reviewed, for the knowledge base to take over; outlives the conversation."""
+
+    __tablename__ = "desk_solutions"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    session_id: Mapped[str] = mapped_column(String(64))
+    question_hash: Mapped[str] = mapped_column(String(64))
+    question: Mapped[str]
+    answer: Mapped[str]
+    agent_id: Mapped[str] = mapped_column(String(64))
+    state: Mapped[str] = mapped_column(String(16))
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "session_id", "question_hash"),
+        Index(None, "tenant_id", "created_at"),
+    )

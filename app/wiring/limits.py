@@ -1,0 +1,42 @@
+"""The limits of one process, out of its settings."""
+
+from __future__ import annotations
+
+import os
+
+from app.limits.attempts import Attempts
+from app.limits.service import LimitOptions, RateLimits
+from app.limits.slots import TurnSlots
+from app.limits.types import HOUR, Rate
+from app.limits.urgent import UrgentReplies
+from app.metrics import Metrics
+from app.settings import Settings
+
+
+def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> RateLimits:
+    """Rates, and places for a tenant, with one more for another one.
+
+    embeddings: how many questions are embedded at once. There are no more places, unless told: whoever has a place must
+    not wait for an embedding behind the others.
+    """
+    options = LimitOptions(
+        key=Rate(settings.rate_per_key),
+        server_key=Rate(settings.rate_per_server_key),
+        tenant=Rate(settings.rate_per_tenant),
+        address=Rate(settings.rate_per_address),
+        session=Rate(settings.rate_per_session),
+        handoffs=Rate(settings.handoffs_per_customer, HOUR),
+        handoffs_per_address=Rate(settings.handoffs_per_address, HOUR),
+        tickets=Rate(settings.tickets_per_customer, HOUR),
+        tickets_per_address=Rate(settings.tickets_per_address, HOUR),
+        turns_per_key=settings.turns_per_key,
+        turns_per_tenant=settings.turns_per_tenant,
+    )
+    own = settings.turn_slots or max(min(os.cpu_count() or 1, embeddings - 1), 1)
+    slots = TurnSlots(own + 1, settings.turn_wait)
+    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
+
+
+def open_attempts(settings: Settings, metrics: Metrics) -> Attempts:
+    """Wrong keys and tokens."""
+    return Attempts(Rate(settings.sign_in_failures), metrics.sign_in_refused)
