@@ -71,7 +71,7 @@ class Reading:
     @cached_property
     def reply(self) -> consent.Reply | None:
         """What it says to a proposal, if one was made; None where it is about something else."""
-        return consent.decided(self.text)
+        return consent.decided(self.text, self.act)
 
     @cached_property
     def asks_for(self) -> tuple[AnswerType, ...]:
