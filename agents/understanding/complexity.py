@@ -9,9 +9,16 @@ from knowledge.text import fold
 LONG_CHARS = 60
 """Customers who write more than this describe a case, not a question."""
 _SEVERAL = re.compile(r"[?？].+[?？]|以及|并且|同时|分别|另外|还有.+(?:吗|呢|什么|怎么|多少)")
-_COMPARISON = re.compile(r"区别|对比|比较|不同|哪个(?:更|好)|哪款(?:更|好)|还是|优缺点|\bvs\b|compare|difference")
+_COMPARISON = re.compile(
+    r"区别|差别|差异|不同|不一样|对比|比较|相比|哪个|哪款|哪种|怎么选|选哪|还是|谁更|优缺点|\bvs\b|difference|compare|better"
+)
 _CONDITION = re.compile(r"如果|假如|要是|万一|但是|不过|除非|的话|情况下|\bif\b")
 _REASON = re.compile(r"为什么|为何|原因|怎么回事|\bwhy\b")
+
+
+def compares(text: str) -> bool:
+    """Whether a folded text compares things."""
+    return _COMPARISON.search(text) is not None
 
 
 def is_complex(question: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
-from agents.understanding.reading import read
+from agents.understanding.reading import Reading, read
 from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Flight
@@ -184,22 +184,23 @@ class ChatService:
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
             return question, CacheResult(self._limits.urgent.run(question), cached=False)
-        if await self._first(message, text):
-            question = Question(text, page=message.page, caller=message.caller)
+        reading = read(text)
+        if await self._first(message, reading):
+            question = Question(text, page=message.page, caller=message.caller, reading=reading)
             served = await self._hot_cache.serve(
                 message.tenant, question, lambda: self._computing.run(message, question)
             )
             turn.account.timed("cache")
             return question, served
-        question = await self._history.question(message, text)
+        question = await self._history.question(message, reading)
         turn.account.timed("history")
         return question, CacheResult(Flight(self._computing.run(message, question)).follow(), cached=False)
 
-    async def _first(self, message: Message, text: str) -> bool:
+    async def _first(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
         data is not asked about.
         """
-        if message.history or message.page is not None or personal_data(text) or read(text).own_tickets:
+        if message.history or message.page is not None or personal_data(reading.text) or reading.own_tickets:
             return False
         return message.new_session or not await self._sessions.started(message)
 
