@@ -283,7 +283,6 @@ class Container:
                 self._care.policy(tenant, self._emotions, self._dangers),
                 tickets,
                 self._models.verifier(),
-                self._models.thorough(retriever),
             )
         )
         head = self.heads.of(tenant, profile.intent_examples)

@@ -44,7 +44,6 @@ READERS_ELSEWHERE = {
     "asking",
     "care",
     "chitchat",
-    "complexity",
     "emotion",
     "knowledge",
     "language",

@@ -18,7 +18,6 @@ from agents.business.sample.database import seed
 from agents.business.schema import load_schema
 from agents.business.strangers import asks_for_others, mentions
 from agents.care import cause_of
-from agents.complexity import is_complex
 from agents.emotion import emotion
 from agents.excerpt import excerpt
 from agents.language import in_english
@@ -93,7 +92,6 @@ def readers() -> dict[str, Reader]:
         "entities": shipped_extractor().extract,
         "emotion": lambda text: (emotion(text), cause_of(text)),
         "safety": lambda text: read_safety(text, None, None),
-        "complexity": is_complex,
         "language": lambda text: in_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
         "facts": lambda text: keeps_facts(text, text + "？"),
