@@ -34,7 +34,6 @@ from agents.types import (
     Question,
     Replace,
     Settled,
-    Source,
     Token,
     Usage,
 )
@@ -146,7 +145,7 @@ class KnowledgeAgent:
         """The answer after a second reading, by a model as long as the turn may ask one."""
         started = time.perf_counter()
         english = self._english(question)
-        review = Review(question.standalone, answer.reply, draft.fragments, english, answer.computed)
+        review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
         may_ask = draft.usage.calls < question.max_calls
         checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
@@ -156,9 +155,6 @@ class KnowledgeAgent:
             answer,
             reply=checked.reply,
             outcome=checked.outcome,
-            sources=tuple(
-                source for source in answer.sources if isinstance(source, Source) and source.index in checked.cited
-            ),
             escalate_to_human=checked.escalate_to_human,
             verified=checked.verified,
         )

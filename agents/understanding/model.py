@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.citations import without_marks
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.pages import subject_of
 from agents.prompting import fill, one_line
@@ -22,6 +21,7 @@ from agents.routing.types import OFF_TOPIC, Intent
 from agents.ticketing.decision import decides
 from agents.types import Question, Turn, Usage
 from agents.understanding.facts import safe_questions
+from agents.verification.marks import without_marks
 from knowledge.text import fold
 
 PART = "understanding"

@@ -175,6 +175,11 @@ class SupportChecker:
         self._asked = Statement(fold(question))
         self._computed = Statement(fold(computed))
 
+    @property
+    def fragments(self) -> frozenset[int]:
+        """The numbers of the chunks."""
+        return frozenset(self._chunks)
+
     @cached_property
     def _evidence(self) -> dict[int, _Evidence]:
         """Made at the first check: by then the first tokens are on their way."""
