@@ -16,10 +16,10 @@ from app.settings import Settings
 from knowledge import text
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.registry import EmbedderOptions
-from knowledge.gate import Gate
+from knowledge.gate import EvidenceGate
 from knowledge.rerankers.registry import RerankerOptions
-from knowledge.retriever import RetrievalOptions
 from knowledge.sandbox.pool import SandboxOptions
+from knowledge.scoring import RetrievalOptions
 from knowledge.text import Analyzer
 
 
@@ -32,7 +32,7 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         vector_weight=settings.rrf_vector_weight,
         keyword_weight=settings.rrf_keyword_weight,
         rerank_top_k=settings.rerank_top_k,
-        gate=Gate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
+        gate=EvidenceGate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
     )
 
 

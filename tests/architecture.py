@@ -159,6 +159,18 @@ def cycles(modules: Mapping[str, Module]) -> Iterator[str]:
         yield " -> ".join(error.args[1])
 
 
+def package_cycles(modules: Mapping[str, Module]) -> Iterator[str]:
+    """The rooms of a layer, which are its packages and the modules beside them, are loaded in one order."""
+    rooms: dict[str, set[str]] = {}
+    for name, module in modules.items():
+        loaded = {_room(other) for other in module.loads if other in modules}
+        rooms.setdefault(_room(name), set()).update(loaded - {_room(name)})
+    try:
+        TopologicalSorter(rooms).prepare()
+    except CycleError as error:
+        yield " -> ".join(error.args[1])
+
+
 def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
     """The median module fits on a few screens."""
     lines = median(len(module.source.splitlines()) for module in modules.values() if module.source)
@@ -169,6 +181,10 @@ def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
 def foreign_words(text: str) -> list[str]:
     """Absolute paths of one machine and hosts of registries."""
     return [match.group() for match in FOREIGN_WORDS.finditer(text)]
+
+
+def _room(name: str) -> str:
+    return ".".join(name.split(".")[:2])
 
 
 def _writes(node: ast.AST) -> TypeGuard[ast.Attribute | ast.Subscript]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from tests.architecture import (
     cycles,
     foreign_words,
     median_length,
+    package_cycles,
     sibling_imports,
 )
 
@@ -87,6 +89,19 @@ def test_no_provider_knows_its_siblings() -> None:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     assert list(cycles(MODULES)) == []
+
+
+def test_no_package_of_the_engine_imports_itself_by_way_of_others() -> None:
+    assert list(package_cycles(_layer("knowledge"))) == []
+
+
+def test_the_names_of_the_engines_classes_stand_once() -> None:
+    homes: dict[str, list[str]] = {}
+    for module in MODULES.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.layer)
+    assert [name for name, layers in homes.items() if "knowledge" in layers and len(layers) > 1] == []
 
 
 def test_no_further_module_of_the_agents_reads_texts_with_patterns() -> None:
@@ -200,6 +215,17 @@ def test_words_of_one_machine_are_found(text: str) -> None:
 @pytest.mark.parametrize("text", ["docs/home/plan", "https://example.com/home/page", "the /api/v1/chat route"])
 def test_words_of_the_project_are_not(text: str) -> None:
     assert not foreign_words(text)
+
+
+def test_packages_that_import_each_other_are_found() -> None:
+    sources = {"a/one": "from knowledge.x import b", "x": "import knowledge.a.two", "a/two": ""}
+    made = [Module(f"knowledge/{name}.py", source) for name, source in sources.items()]
+    found = list(package_cycles({module.name: module for module in made}))
+    assert len(found) == 1 and "knowledge.a -> knowledge.x" in found[0]
+
+
+def _layer(name: str) -> Mapping[str, Module]:
+    return {dotted: module for dotted, module in MODULES.items() if module.layer == name}
 
 
 def _modules(*sources: tuple[str, str]) -> Mapping[str, Module]:

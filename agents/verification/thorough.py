@@ -21,7 +21,7 @@ from agents.types import Question, Usage
 from agents.understanding.facts import keeps_facts
 from agents.verification.critique import labelled
 from knowledge.text import clean
-from knowledge.types import Candidate, Filter, Retrieval, Verdict
+from knowledge.types import Candidate, Filter, GateVerdict, Retrieval
 
 MAX_REWRITE_CHARS = 120
 MAX_PASSAGE_CHARS = 240
@@ -122,7 +122,7 @@ class ThoroughSearch:
             candidates = tuple(
                 candidate
                 for candidate in retrieval.candidates
-                if candidate.verdict is not Verdict.PASS or candidate.chunk.id in helpful
+                if candidate.verdict is not GateVerdict.PASS or candidate.chunk.id in helpful
             )
             attempt = replace(attempt, retrieval=replace(retrieval, candidates=candidates))
         return replace(attempt, usage=attempt.usage + usage, degraded=attempt.degraded + degraded)

@@ -29,7 +29,7 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.ingest import Ingestor
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.sandbox.pool import Sandbox
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
@@ -96,7 +96,7 @@ async def open_knowledge(
         await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)
-        sandbox = Sandbox(Limits(max_bytes=settings.max_upload_bytes), sandbox_options(settings))
+        sandbox = Sandbox(ParsingLimits(max_bytes=settings.max_upload_bytes), sandbox_options(settings))
         stack.push_async_callback(sandbox.close)
         ingestor = Ingestor(embedder, analyzer, chunk_options(settings), sandbox)
         indexer = None

@@ -21,7 +21,7 @@ from app.documents.job_repository import JobRepository
 from app.documents.jobs import DocumentJobs
 from app.documents.runner import JobRunner
 from app.http.body import BodyMiddleware
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
 from tests.app.knowledge_base import KnowledgeBase, knowledge_base
@@ -52,7 +52,7 @@ def index() -> SlowIndex:
 
 @pytest.fixture
 async def base(tmp_path: Path, index: SlowIndex) -> AsyncIterator[KnowledgeBase]:
-    limits = Limits(max_bytes=MAX_UPLOAD)
+    limits = ParsingLimits(max_bytes=MAX_UPLOAD)
     async with knowledge_base(tmp_path, open_index=lambda _: index, wait_seconds=2, limits=limits) as base:
         yield base
 
