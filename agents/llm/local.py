@@ -179,7 +179,7 @@ class LocalModel:
         if not tokenizer.chat_template:
             raise ValueError(f"{self._folder} 没有对话模板（chat_template），请换成 Instruct 模型")
         on_cuda = torch.cuda.is_available()
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             self._folder, local_files_only=True, dtype="auto" if on_cuda else torch.float32
         )
         end = model.generation_config.eos_token_id

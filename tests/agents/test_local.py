@@ -102,7 +102,7 @@ async def test_it_writes_by_its_template_token_by_token(instruct_folder: Path, o
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(instruct_folder)
-    prompt = tokenizer.apply_chat_template(MESSAGES, add_generation_prompt=True, tokenize=False)
+    prompt = str(tokenizer.apply_chat_template(MESSAGES, add_generation_prompt=True, tokenize=False))
     assert prompt.endswith("退款多久到账<|im_end|>\n<|im_start|>assistant\n")
     assert usage == Usage(1, len(tokenizer.encode(prompt)), len(pieces) + 1)  # the last one ends the reply
 
