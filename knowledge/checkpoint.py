@@ -60,14 +60,19 @@ class Checkpoint:
                 raise FileNotFoundError(f"没有模型文件夹 {self.model}")
         return self._identity
 
+    def file(self, name: str) -> Path | None:
+        """One of its files, in the folder or in the hub's cache; None where it is not there."""
+        path = Path(self.model) / name
+        if path.is_file():
+            return path
+        return _cached(self.model, name) if _HUB_NAME.fullmatch(self.model) else None
+
     def hidden_size(self) -> int | None:
-        """Width of the model by its config.json, in the folder or in the hub's cache; None where none can be read."""
-        path = Path(self.model) / "config.json"
-        if not path.is_file() and _HUB_NAME.fullmatch(self.model):
-            path = _cached(self.model, "config.json") or path
+        """Width of the model by its config.json; None where none can be read."""
+        path = self.file("config.json")
         try:
-            size = json.loads(path.read_text("utf-8")).get("hidden_size")
-        except (OSError, ValueError):  # not there, or half copied: loading will say so
+            size = json.loads(path.read_text("utf-8")).get("hidden_size") if path else None
+        except (OSError, ValueError):  # half copied: loading will say so
             return None
         return size if isinstance(size, int) else None
 

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import mimetypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from knowledge.chunking import ChunkOptions
@@ -108,7 +108,8 @@ class Ingestor:
 
         columns: see `DocumentReader`. embed: False leaves the embeddings to whoever updates the index.
         """
-        found = await self._reader.read(tenant, name, content, self._options, columns)
+        options = replace(self._options, tokenizer=self._embedder.tokenizer_file)
+        found = await self._reader.read(tenant, name, content, options, columns)
         document = DocumentMeta(identity.document_id, name, found.title, identity.category, identity.tags)
         chunks = found.labelled(document, identity.version_id)
         tokens = await self.tokenise(chunks)

