@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from agents.complexity import is_complex
 from agents.llm.base import Generator, Piece, Request
+from agents.understanding.complexity import is_complex
 
 
 class TieredGenerator:

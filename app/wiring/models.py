@@ -1,0 +1,124 @@
+"""The language models of one process, and what is built on them. Without a key everything works without them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from agents.answering.meaning import Meaning
+from agents.llm.base import Generator
+from agents.llm.chat import ChatModel, ModelOptions
+from agents.llm.fallback import FallbackGenerator
+from agents.llm.registry import get_generator, get_model
+from agents.llm.tiered import TieredGenerator
+from agents.model_reading import ModelUnderstanding
+from agents.profile import TenantProfile
+from agents.recall import Searcher
+from agents.verification.critique import Critic
+from agents.verification.thorough import ThoroughSearch
+from agents.verifier import Verifier, VerifierPolicy
+from app.retrieval import generator_options
+from app.settings import Settings
+from knowledge.text import Analyzer
+
+
+class LanguageModels:
+    """`main` writes answers that have to be put together, `small` plain ones; it reads messages and replies.
+
+    At another endpoint each also stands in for the other. A turn costs three requests at most: one to understand the
+    question, then one for the answer and one to read it again, or two attempts at the answer.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        key = settings.llm_api_key.get_secret_value()
+        local = settings.llm_provider == "local"
+        small_key = settings.small_llm_api_key.get_secret_value() or ("" if local else key)
+        small_url = settings.small_llm_base_url or settings.llm_base_url
+        small_name = settings.small_llm_model or settings.llm_model
+        self.main: ChatModel | None = None
+        self.small: ChatModel | None = None
+        if local:
+            self._elsewhere = self._two = bool(small_key)
+            self.main = self.small = self._model("local", settings.llm_local_model)
+        else:
+            self._elsewhere = bool(key) and small_url != settings.llm_base_url
+            self._two = (small_url, small_name) != (settings.llm_base_url, settings.llm_model)
+            retries = 0 if self._elsewhere else settings.llm_retries
+            if key:
+                self.main = self._model("openai", settings.llm_model, settings.llm_base_url, key, retries)
+        if small_key:
+            self.small = self._model("openai", small_name, small_url, small_key)
+
+    @property
+    def present(self) -> bool:
+        """Whether anything is sent to a model at all."""
+        return self.main is not None or self.small is not None
+
+    def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
+        """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
+        quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile, meaning=meaning))
+        if self.main is None:
+            return quotes
+
+        def writer(model: ChatModel) -> Generator:
+            return get_generator("model", generator_options(self._settings, analyzer, profile, model))
+
+        main = writer(self.main)
+        if self.small is None or not self._two:
+            return FallbackGenerator([main, quotes])
+        small = writer(self.small)
+        if self._elsewhere:
+            return TieredGenerator(FallbackGenerator([small, main, quotes]), FallbackGenerator([main, small, quotes]))
+        return TieredGenerator(FallbackGenerator([small, quotes]), FallbackGenerator([main, quotes]))
+
+    def understanding(self) -> ModelUnderstanding | None:
+        """Reads messages in their conversation; None where no model does."""
+        if not self._settings.rewrite_enabled or self.small is None:
+            return None
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout)
+
+    def verifier(self) -> Verifier | None:
+        """Reads once more what a model wrote; None where no model writes."""
+        if self.small is None:
+            return None
+        settings = self._settings
+        critic = Critic(self.small, settings.verify_timeout, settings.max_chunk_chars)
+        policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
+        return Verifier(critic if settings.verify_enabled else None, policy)
+
+    def thorough(self, searcher: Searcher) -> ThoroughSearch | None:
+        """Tries again where one search finds nothing; None in the default profile and without a model."""
+        settings = self._settings
+        if self.small is None or settings.llm_profile != "thorough":
+            return None
+        return ThoroughSearch(
+            searcher,
+            self.small,
+            max_iterations=settings.max_iterations,
+            seconds=settings.verify_timeout,
+            max_chunk_chars=settings.max_chunk_chars,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Closes the connections, or lets a local model go."""
+        for model in {id(model): model for model in (self.main, self.small) if model is not None}.values():
+            await model.close()
+
+    def _model(self, provider: str, name: str, base_url: str = "", api_key: str = "", retries: int = 0) -> ChatModel:
+        settings = self._settings
+        return get_model(
+            provider,
+            ModelOptions(
+                name,
+                base_url,
+                api_key,
+                silence=settings.llm_first_token_timeout,
+                total=settings.llm_timeout,
+                retries=retries,
+                max_tokens=settings.llm_max_tokens,
+                queue=settings.llm_local_queue,
+            ),
+        )
