@@ -152,8 +152,8 @@ class UsageOut(BaseModel):
 @router.get("/metrics", response_model=MetricsOut)
 async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
     """Durations, concurrency, rates and language models."""
-    hit_rate, recalls = wiring.hot_cache.stats(tenant).hit_rate, wiring.base.recalls.get(tenant, {})
-    return MetricsOut.of(wiring.metrics.of(tenant), hit_rate, recalls)
+    hit_rate = wiring.hot_cache.stats(tenant).hit_rate
+    return MetricsOut.of(wiring.metrics.of(tenant), hit_rate, wiring.base.recalls.get(tenant, {}))
 
 
 @router.get("/cache/stats", response_model=CacheStatsOut, responses=fails(409))

@@ -12,7 +12,7 @@ import pytest
 
 from app.main import create_app
 from app.settings import Settings
-from tests.app.test_chat import chat, events
+from tests.app.chat.test_chat import chat, events
 from tests.instruct_model import write_instruct
 
 SAID = "路由器整机保修三年。"
