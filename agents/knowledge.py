@@ -41,7 +41,7 @@ from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
-from knowledge.types import Candidate, Retrieval, Verdict
+from knowledge.types import Candidate, GateVerdict, Retrieval
 
 MAX_TOPICS = 3
 RULING = 3
@@ -105,7 +105,7 @@ class KnowledgeAgent:
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
         answer = self._about_another(question, retrieval)
-        if answer is None and retrieval.verdict is Verdict.PASS:
+        if answer is None and retrieval.verdict is GateVerdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event
             return
@@ -197,7 +197,7 @@ class KnowledgeAgent:
         """Asks whether another model's answer is wanted, where only that was found: it is not told unasked. Of several
         questions each is looked at by itself.
         """
-        found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is Verdict.CLARIFY)
+        found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY)
         if retrieval.parts or not found or any(candidate.chunk.in_view for candidate in found):
             return None
         other = other_subject(question, found)
@@ -218,7 +218,7 @@ class KnowledgeAgent:
         is asked whether they mean the page that they look at.
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
-        topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
+        topics = _topics(c for c in found if c.verdict is not GateVerdict.REFUSE)
         if name := question.understood.bare_name:
             topics = _titles(c for c in found if mentions(c.chunk, name)) or topics
         english = self._english(question)

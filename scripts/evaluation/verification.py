@@ -11,8 +11,8 @@ from agents.verification.marks import without_marks
 from agents.verification.reply import judge
 from agents.verification.support import Support, SupportChecker
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, share
-from knowledge.evaluation.runner import Result
-from knowledge.types import Candidate, Chunk, DocumentMeta, Verdict
+from knowledge.evaluation.runner import QuestionResult
+from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
 from scripts.evaluation.corruptions import KINDS, Pool, corrupt, reword
 
 SEED = 20240607
@@ -41,7 +41,7 @@ def counterfactual_report(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def corruption_report(results: Sequence[Result], texts: Sequence[str], seed: int = SEED) -> dict[str, Any]:
+def corruption_report(results: Sequence[QuestionResult], texts: Sequence[str], seed: int = SEED) -> dict[str, Any]:
     """results: of questions, of which those that were answered count; texts: all documents, from which wrong names and
     foreign sentences are taken.
 
@@ -80,9 +80,9 @@ def corruption_report(results: Sequence[Result], texts: Sequence[str], seed: int
     }
 
 
-def _given(result: Result) -> list[Candidate]:
+def _given(result: QuestionResult) -> list[Candidate]:
     """What the answer was written from."""
-    return [c for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is Verdict.PASS]
+    return [c for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is GateVerdict.PASS]
 
 
 def _chunk(number: int, text: str) -> Chunk:

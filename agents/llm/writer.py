@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 
 from agents.llm.base import PAGE, Piece, Request, Spent
-from agents.llm.model import ChatMessage, ChatModel, Cut
+from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.llm.quotable import safe_text
 from agents.llm.units import quotable_sentences
 from agents.profile import TenantProfile
@@ -24,10 +24,10 @@ MAX_HISTORY_CHARS = 300
 """Of each earlier question and reply: enough to know what was talked about."""
 
 
-class OpenAIGenerator:
+class ModelGenerator:
     """Streams what the model writes as it comes, citations checked; unsupported sentences are taken back at the end."""
 
-    name = "openai"
+    name = "model"
 
     def __init__(self, model: ChatModel, profile: TenantProfile, max_sources: int, max_chunk_chars: int) -> None:
         """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt."""
