@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from agents.emotion import CALM, Emotion
+from agents.heads.safety import Safety
 from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
-from agents.understanding.safety import Safety
+from agents.understanding.feeling import CALM, Emotion
 from knowledge.types import Retrieval, Verdict
 
 DANGER = 0.85

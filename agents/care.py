@@ -5,55 +5,28 @@ Nothing is promised but what an offer says; whoever speaks of ending their life 
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from agents.base import said
 from agents.bids import SURE, Bid, Rank, TurnEvidence
-from agents.emotion import Emotion, emotion
-from agents.emotion_head import EmotionHead
 from agents.errors import BusinessUnavailable
+from agents.heads.feeling import EmotionHead
+from agents.heads.safety import ENDANGERED, Safety, SafetyHead, read_safety
 from agents.language import in_english
-from agents.offers import Cause, MemberFacts, Offers
+from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Answer, AnswerEvent, HandoffReason, HandoffRequest, Outcome, Question
-from agents.understanding.safety import ENDANGERED, Danger, Safety, SafetyHead, read_safety
+from agents.understanding.causes import Cause
+from agents.understanding.feeling import Emotion
+from agents.understanding.reading import Reading, read
+from agents.understanding.safety import Danger
 from agents.wording.catalogue import say
-from knowledge.text import fold
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
-_INJURY = re.compile(
-    r"受伤|烫伤|烧伤|划伤|摔伤|流血|中毒|拉肚子|腹泻|呕吐|过敏|住院|医院|异物|虫子|injur|hospital|poison|allerg"
-)
-_CAUSES: tuple[tuple[Cause, re.Pattern[str]], ...] = (
-    (
-        Cause.PRIVACY,
-        re.compile(
-            r"(?:信息|隐私|资料|号码?|电话|地址|身份证|照片)[^,，。]{0,8}(?:泄[露漏]|外泄|倒?卖给|被卖|卖了)"
-            r"|泄[露漏](?:了)?[^,，。]{0,8}(?:信息|隐私|资料|号|电话|地址|身份证)"
-            r"|(?:data|information|number|address) (?:was |has been |were )?(?:leak|breach)"
-            r"|leak(?:ed|ing)?[^.]{0,12}(?:data|information|number|address)"
-        ),
-    ),
-    (
-        Cause.BILLING,
-        re.compile(
-            r"(?:多|重复|乱|误|错|连|被|自动|莫名|偷偷|擅自|私自)[^,，。]{0,6}(?:扣|收|刷)|[就还又]扣了?|扣费|扣款|扣钱|盗刷|偷刷|账单|乱收费|多收|不认这笔|没(?:有)?买过|(?:不是|非)我?本人|冒用"
-            r"|overcharg|charged (?:me )?(?:twice|again)|double charge|billing|unauthori[sz]ed"
-        ),
-    ),
-    (
-        Cause.CANCELLATION,
-        re.compile(
-            r"注销|销户|退订|解约|解除合同|退会|退(?:掉)?会员|取消(?:我的|全部|所有|自动)?(?:会员|套餐|服务|续费|订阅|账号|账户|合同)|不(?:再)?续(?:费|约|订)|关闭账|换(?:别家|一家|其他家)|停止服务|再也不(?:用|来|买)|不用了|走人|删掉"
-            r"|(?:cancel|close|terminate|delete)[^.]{0,16}(?:account|membership|subscription|service|plan|everything)|unsubscribe"
-        ),
-    ),
-)
 _OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
 _HEARD: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
@@ -115,9 +88,11 @@ class CareAgent:
         english = in_english(question, self._profile)
         parts, degraded = [say("care_crisis", english)], tuple[str, ...]()
         if not feeling.crisis:
-            cause = cause_of(question.resolved, endangered(question, self._policy))
+            meant = question.meant
+            cause = cause_of(meant, endangered(question, self._policy))
             offer, degraded = await self._offer(question, cause)
-            heard = say(_matter(cause, question.standalone), english, seed=question.text)
+            hurt = cause is Cause.SAFETY and meant.injured  # and needs a doctor
+            heard = say("care_injury" if hurt else _HEARD[cause], english, seed=question.text)
             parts = [heard, *([offer] if offer else []), say("care_person", english)]
         answer = Answer(
             reply="\n".join(parts),
@@ -144,13 +119,14 @@ class CareAgent:
 
 
 def outcry(question: Question) -> Emotion:
-    """The emotion of the customer's own words, in the light of what was said before."""
-    return emotion(question.text, [turn.question for turn in question.history])
+    """The emotion of the customer's own words, which weigh more when they are said again and again."""
+    reading = question.reading
+    return reading.feeling.again(sum(read(turn.question).folded == reading.folded for turn in question.history))
 
 
-def felt(question: Question, head: EmotionHead | None, words: Emotion | None = None) -> Emotion:
-    """That of what they mean as well. words: their outcry, where it was read already."""
-    feeling = words or outcry(question)
+def felt(question: Question, head: EmotionHead | None) -> Emotion:
+    """That of what they mean as well."""
+    feeling = outcry(question)
     if head is None or question.vector is None:
         return feeling
     return feeling.heard(head.chance(question.vector))
@@ -172,24 +148,19 @@ def requested(feeling: Emotion, threshold: float, reason: HandoffReason) -> Hand
 
 def endangered(question: Question, policy: CarePolicy) -> Safety | None:
     """The danger that the customer's own words tell of, by their meaning where there is a vector and a head."""
-    found = read_safety(question.text, question.vector, policy.safety_head)
+    return _in_danger(read_safety(question.reading, question.vector, policy.safety_head))
+
+
+def told_danger(reading: Reading) -> Safety | None:
+    """The danger that words alone tell of."""
+    return _in_danger(read_safety(reading, None, None))
+
+
+def _in_danger(found: Safety | None) -> Safety | None:
     return found if found is not None and found.chance >= ENDANGERED else None
 
 
-def told_danger(text: str) -> Safety | None:
-    """The danger that words alone tell of."""
-    return endangered(Question(text), CarePolicy())
-
-
-def cause_of(text: str, danger: Safety | None = None) -> Cause:
+def cause_of(reading: Reading, danger: Safety | None = None) -> Cause:
     """What it is about: the danger that was read, else by its words; a complaint where nothing else is said."""
-    danger = danger or told_danger(text)
-    if danger is not None:
-        return _OF_DANGER[danger.kind]
-    words = fold(text)
-    return next((cause for cause, pattern in _CAUSES if pattern.search(words)), Cause.COMPLAINT)
-
-
-def _matter(cause: Cause, text: str) -> str:
-    """The key of what is said first: whoever is hurt needs a doctor, whoever stands by a fire has to leave."""
-    return "care_injury" if cause is Cause.SAFETY and _INJURY.search(fold(text)) else _HEARD[cause]
+    danger = danger or told_danger(reading)
+    return _OF_DANGER[danger.kind] if danger is not None else reading.cause

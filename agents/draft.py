@@ -8,6 +8,7 @@ from agents.answering.curated import curated_answer
 from agents.answering.deadlines import computed
 from agents.llm.base import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.quotable import safe_text
+from agents.llm.units import lines_above, passage_of
 from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say
@@ -163,10 +164,10 @@ class Draft:
         return [number for number in self._quotes if number != PAGE].index(fragment) + 1
 
     def _sources(self) -> tuple[Source, ...]:
-        sources = (self._source(number, "\n".join(quotes)) for number, quotes in self._quotes.items())
+        sources = (self._source(number, quotes) for number, quotes in self._quotes.items())
         return tuple(sorted(sources, key=lambda source: source.index))
 
-    def _source(self, fragment: int, snippet: str) -> Source:
+    def _source(self, fragment: int, quotes: Sequence[str]) -> Source:
         candidate = self._request.candidate(fragment)
         chunk = candidate.chunk
         return Source(
@@ -175,9 +176,10 @@ class Draft:
             title=chunk.document.title if safe_text(chunk.document.title) else "",
             heading=_heading(chunk),
             page=chunk.page,
-            snippet=snippet,
+            snippet="\n".join(quotes),
             score=candidate.probability,
-            curated=candidate.chunk.question is not None,
+            curated=chunk.question is not None,
+            line="" if chunk.question is not None else " / ".join(lines_above(passage_of(fragment, chunk), quotes)),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
@@ -11,7 +10,7 @@ from datetime import date
 from itertools import islice
 
 from agents.answering.deadlines import computed
-from agents.asking import bare_name
+from agents.answering.subjects import mentions, other_subject
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.language import in_english
@@ -37,7 +36,7 @@ from agents.types import (
     Token,
     Usage,
 )
-from agents.understanding.subjects import other_subject
+from agents.understanding.asking import bare_name
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
@@ -220,7 +219,7 @@ class KnowledgeAgent:
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
         topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
         if name := bare_name(question.standalone):
-            topics = _titles(c for c in found if _mentions(c, name)) or topics
+            topics = _titles(c for c in found if mentions(c.chunk, name)) or topics
         english = self._english(question)
         if topics:
             reply = _clarifying(topics, english, question.text)
@@ -284,11 +283,6 @@ def _topics(candidates: Iterable[Candidate]) -> tuple[str, ...]:
 def _titles(candidates: Iterable[Candidate]) -> tuple[str, ...]:
     titles = dict.fromkeys(candidate.chunk.document.title for candidate in candidates)
     return tuple(title for title in titles if safe_text(title))[:MAX_TOPICS]
-
-
-def _mentions(candidate: Candidate, name: str) -> bool:
-    whole = rf"(?<![a-z0-9]){re.escape(fold(name))}(?![a-z0-9])"
-    return re.search(whole, fold(candidate.chunk.indexed_text)) is not None
 
 
 def _clarifying(topics: tuple[str, ...], english: bool, seed: str) -> str:

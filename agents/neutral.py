@@ -112,8 +112,9 @@ async def neutral_events(events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[
 def _source(source: Source | RowSource) -> Source | RowSource:
     if isinstance(source, RowSource):
         return replace(source, fields={name: neutral(value) for name, value in source.fields.items()})
-    title, heading, snippet = map(neutral, (source.title, source.heading, source.snippet))
-    return replace(source, title=title, heading=heading, snippet=snippet)
+    shown = (source.title, source.heading, source.line, source.snippet)
+    title, heading, line, snippet = map(neutral, shown)
+    return replace(source, title=title, heading=heading, line=line, snippet=snippet)
 
 
 def _shown(text: str, place: int, final: bool) -> tuple[str, int] | None:

@@ -6,28 +6,17 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 import yaml
 
+from agents.understanding.causes import Cause
 from knowledge.errors import InvalidConfiguration
 
 SHIPPED = Path(__file__).with_name("offers.yaml")
 _DAYS_A_MONTH = 30.44
 _BOUNDS = frozenset({"min", "max", "months_min", "months_max", "days_min", "days_max"})
-
-
-class Cause(StrEnum):
-    """What a customer of high stakes is about."""
-
-    CANCELLATION = "cancellation"
-    BILLING = "billing"
-    SAFETY = "safety"
-    FRAUD = "fraud"
-    PRIVACY = "privacy"
-    COMPLAINT = "complaint"
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,9 +118,8 @@ class Roster:
 
     def evidence(self, question: Question, route: Route) -> TurnEvidence:
         """What the agents bid on."""
-        words = outcry(question)
-        feeling = felt(question, self._care.head, words)
-        danger, told = endangered(question, self._care), told_danger(question.text) is not None
+        feeling, words = felt(question, self._care.head), outcry(question)
+        danger, told = endangered(question, self._care), told_danger(question.reading) is not None
         return TurnEvidence(question, route, feeling, words.score, danger, told, self._care.threshold)
 
     def agents(self, intents: Sequence[str]) -> tuple[Agent, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,18 +10,31 @@ from typing import Protocol
 
 from agents.errors import BusinessUnavailable
 from agents.routing.decision import Decision, Thresholds, decide, weigh
-from agents.routing.entities import EntityExtractor, Mentions, shipped_extractor
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import Head
-from agents.routing.rules import explicit, names_person, ticket_asked
-from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Entity, Intent, Route, Tier, Trace
-from agents.ticketing.decision import decides
+from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
+from agents.ticketing.proposals import decides
 from agents.types import Question
+from agents.understanding.acts import SMALL_TALK, Act
+from agents.understanding.asking import asks
+from agents.understanding.entities import Entity, Mentions, shipped_extractor
 
 MAX_RESOLVED = 16
 """Entities of one message that are looked up in the business database."""
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-"""Embedders put the languages apart: an English question is far from everything in a Chinese base."""
+SUGGESTED = {
+    "ticket_number": Intent.TICKET,
+    "phone": Intent.BUSINESS_QUERY,
+    "order_number": Intent.BUSINESS_QUERY,
+    "error_code": Intent.KNOWLEDGE_QA,
+    "product_model": Intent.KNOWLEDGE_QA,
+}
+"""What a message wants that names nothing but one of these, and what it speaks for in others."""
+_WORDED = {
+    Act.NOISE: Intent.NONSENSE,
+    Act.ASKS_PERSON: Intent.HUMAN_REQUEST,
+    Act.ASKS_TICKET: Intent.TICKET,
+    **dict.fromkeys(SMALL_TALK, Intent.CHITCHAT),
+}
 
 
 class BusinessResolver(Protocol):
@@ -55,7 +67,6 @@ class RouterParts:
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
     sure: Sure | None = None
-    extractor: EntityExtractor = field(default_factory=shipped_extractor)
     thresholds: Thresholds = field(default_factory=Thresholds)
 
 
@@ -69,20 +80,22 @@ class Router:
         """At least one intent, with all that decided. Outages are named in `degraded`, never raised."""
         if decides(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
-        text = question.resolved
-        mentions = self._parts.extractor.extract(text, question.slots)
-        if (intent := explicit(question.text)) and not (intent is Intent.NONSENSE and mentions.certain):
+        reading, meant = question.reading, question.meant
+        mentions = meant.mentions.beside(shipped_extractor().named(question.slots))
+        if (intent := _WORDED.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolved(mentions, question.caller)
-        understood = self._parts.sure(text, member=bool(question.caller)) if self._parts.sure else frozenset[Intent]()
+        understands, member = self._parts.sure, bool(question.caller)
+        understood = understands(meant.text, member=member) if understands else frozenset[Intent]()
         sure = understood | ({Intent.BUSINESS_QUERY} if known else set())
-        suggested = self._suggested(entities)
+        suggested = frozenset(SUGGESTED[entity.kind] for entity in entities if entity.kind in SUGGESTED)
         if mentions.alone and suggested:
             intents = _ordered(suggested | sure)
             return Route(intents, Trace(Tier.ENTITIES, Band.HIGH, _verdict(intents), entities), degraded)
         if self._parts.head is None:
-            if wanted := ticket_asked(question.text):
-                intents = _ordered(wanted | sure)
+            if (beside := reading.beside_request) is not None:
+                looked_up = {Intent.KNOWLEDGE_QA} if any(map(asks, beside)) else set()
+                intents = _ordered({Intent.TICKET} | looked_up | sure)
                 return Route(intents, Trace(Tier.RULES, Band.HIGH, _verdict(intents), entities), degraded)
             asked = sure if understood else {*sure, Intent.KNOWLEDGE_QA}
             intents = _ordered({*suggested, *asked})
@@ -102,14 +115,12 @@ class Router:
         sure: frozenset[Intent],
     ) -> Route:
         thresholds = self._parts.thresholds
-        text = question.rewrite or question.follow_up or question.searched
-        vector = question.vector
-        forced = sure | ({Intent.HUMAN_REQUEST} if names_person(text) else set())
-        evidence = self._parts.evidence
+        meant, vector, evidence = question.meant, question.vector, self._parts.evidence
+        forced = sure | ({Intent.HUMAN_REQUEST} if meant.names_person else set())
         closeness = None
-        if evidence and vector is not None and _CHINESE.search(text):
+        if evidence and vector is not None and meant.has_chinese:  # embedders put the languages apart
             closeness = await evidence.closeness(vector)
-        scores = weigh(head.scores(text, vector), closeness, suggested)
+        scores = weigh(head.scores(meant.normal, vector), closeness, suggested)
         decision = decide(scores, forced, thresholds)
         if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
@@ -128,7 +139,7 @@ class Router:
 
     async def _resolved(self, mentions: Mentions, caller: str) -> tuple[tuple[Entity, ...], bool, tuple[str, ...]]:
         """All entities that count, whether the business database knows one, and what was out of order."""
-        kinds, resolver = self._parts.extractor.kinds, self._parts.resolver
+        kinds, resolver = shipped_extractor().kinds, self._parts.resolver
         asked = [entity for entity in (*mentions.certain, *mentions.candidates) if kinds[entity.kind].resolve]
         if resolver is None or not asked:
             return mentions.certain, False, ()
@@ -138,10 +149,6 @@ class Router:
             return mentions.certain, False, ("business",)
         confirmed = tuple(entity for entity in mentions.candidates if entity in known)
         return (*mentions.certain, *confirmed), bool(known), ()
-
-    def _suggested(self, entities: Sequence[Entity]) -> frozenset[Intent]:
-        kinds = self._parts.extractor.kinds
-        return frozenset(intent for entity in entities if (intent := kinds[entity.kind].suggests))
 
 
 def named(route: Route, intents: Collection[Intent]) -> Route:

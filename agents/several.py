@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agents.answering.subjects import foreign, names
 from agents.llm.base import PAGE, Part
 from agents.types import Question
-from agents.understanding.subjects import foreign, names
 from knowledge.continuity import QUESTIONS
 from knowledge.types import Candidate, Retrieval
 

@@ -10,15 +10,14 @@ from agents.base import said
 from agents.bids import SURE, SURE_CLAIM, Bid, Rank, TurnEvidence
 from agents.language import in_english
 from agents.profile import TenantProfile
-from agents.routing.rules import ticket_asked
 from agents.routing.types import Intent
-from agents.ticketing.decision import CREATE, DESCRIBE, WITHDRAW, Decision, Reply, decides
 from agents.ticketing.draft import described, drafted
+from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, decides
 from agents.ticketing.replies import TicketReplies
-from agents.ticketing.types import DONE, Category, CustomerTicket, NewTicket, Owner, Priority, Tickets, TicketState
-from agents.ticketing.vocabulary import CHINESE, ENGLISH
-from agents.ticketing.wording import Wish, ticket_number, wished
+from agents.ticketing.types import DONE, CustomerTicket, NewTicket, Owner, Tickets, TicketState
 from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
+from agents.understanding.consent import Consent, Reply
+from agents.understanding.tickets import Category, Priority, Wish
 
 PROPOSAL_SECONDS = 3600.0
 """How long a proposal waits; a 好的 of the next day means something else."""
@@ -37,8 +36,7 @@ class TicketAgent:
     ) -> None:
         self._tickets = tickets
         self._profile = profile or TenantProfile()
-        zone = ZoneInfo(self._profile.timezone)
-        self._chinese, self._english = TicketReplies(CHINESE, zone), TicketReplies(ENGLISH, zone)
+        self._zone = ZoneInfo(self._profile.timezone)
         self._clock = clock
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
@@ -49,7 +47,7 @@ class TicketAgent:
             return Bid(Intent.TICKET, SURE, "asks for one, or answers a proposal", Rank.CLAIMS)
         if turn.urgent or turn.wants(Intent.HUMAN_REQUEST):
             return None
-        if Intent.TICKET in ticket_asked(turn.question.text):
+        if turn.question.reading.beside_request is not None:
             return Bid(Intent.TICKET, SURE, "asks for one", Rank.CLAIMS)
         claim = turn.claim(Intent.TICKET)
         if turn.documented or (turn.answerable and claim < SURE_CLAIM):  # who asks how is told how
@@ -65,37 +63,36 @@ class TicketAgent:
         reply = decides(question, self._clock())
         if reply is not None and question.proposal is not None:
             return await self._decided(question, question.proposal, reply)
-        wish = wished(question.text)
+        wish = question.reading.wish
         if wish is Wish.CREATE:
-            words = self._replies(question).words
-            draft = drafted(question.text, question.history, words.earlier)
+            replies = self._replies(question)
+            draft = drafted(question.text, question.history, replies.english)
             if draft is None:
-                return self._said(question, words.ask_details, DESCRIBE, {})
+                return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
             return await self._propose(question, draft)
-        found = await self._tickets.mine(_owner(question), ticket_number(question.text))
+        found = await self._tickets.mine(_owner(question), question.reading.ticket_number)
         if wish is Wish.LOOK_UP:
             return self._listed(question, found)
         return await self._about(question, wish, found)
 
     async def _decided(self, question: Question, proposal: Proposal, reply: Reply) -> Answer:
         replies = self._replies(question)
-        words = replies.words
-        if reply.decision is Decision.CANCEL:
-            return self._said(question, words.kept if proposal.action == WITHDRAW else words.dropped)
+        if reply.consent is Consent.CANCEL:
+            return self._said(question, replies.say("ticket_kept" if proposal.action == WITHDRAW else "ticket_dropped"))
         if proposal.action == WITHDRAW:
             ticket = await self._tickets.close(_owner(question), proposal.fields["number"])
-            return self._said(question, replies.withdrawn(ticket) if ticket else words.not_found)
+            return self._said(question, replies.withdrawn(ticket) if ticket else replies.say("ticket_not_found"))
         if proposal.action == DESCRIBE:
-            told = reply.text if reply.decision is Decision.SUPPLEMENT else ""
+            told = reply.text if reply.consent is Consent.SUPPLEMENT else ""
             if not told:
-                return self._said(question, words.ask_details, DESCRIBE, {})
+                return self._said(question, replies.say("ticket_ask_details"), DESCRIBE, {})
             return await self._propose(question, described(told))
         draft = _with(_draft(proposal), reply.text)
-        if reply.decision is Decision.SUPPLEMENT:
+        if reply.consent is Consent.SUPPLEMENT:
             return self._proposal(question, draft)
         opened = await self._tickets.open(_owner(question), draft)
         if opened is None:  # it may be confirmed once more, later
-            return self._said(question, words.too_many, CREATE, dict(proposal.fields))
+            return self._said(question, replies.say("ticket_too_many"), CREATE, dict(proposal.fields))
         ticket, new = opened
         return self._said(question, replies.created(ticket) if new else replies.existing(ticket))
 
@@ -122,7 +119,7 @@ class TicketAgent:
 
     async def _about(self, question: Question, wish: Wish, found: Sequence[CustomerTicket]) -> Answer:
         """Of tickets that are there: the one that is named, or the only one that is not done."""
-        meant = found if ticket_number(question.text) else [ticket for ticket in found if ticket.state not in DONE]
+        meant = found if question.reading.ticket_number else [ticket for ticket in found if ticket.state not in DONE]
         replies = self._replies(question)
         if not meant:
             return self._listed(question, found)
@@ -136,30 +133,31 @@ class TicketAgent:
         owner, number = _owner(question), ticket.number
         if wish is Wish.URGE:
             changed = await self._tickets.urge(owner, number)
-            return self._said(question, replies.pressed(changed) if changed else replies.words.not_found)
+            return self._said(question, replies.pressed(changed) if changed else replies.say("ticket_not_found"))
         changed = await self._tickets.add(owner, number, question.text)
-        return self._said(question, replies.added(changed) if changed else replies.words.not_found)
+        return self._said(question, replies.added(changed) if changed else replies.say("ticket_not_found"))
 
     def _listed(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
         """How the tickets stand, or that there are none."""
         replies = self._replies(question)
         if found:
             return self._said(question, replies.listed(found))
-        words = replies.words
-        return self._said(question, words.not_found if ticket_number(question.text) else words.none_yet)
+        return self._said(
+            question, replies.say("ticket_not_found" if question.reading.ticket_number else "ticket_none_yet")
+        )
 
     def _replies(self, question: Question) -> TicketReplies:
-        return self._english if in_english(question, self._profile) else self._chinese
+        return TicketReplies(in_english(question, self._profile), self._zone)
 
     def _said(self, question: Question, reply: str, action: str = "", fields: dict[str, str] | None = None) -> Answer:
-        words = self._replies(question).words
+        said = self._replies(question).say
         proposal = Proposal(action, fields or {}, self._clock() + PROPOSAL_SECONDS) if action else None
         return Answer(
             reply=reply,
             outcome=Outcome.ANSWERED,
             intent="ticket",
             agent=self.name,
-            suggestions=(words.yes, words.no) if action in (CREATE, WITHDRAW) else (),
+            suggestions=(said("ticket_yes"), said("ticket_no")) if action in (CREATE, WITHDRAW) else (),
             proposal=proposal,
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from agents.understanding.reading import Reading, read
 from agents.understanding.state import NOTHING_SAID, DialogueState
 from knowledge.types import Retrieval, Vector
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # the router's own vocabulary builds on this one
     from agents.decision import Decision
     from agents.routing.types import Route
 
+NOTHING_READ = read("")
 MAX_CALLS = 3
 """Requests to models of one turn, to understand it, to answer and to read the answer again; repeated after a failure,
 one may cost more.
@@ -115,7 +117,7 @@ class Question:
     `rewrite` is the message as it is understood by itself, by what it picks, without a typo, or by a model; `parts` are
     the questions of it, where a model reads several, `spoken` those that its structure shows, where no model read it;
     `follow_up` is what rules make of it; `history` is oldest first, and `summary` says what was talked about before it;
-    `normal` is `text` in one spelling, see `understanding.normalise`; `vector` is the embedding of `searched`, made
+    `reading` is what `text` says; `vector` is the embedding of `searched`, made
     once a turn for all that need it, None while the embedder is out of reach; `told` that of the message behind what
     was talked about, None where nothing was.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
@@ -145,12 +147,16 @@ class Question:
     slots: tuple[tuple[str, str], ...] = ()
     language: str = ""
     max_calls: int = MAX_CALLS
-    normal: str = ""
+    reading: Reading = NOTHING_READ
+
+    def __post_init__(self) -> None:
+        if self.reading.text != self.text:
+            object.__setattr__(self, "reading", read(self.text))
 
     @property
     def searched(self) -> str:
         """What is embedded, searched and routed; `text` is what is shown and kept."""
-        return self.normal or self.text
+        return self.reading.normal
 
     @property
     def several(self) -> tuple[str, ...]:
@@ -168,11 +174,17 @@ class Question:
         """
         return self.rewrite or self.follow_up or self.text
 
+    @property
+    def meant(self) -> Reading:
+        """The reading of `resolved`."""
+        return self.reading if self.resolved == self.text else read(self.resolved)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A fragment that the reply cites as `[index]`; `score` is its calibrated probability in [0, 1]. curated: of a FAQ
-    entry, whose document is a list of many things.
+    entry, whose document is a list of many things. `line`: the headings within the fragment under which the quoted
+    sentences stand, empty where it has none: short sections share a fragment.
     """
 
     index: int
@@ -183,6 +195,12 @@ class Source:
     snippet: str
     score: float
     curated: bool = False
+    line: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the quoted sentences stand, as it is shown."""
+        return " > ".join(part for part in (self.heading, self.line) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from fastapi import FastAPI
 
 from app.auth.principal import require_safe_binding
 from app.chat.stream import DRAIN_SECONDS
-from app.container import Container
-from app.db.keys import has_valid_key
 from app.http.docs import documented
 from app.http.server import server_config
+from app.keys.repository import has_valid_key
 from app.logging import configure_logging
 from app.main import create_app
 from app.private import keep_private
 from app.settings import load_settings
+from app.wiring.container import Container
 from knowledge.errors import InvalidConfiguration
 
 GRACE_SECONDS = int(DRAIN_SECONDS) + 5
@@ -44,7 +44,7 @@ class Server(uvicorn.Server):
             self._greeting = asyncio.create_task(self._greet())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._container.draining.set()
+        self._container.readiness.draining.set()
         if self._greeting is not None:
             self._greeting.cancel()
         await super().shutdown(sockets)
@@ -57,10 +57,10 @@ class Server(uvicorn.Server):
     async def _greet(self) -> None:
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        await self._container.serving.wait()
+        await self._container.readiness.serving.wait()
         if indexing := self._container.base.indexing:
             print(f"正在为知识库的 {indexing.total} 个片段计算向量，其间只凭关键词回答：{address}", flush=True)
-        await self._container.ready.wait()
+        await self._container.readiness.ready.wait()
         _spare_the_collector()
         docs = f"，接口文档 {address}/docs" if await documented(self._container) else ""
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}{docs}）")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from app.db.labelling import LabelRepository
-from app.knowledge_ops.search import Searches
+from app.documents.repository_labels import LabelRepository
 from app.retention.service import Retention
+from app.search.service import Searches
 
 CALIBRATION_MINUTES = 5
 RETENTION_HOURS = 24

@@ -1,48 +1,57 @@
-"""The HTTP application."""
+"""The product as a process: what starts and stops, in which order, and the HTTP application over it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from app.api import (
-    chat,
-    conversations,
-    desk,
-    desk_help,
-    desk_socket,
-    gaps,
-    handoff,
-    handoff_socket,
-    health,
-    openai,
-    performance,
-    profile,
-    prometheus,
-    search,
-    sessions,
-    stopping,
-    tickets,
-    webhooks,
-)
-from app.api.direct import include_directly
-from app.api.error_handlers import install_error_handlers
-from app.container import open_container
+from app.chat import api as chat
+from app.chat import openai
+from app.chat import socket as handoff_socket
+from app.chat import stopping_api as stopping
+from app.conversations import api as sessions
+from app.db.lock import DataDirLock
+from app.desk import api as desk
+from app.desk import handoff_api as handoff
+from app.desk import help_api as desk_help
+from app.desk import socket as desk_socket
 from app.documents import api as documents
 from app.documents import jobs_api as document_jobs
+from app.gaps import api as gaps
+from app.health import api as health
 from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
 from app.http.cors import CorsMiddleware
+from app.http.direct import include_directly
+from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
+from app.jobs import start_jobs
 from app.openapi.document import document
+from app.performance import api as performance
+from app.performance import prometheus_api as prometheus
+from app.profiles import api as profile
+from app.retention.service import Retention
+from app.search import api as search
+from app.search.calibration_set import load_calibration_set
+from app.search.service import Searches
 from app.settings import Settings, split_list
+from app.tickets import api as tickets
+from app.transcripts import api as conversations
+from app.webhooks import api as webhooks
+from app.wiring.business import open_business
+from app.wiring.container import Container, build
+from app.wiring.erasure import forget
+from app.wiring.knowledge import open_knowledge
+from app.wiring.models import LanguageModels
+from app.wiring.webhooks import open_webhooks
+from knowledge.errors import InvalidConfiguration
 
 TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
@@ -54,14 +63,59 @@ RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAF
 """What is served besides the chat."""
 
 
+@asynccontextmanager
+async def open_container(settings: Settings) -> AsyncIterator[Container]:
+    """Takes the lock on DATA_DIR and opens everything; closes in reverse order. Raises InvalidConfiguration,
+    IndexMismatch.
+    """
+    labelled = load_calibration_set(settings.calibration_set) if settings.calibration_set else ()
+    lock = DataDirLock(settings.data_dir)
+    if not lock.try_acquire():
+        raise InvalidConfiguration(
+            f"DATA_DIR={settings.data_dir} 正被另一个进程使用：请先停止它，或为这个进程换一个 DATA_DIR"
+        )
+    async with AsyncExitStack() as stack:
+        stack.callback(lock.release)
+        searches = Searches(settings, labelled)
+        followers = [searches.follow]
+
+        def moved(tenant: str, revision: int) -> None:
+            for follow in followers:
+                follow(tenant, revision)
+
+        base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
+        stack.push_async_callback(searches.close)
+        retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
+        stack.callback(start_jobs(searches, retention, base.labels).shutdown, wait=False)
+        models = await stack.enter_async_context(LanguageModels(settings))
+        webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
+        business = await stack.enter_async_context(open_business(settings, models.main))
+        container = build(settings, base, searches, models, webhooks, business)
+        followers.append(container.learning.sentences.follow)
+        for part in (
+            container.learning,
+            container.outbox,
+            container.turn_log,
+            container.retries,
+            container.desk,
+            container.document_runner,
+        ):
+            stack.push_async_callback(part.close)
+        await container.desk.start()
+        container.outbox.start()
+        container.document_runner.start(container.readiness.ready)
+        yield container
+
+
 def create_app(settings: Settings) -> FastAPI:
-    """The application; `app.state.container` is there while it runs."""
+    """The application; its `state.container` is there while it runs."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_container(settings) as container:
             app.state.container = container
-            behind = [asyncio.create_task(work(), name=work.__name__) for work in (container.prepare, container.learn)]
+            readiness = container.readiness
+            behind = [asyncio.create_task(work) for work in (readiness.prepare(), container.learning.learn(readiness))]
             try:
                 yield
             finally:

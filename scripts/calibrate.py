@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tqdm import tqdm
 
 from agents.understanding.normalise import normalised
-from app.db.embedding_cache import SqliteEmbeddingCache
-from app.knowledge_ops.assembly import embeddings_path
+from app.embeddings.local import SqliteEmbeddingCache
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings, load_settings
+from app.wiring.knowledge import embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import KnowledgeError, MissingDependency
 from knowledge.evaluation.cutoffs import Cutoff, Probabilities, Recommendation, cutoffs, recommend

@@ -18,18 +18,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import httpx
 
 from agents.types import Evidence, Replace, Routed, Token
-from app.api.search import SearchResponse
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.service import ChatService
 from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
-from app.container import open_container
-from app.conversations.types import Proof
 from app.errors import describe
 from app.ids import new_id
 from app.logging import configure_logging
+from app.main import open_container
 from app.private import keep_private
+from app.search.api import SearchResponse
 from app.settings import load_settings
+from app.types import Proof
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 
 SESSION_TOKEN = "X-Session-Token"
@@ -72,8 +72,8 @@ async def _local(options: argparse.Namespace) -> int:
     settings = load_settings()
     keep_private(settings.data_dir)
     async with open_container(settings) as container:
-        await container.prepare()
-        await container.learn()  # else rules alone would route what is asked here
+        await container.readiness.prepare()
+        await container.learning.learn(container.readiness)  # else rules alone would route what is asked here
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
             message = Message(DEFAULT_TENANT, session, text, trace_id=new_id(), proof=Proof(trusted=True))

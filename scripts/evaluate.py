@@ -24,9 +24,7 @@ from agents.types import Done, Question
 from agents.understanding.normalise import normalised
 from app.chat.answering import spelled
 from app.chat.guard import Guard
-from app.db.embedding_cache import SqliteEmbeddingCache
-from app.knowledge_ops.assembly import embeddings_path
-from app.llm import LanguageModels
+from app.embeddings.local import SqliteEmbeddingCache
 from app.logging import configure_logging
 from app.retrieval import (
     chunk_options,
@@ -37,6 +35,8 @@ from app.retrieval import (
     retrieval_options,
 )
 from app.settings import Settings, load_settings
+from app.wiring.knowledge import embeddings_path
+from app.wiring.models import LanguageModels
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
@@ -161,7 +161,7 @@ class Evaluation:
 
         async def answer(text: str, vector: Vector, where: Filter) -> Reply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
-            question = Question(text, vector=vector, normal=normalised(text))
+            question = Question(text, vector=vector)
             question = replace(question, rewrite=await spelled(retriever.speller, question))
             async for event in agent.run(question):
                 if isinstance(event, Done):

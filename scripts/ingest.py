@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
+from app.documents.files import FoundFile, SamePath, Skipped, find_files
+from app.documents.progress import IngestionBar
 from app.documents.types import FileOutcome, FileReport
-from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
-from app.knowledge_ops.files import FoundFile, SamePath, Skipped, find_files
-from app.knowledge_ops.progress import IngestionBar
 from app.private import keep_private
 from app.settings import Settings, load_settings
+from app.wiring.knowledge import KnowledgeBase, open_knowledge
 from knowledge.errors import KnowledgeError
 from knowledge.parsing.registry import PARSERS
 from knowledge.types import FaqColumns

@@ -13,12 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.auth.keys import digest_of, new_key
 from app.auth.origins import origin
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
-from app.db.keys import KeyRepository, KeyRow
 from app.db.migrate import upgrade
+from app.keys.repository import KeyRepository, KeyRow
+from app.keys.service import digest_of, new_key
 from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration

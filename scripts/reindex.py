@@ -17,9 +17,9 @@ from tqdm import tqdm
 
 from app.db.lock import DataDirLock
 from app.errors import AppError
-from app.knowledge_ops.reindexing import Reindexed, reindex
 from app.private import keep_private
 from app.settings import Settings, load_settings
+from app.wiring.reindexing import Reindexed, reindex
 from knowledge.errors import KnowledgeError
 
 

@@ -14,15 +14,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.embedding_cache import SqliteEmbeddingCache
 from app.db.engine import Database
-from app.db.growing import KINDS
 from app.db.lock import DataDirLock
 from app.db.migrate import upgrade
-from app.knowledge_ops.assembly import embeddings_path, open_embeddings
+from app.embeddings.local import SqliteEmbeddingCache
 from app.private import keep_private
+from app.retention.repository_growing import KINDS
 from app.retention.service import Retention
 from app.settings import Settings, load_settings
+from app.wiring.erasure import forget
+from app.wiring.knowledge import embeddings_path, open_embeddings
 from knowledge.errors import InvalidConfiguration
 from scripts.arguments import tenant
 
@@ -79,7 +80,7 @@ async def _retention(settings: Settings) -> AsyncIterator[Retention]:
     try:
         await upgrade(database)
         with closing(open_embeddings(settings, database)) as embeddings:
-            yield Retention(database, settings.retention_days, embeddings)
+            yield Retention(database, settings.retention_days, embeddings, forget)
     finally:
         await database.close()
 

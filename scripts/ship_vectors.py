@@ -18,17 +18,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from app.container import Container, open_container
-from app.knowledge_ops.assembly import embeddings_path
+from app.embeddings.shipped_vectors import FILE, write
+from app.main import open_container
 from app.settings import Settings
-from app.shipped_vectors import FILE, write
+from app.wiring.container import Container
+from app.wiring.knowledge import embeddings_path
 from knowledge.types import Vector
 
 
 async def started(settings: Settings) -> Container:
     """A container that has taken the samples in and learnt, closed again."""
     async with open_container(settings) as container:
-        await asyncio.gather(container.prepare(), container.learn())
+        await asyncio.gather(container.readiness.prepare(), container.learning.learn(container.readiness))
     return container
 
 

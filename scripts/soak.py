@@ -27,11 +27,11 @@ from tqdm import tqdm
 
 from agents.types import Outcome
 from app.auth.principal import DEFAULT_TENANT
-from app.container import Container
+from app.documents.samples import FOLDER
 from app.logging import configure_logging
 from app.main import create_app
-from app.samples import FOLDER
 from app.settings import Settings, load_settings
+from app.wiring.container import Container
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
 CONCURRENCY = 8
@@ -155,7 +155,7 @@ async def _application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[ht
     app = create_app(settings)
     async with app.router.lifespan_context(app):
         container: Container = app.state.container
-        await container.ready.wait()
+        await container.readiness.ready.wait()
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=120) as client:
             yield client, container

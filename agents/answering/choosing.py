@@ -10,7 +10,7 @@ from agents.understanding.answer_type import AnswerType
 
 SHORT_SENTENCES = 3
 """A fragment of up to this many sentences may be quoted whole."""
-ENOUGH_CHARS = 130
+ENOUGH_CHARS = 140
 """A reply that is no list is not made longer than this by a further sentence."""
 WHOLE_CHARS = 240
 """A table or list that is nearly as good as the best sentence is quoted whole up to here."""
@@ -23,7 +23,7 @@ PARALLEL_SHARE = 0.4
 """Sentences of one fragment that share so many pairs of characters tell two cases apart."""
 NEW_SHARE = 0.08
 """A sentence of another fragment speaks of at least this share of the question that is not spoken of yet."""
-RELATIVE_SCORE = 0.55
+RELATIVE_SCORE = 0.4
 """A sentence worth less than this share of the best one is left out."""
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.asking import without_asking
+from agents.understanding.asking import without_asking
 from agents.understanding.dates import Said
 from knowledge.text import fold
 

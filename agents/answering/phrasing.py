@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agents.asking import IDENTIFIER
 from agents.llm.sentences import split_sentences
 from agents.understanding.answer_type import AnswerType, holds
+from agents.understanding.asking import IDENTIFIER
 
 MAX_SUBJECT_CHARS = 12
 MAX_QUESTION_CHARS = 30

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agents.answering.rows import Cell, Row, parallel
 from agents.answering.wanted import Wanted, models
-from agents.asking import IDENTIFIER
 from agents.understanding.answer_type import AnswerType, holds
+from agents.understanding.asking import IDENTIFIER
 from knowledge.text import fold
 
 TELLING_SHARE = 0.15
@@ -35,7 +35,7 @@ def asked_rows(rows: Sequence[Row], held: Held, wanted: Wanted) -> list[bool] | 
     if len(rows) < 2:
         return None
     names = [frozenset(name for cell in row.cells for name in _names(cell.value)) for row in rows]
-    said = _said(frozenset[str]().union(*names), wanted)
+    said = _said(frozenset[str]().union(*names), wanted.question, wanted)
     named = [own & said for own in names]
     often = Counter(name for own in named for name in own)
     hits = [sum(1 / often[name] for name in sorted(own)) for own in named]
@@ -71,9 +71,9 @@ def _spaceless(text: str) -> str:
     return "".join(text.split())
 
 
-def _said(names: Iterable[str], wanted: Wanted) -> frozenset[str]:
-    """The names that the question holds, of two, one within the other, the longer; a model also without its maker."""
-    question, found = _spaceless(wanted.question), set()
+def _said(names: Iterable[str], question: str, wanted: Wanted) -> frozenset[str]:
+    """The names that a question holds, of two, one within the other, the longer; a model also without its maker."""
+    question, found = _spaceless(question), set()
     for name in sorted(names, key=lambda name: (-len(name), name)):
         if name in question:
             found.add(name)
@@ -86,11 +86,13 @@ def _said(names: Iterable[str], wanted: Wanted) -> frozenset[str]:
 def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
     """Heads of the columns to show.
 
-    Of columns that hold the same of different things, only the one that the question names; of several rows, what the
-    question asks for with what stands before it.
+    Of columns that hold the same of different things, only the one that the question names, or else the last question
+    before it that names one: who bought the standard plan still has it. Of several rows, what the question asks for
+    with what stands before it.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names))
-    said = _said({_spaceless(fold(name)) for name in names[1:] if len(name) > 1}, wanted)
+    heads = {_spaceless(fold(name)) for name in names[1:] if len(name) > 1}
+    said = next(filter(None, (_said(heads, asked, wanted) for asked in (wanted.question, *wanted.before))), frozenset())
     named = {name for name in names[1:] if _spaceless(fold(name)) in said}
     beside = {
         name

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.asking import IDENTIFIER, without_asking
 from agents.llm.base import Request
 from agents.understanding.answer_type import AnswerType, answer_types
+from agents.understanding.asking import IDENTIFIER, without_asking
 from knowledge.english import chinese_words, is_chinese, is_english
 from knowledge.text import Analyzer, fold
 
@@ -23,10 +23,11 @@ class Wanted:
     """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names.
 
     Terms that no fragment holds weigh nothing, for they tell none from the other; `own` are those of the message, not
-    of the questions before it.
+    of the questions before it; `before` are these, folded, the last one first.
     """
 
     question: str
+    before: tuple[str, ...]
     weights: dict[str, float]
     own: frozenset[str]
     kinds: tuple[AnswerType, ...]
@@ -85,7 +86,8 @@ class Reader:
         shares = {term: weight / total for term, weight in weights.items()}
         kinds = kinds or answer_types(request.context.rpartition("\n")[2])
         named = models(request.question) or models(request.context)
-        return Wanted(fold(question), shares, frozenset(content) & shares.keys(), kinds, named)
+        before = tuple(map(fold, reversed(context.splitlines())))
+        return Wanted(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
 
     def held(self, text: str, wanted: Wanted) -> frozenset[str]:
         """The question's terms that a text holds."""

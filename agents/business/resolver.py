@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from agents.business.database import BusinessDatabase
 from agents.business.identity import IdentityCheck
 from agents.business.strangers import About, Mention
-from agents.routing.types import Entity
+from agents.understanding.entities import Entity
 
 _KINDS = {"phone": About.PHONE, "order_number": About.NUMBER, "member_name": About.NAME}
 

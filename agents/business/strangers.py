@@ -15,7 +15,7 @@ from importlib.resources import files
 import yaml
 
 from agents.business.tagging import tag_of, tagged
-from agents.routing.entities import shipped_extractor
+from agents.understanding.entities import shipped_extractor
 from knowledge.text import fold
 
 _LIST = re.compile(r"\{([a-z]+)\}")

@@ -98,6 +98,16 @@ def passage_of(fragment: int, chunk: Chunk) -> Passage:
     return Passage(fragment, chunk, tuple(s for s, _ in said), tuple(heading for _, heading in said), total)
 
 
+def lines_above(passage: Passage, quotes: Sequence[str]) -> tuple[str, ...]:
+    """The lines that head the quoted sentences, in document order; those of no quote are left out."""
+    headed = zip(passage.sentences, passage.headings, strict=True)
+    return tuple(
+        dict.fromkeys(
+            heading for sentence, heading in headed if heading and any(sentence.text in quote for quote in quotes)
+        )
+    )
+
+
 @lru_cache(maxsize=8192)
 def quotable_sentences(text: str) -> tuple[tuple[Sentence, ...], int]:
     """The quotable sentences of a text and how many it has in all; 0.5 ms for 400 characters, so remembered."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.linear import direction, hashed, ridge
 from agents.routing.anchors import Anchors
 from agents.routing.types import Intent
 from agents.screening.features import BITS, ngrams
-from agents.understanding.linear import direction, hashed, ridge
 from knowledge.embeddings.base import Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agents.understanding.entities import Entity
+
 
 class Intent(StrEnum):
     """What a customer wants; several may hold at once."""
@@ -50,17 +52,6 @@ class Band(StrEnum):
     HIGH = "high"
     MEDIUM = "medium"
     LOW = "low"
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """Something that a message names. `text` is its folded form, `value` a normalised one: digits of a phone number,
-    `>=200` of 200 元以上.
-    """
-
-    kind: str
-    text: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agents.linear import direction, hashed, logistic
 from agents.screening.features import BITS, Features
-from agents.understanding.linear import direction, hashed, logistic
 from knowledge.types import Matrix, Vector
 
 EMBEDDING_SCALE, NGRAM_SCALE, SIGN_SCALE = 1.5, 2.0, 0.5

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from agents.understanding.tickets import Category, Priority
+
 
 class TicketState(StrEnum):
     """Where a ticket stands; WAITING is for the customer."""
@@ -21,26 +23,6 @@ class TicketState(StrEnum):
 
 
 DONE = frozenset({TicketState.RESOLVED, TicketState.CLOSED})
-
-
-class Priority(StrEnum):
-    """How soon, the least urgent first."""
-
-    LOW = "low"
-    NORMAL = "normal"
-    HIGH = "high"
-    URGENT = "urgent"
-
-
-class Category(StrEnum):
-    """What a ticket is about."""
-
-    REPAIR = "repair"
-    FAULT = "fault"
-    COMPLAINT = "complaint"
-    REQUEST = "request"
-    HANDOFF = "handoff"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from agents.routing.amounts import amount
+from agents.understanding.amounts import amount
 from agents.understanding.stretches import (
     DAY,
     PART,

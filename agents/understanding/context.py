@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from agents.types import Question
 from agents.understanding.dates import without_days
 from agents.understanding.normalise import normalised
 from knowledge.types import Context
+
+if TYPE_CHECKING:
+    from agents.types import Question
 
 
 def search_context(question: Question) -> Context:
@@ -18,7 +21,7 @@ def search_context(question: Question) -> Context:
     if not context:
         return context
     questions = tuple(map(normalised, context.questions))
-    return replace(context, questions=questions, message=without_days(question.searched), vector=question.told)
+    return replace(context, questions=questions, message=question.reading.dateless, vector=question.told)
 
 
 def part_context(question: Question, place: int) -> Context:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 
-from agents.routing.amounts import amount
-from agents.routing.entities import shipped_extractor
+from agents.understanding.amounts import amount
+from agents.understanding.entities import shipped_extractor
 from agents.understanding.relative import exactly_ago
 from agents.understanding.stretches import DAY, Period, ahead, months_before
 from agents.understanding.times import find_times

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from agents.asking import IDENTIFIER, without_asking
-from agents.ticketing.decision import Decision, Reply, decided
-from agents.types import Turn
+from agents.understanding.asking import IDENTIFIER, without_asking
+from agents.understanding.consent import Consent, Reply, decided
 from agents.understanding.facts import keeps_facts
+
+if TYPE_CHECKING:
+    from agents.types import Turn
 
 MAX_FOLLOW_UP_CHARS = 20
 """A longer question says itself what it is about, unless a pronoun stands for it."""
@@ -45,7 +48,7 @@ def picked(text: str, history: Sequence[Turn]) -> str | None:
         return _chosen(text, history[-1])
     agreed = decided(text)
     only = len(history[-1].suggestions) == 1
-    return history[-1].suggestions[0] if only and agreed == Reply(Decision.CONFIRM) else None
+    return history[-1].suggestions[0] if only and agreed == Reply(Consent.CONFIRM) else None
 
 
 def with_subject(text: str, subject: str) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agents.asking import without_asking
 from agents.understanding.answer_type import AnswerType, answer_types
+from agents.understanding.asking import without_asking
 
 MAX_PARTS = 5
 """A message with more is no list of questions that one reply serves."""

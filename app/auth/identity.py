@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.auth.principal import Principal, Role
 from app.auth.user_token import UserTokens
-from app.conversations.types import Proof
 from app.errors import Unauthorized
+from app.types import Proof
 
 TRUSTED = frozenset({Role.SERVER, Role.ADMIN})
 """Keys with one of these roles stay on servers, which know who their customer is."""

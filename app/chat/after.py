@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from agents.types import Outcome
-from app.chat.questions import digest
-from app.db.conversations import NewTurn
+from app.conversations.questions import digest
+from app.conversations.types import AskedTurn, NewTurn
 from app.db.outbox import Event
 from app.privacy import masked
 
@@ -28,6 +29,17 @@ def after_turns(turns: Sequence[NewTurn]) -> list[Event]:
     ]
 
 
+def asked(turns: Iterable[AskedTurn]) -> list[tuple[str, datetime]]:
+    """Gap and time of those of the turns that were noted as gaps."""
+    found = []
+    for turn in turns:
+        data = turn.response.get("data", {})
+        degraded = bool(data.get("degraded"))
+        if question := _gap_question(turn.standalone, turn.outcome, data.get("agent", ""), degraded=degraded):
+            found.append((digest(question), turn.created_at))
+    return found
+
+
 def _counts(turns: Sequence[NewTurn]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for turn in turns:
@@ -41,17 +53,10 @@ def _counts(turns: Sequence[NewTurn]) -> dict[str, int]:
     return {name: value for name, value in counts.items() if value}
 
 
-def gap_question(standalone: str, outcome: str, agent: str, *, degraded: bool) -> str:
-    """The question as it is noted, without personal data; empty for a turn that is no gap. Not of degraded turns, nor
-    of other agents' questions back: they say nothing of the knowledge base.
-    """
-    return masked(standalone) if outcome in GAPS and agent == KNOWLEDGE and not degraded else ""
-
-
 def _gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
     gaps = []
     for turn in turns:
-        if question := gap_question(turn.standalone, turn.outcome, turn.agent, degraded=bool(turn.degraded)):
+        if question := _gap_question(turn.standalone, turn.outcome, turn.agent, degraded=bool(turn.degraded)):
             gap = {
                 "hash": digest(question),
                 "question": question,
@@ -60,3 +65,10 @@ def _gaps(turns: Sequence[NewTurn]) -> list[dict[str, str]]:
             }
             gaps.append(gap)
     return gaps
+
+
+def _gap_question(standalone: str, outcome: str, agent: str, *, degraded: bool) -> str:
+    """The question as it is noted, without personal data; empty for a turn that is no gap. Not of degraded turns, nor
+    of other agents' questions back: they say nothing of the knowledge base.
+    """
+    return masked(standalone) if outcome in GAPS and agent == KNOWLEDGE and not degraded else ""

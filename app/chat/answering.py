@@ -16,8 +16,6 @@ from agents.screening.classifier import Screening
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
 from agents.understanding.context import part_context, search_context
 from agents.understanding.facts import keeps_facts
-from agents.understanding.normalise import normalised
-from agents.understanding.parts import parts_of
 from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from app.chat.flight import Events
@@ -33,7 +31,7 @@ from knowledge.types import Vector
 class Answering:
     """teams: gives the team of a tenant, with its knowledge base open.
 
-    `screening` learns from the same embedder; until it is there, the guard's rules screen alone.
+    screening: gives the one that learns from the same embedder; until it is there, the guard's rules screen alone.
     """
 
     def __init__(
@@ -42,10 +40,11 @@ class Answering:
         guard: Guard,
         teams: Callable[[str], Awaitable[Team]],
         metrics: Metrics,
+        screening: Callable[[], Screening | None] = lambda: None,
     ) -> None:
         self._embedder = embedder
         self._guard = guard
-        self.screening: Screening | None = None
+        self._screening = screening
         self._teams = teams
         self._metrics = metrics
 
@@ -56,23 +55,23 @@ class Answering:
         account = Account()
         team = await self._teams(tenant)
         picked = question.rewrite is not None
-        question = replace(question, normal=normalised(question.text))
         embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
         context = search_context(question)
         told = asyncio.create_task(self._embedded(continuity.told(question.searched, context) if context else None))
         if not picked:
-            question = replace(question, spoken=tuple(map(Spoken, parts_of(question.searched))))
+            question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
         parts = asyncio.create_task(self._parts(question), name="parts")
+        screening = self._screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
-            seen = self.screening.look(question.text) if self.screening else None
+            seen = screening.look(question.text) if screening else None
             corrected = await spelled(team.speller, question)
             question = replace(question, vector=await embedding, told=await told, spoken=await parts)
         finally:
             for task in (embedding, told, parts):
                 task.cancel()
         account.lap("embed")
-        reason = self.screening.check(question.text, question.vector, seen).reason if self.screening else None
+        reason = screening.check(question.text, question.vector, seen).reason if screening else None
         account.lap("screen")
         if reason is not None:
             reply = await self._guard.reply(tenant, question, Rejected(reason))

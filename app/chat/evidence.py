@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from loguru import logger
 
 from agents.bids import TurnEvidence
+from agents.model_reading import ModelUnderstanding, Understood, may_be_read
 from agents.recall import Searcher, recall
 from agents.registry import Roster
 from agents.router import Router, named
 from agents.routing.types import Band, Intent, Route
 from agents.types import Question, Usage
-from agents.understanding.model import ModelUnderstanding, Understood, may_be_read
 from app.chat.account import Account
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller

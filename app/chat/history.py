@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agents.types import Question, Turn
 from agents.understanding.followups import picked, rewritten_by_rules
 from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
 from app.conversations.rows import proposal_of, readable
-from app.db.conversations import ConversationRepository, TurnRow
+from app.conversations.types import TurnRow
+
+if TYPE_CHECKING:
+    from app.conversations.repository import ConversationRepository
+
 
 SUMMARISED, SUMMARISED_CHARS = 12, 40
 """Questions of the summary, and characters of each: it rolls on with the conversation and costs a model 500 at most."""

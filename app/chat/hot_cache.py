@@ -15,7 +15,7 @@ from cachetools import TTLCache
 from agents.base import answer_of
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
-from app.chat.questions import normalised
+from app.conversations.questions import normalised
 
 KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
@@ -74,10 +74,11 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The events of an answer. cached: they cost this turn no computation."""
+    """The events of an answer. cached: they cost this turn no computation; whole: nor any waiting."""
 
     events: Events
     cached: bool
+    whole: bool = False
 
 
 class HotCache:
@@ -111,7 +112,7 @@ class HotCache:
         if (entry := self._entries.get(key._replace(caller=""))) is not None:
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
-            return Served(_replay(entry.events), cached=True)
+            return Served(_replay(entry.events), cached=True, whole=True)
         flight = self._flights.get(key)
         if flight is not None and flight.open:
             stats.shared += 1

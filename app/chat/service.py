@@ -6,10 +6,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from agents.screening.types import Reason
-from agents.ticketing.wording import own_tickets
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
+from agents.understanding.reading import read
 from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Flight
@@ -21,15 +22,15 @@ from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.access import Access
 from app.conversations.rows import rows_of
-from app.conversations.types import Claim
-from app.db.conversations import NewTurn
-from app.db.turn_log import TurnLog
+from app.conversations.turn_log import TurnLog
+from app.conversations.types import Claim, NewTurn
 from app.desk.gate import Gate, Held
-from app.desk.types import Opening, QueueState, SessionKey
+from app.desk.types import Opening, QueueState
 from app.ids import new_id
 from app.limits.service import Limits
 from app.metrics import Metrics
 from app.privacy import personal_data
+from app.types import SessionKey
 from knowledge.text import clean
 
 
@@ -43,7 +44,7 @@ class ChatService:
         hot_cache: HotCache,
         history: History,
         computing: Computing,
-        turn_log: TurnLog,
+        turn_log: TurnLog[Any],
         metrics: Metrics,
         desk: Gate,
         access: Access,
@@ -118,7 +119,9 @@ class ChatService:
         turn.claim = claim
         if claim.found:
             self._sessions.remember(message)
-        return replace(message, new_session=message.new_session or claim.first)
+        if claim.first and not message.new_session:
+            message = replace(message, new_session=True)
+        return message
 
     def _taken(self, message: Message) -> _Taken:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
@@ -139,7 +142,8 @@ class ChatService:
             question, served = await self._served(message, text, turn)
             if turn.spoken:
                 yield Replace("")
-            async with aclosing(served.events), aclosing(running.follow(served.events)) as events:
+            said = served.events if served.whole else running.follow(served.events)
+            async with aclosing(served.events), aclosing(said) as events:
                 async for event in events:
                     if self._desk.silent(message):
                         return
@@ -195,7 +199,7 @@ class ChatService:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
         data is not asked about.
         """
-        if message.history or message.page is not None or personal_data(text) or own_tickets(text):
+        if message.history or message.page is not None or personal_data(text) or read(text).own_tickets:
             return False
         return message.new_session or not await self._sessions.started(message)
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from agents.types import Page, Turn
-from app.conversations.types import Claim, Proof
-from app.db.conversations import ConversationRepository
+from app.conversations.types import Claim
 from app.idempotency.service import Attempt
 from app.limits.types import NOBODY, Sender
+from app.types import Proof
+
+if TYPE_CHECKING:
+    from app.conversations.repository import ConversationRepository
+
 
 MAX_KNOWN = 10_000
 """Sessions of which this process remembers that they have turns: saves a read."""

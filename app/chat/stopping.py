@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
 from agents.verification.marks import without_marks
-from app.conversations.types import Claim, Proof
-from app.desk.types import SessionKey
+from app.conversations.types import Claim
+from app.types import Proof, SessionKey
 
 
 @dataclass(slots=True, eq=False)

@@ -111,14 +111,14 @@ class TurnDone:
         }
 
 
-_SOURCE_FIELDS = tuple(item.name for item in fields(Source) if item.name != "curated")
+_SOURCE_FIELDS = tuple(item.name for item in fields(Source) if item.name not in ("curated", "line"))
 
 
 def _plain(source: Source | RowSource) -> dict[str, Any]:
     """`dataclasses.asdict` copies deeply, at ten times the cost."""
     if isinstance(source, RowSource):
         return {"index": "SQL", "table": source.table, "key": source.key, "fields": source.fields}
-    return {name: getattr(source, name) for name in _SOURCE_FIELDS}
+    return {name: getattr(source, name) for name in _SOURCE_FIELDS} | {"heading": source.place}
 
 
 ChatEvent = TurnStarted | Routed | Evidence | Token | Replace | Settled | TurnHandoff | TurnDone

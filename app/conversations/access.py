@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from app.conversations.rules import check, digest_of, new_token, stale
-from app.conversations.types import Claim, Holder, Opened, Proof
+from app.conversations.types import Claim, Holder, Opened
 from app.db.base import now
-from app.desk.types import SessionKey
 from app.errors import NotFound
+from app.types import Proof, SessionKey
 
 
 class Holders(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.types import Answer, Proposal, RowSource, Turn
-from app.db.conversations import TurnRow
+from app.conversations.types import TurnRow
 
 PERSONAL = frozenset({"business", "care"})
 """Agents that look at a member's data; what they say may hold some without citing a row."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agents.types import Usage
+
+if TYPE_CHECKING:
+    from app.desk.types import Opening
+    from app.errors import Forbidden
+    from app.idempotency.types import Receipt
+
 from dataclasses import dataclass, field
 from datetime import datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What somebody shows for a conversation: the member it is proved to be, and the secret of the session.
-
-    `trusted`: by a key that needs no proof, because it stays with the company, which knows its customers.
-    """
-
-    caller: str = ""
-    token: str = field(default="", repr=False)
-    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +62,84 @@ class Claim:
     def settled(self) -> bool:
         """Whether the transaction has nothing to look at: nobody else can have it, or nobody in particular asks."""
         return self.sure or (self.trusted and not self.caller)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One question and its reply. `standalone` is the question as it was searched; `response` what was sent.
+
+    `rows_of` is the member whose business data it holds, empty for none; `state`: see `DialogueState.to_json`.
+    """
+
+    id: str
+    question: str
+    standalone: str
+    reply: str
+    outcome: str
+    response: dict[str, Any]
+    created_at: datetime
+    rows_of: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTurn:
+    """What of a turn tells whether the knowledge base answered it; see `TurnRow`."""
+
+    standalone: str
+    outcome: str
+    response: dict[str, Any]
+    created_at: datetime
+
+
+NOBODY = Claim()
+"""The claim of a key that needs none, for nobody in particular."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A turn to be kept. `response` is what is sent, as JSON; the conversation is opened by its first turn.
+
+    new_session: the id was made for this turn, so nobody else can know of the session. for_desk: the message goes to
+    the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
+    the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
+    `receipt`: the result of the request that it came with, where that may be sent again;
+    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request.
+    """
+
+    tenant: str
+    session_id: str
+    user_id: str
+    channel: str
+    id: str
+    question: str
+    standalone: str
+    reply: str
+    outcome: str
+    response: bytes
+    created_at: datetime
+    agent: str = ""
+    new_session: bool = False
+    cached: bool = False
+    degraded: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    for_desk: bool = False
+    client_id: str = ""
+    opening: Opening | None = None
+    waiting: bool = False
+    claim: Claim = NOBODY
+    receipt: Receipt | None = None
+    rows_of: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+    trace_id: str = ""
+
+
+class NotKept(Exception):
+    """Turns that cannot be kept; nothing of their transaction is.
+
+    turns: by their ids, with why where somebody else has the conversation; None where its session changed hands.
+    """
+
+    def __init__(self, turns: Mapping[str, Forbidden | None]) -> None:
+        super().__init__(f"{len(turns)} turns cannot be kept")
+        self.turns = turns

@@ -11,8 +11,9 @@ from typing import Any
 from loguru import logger
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from app.db.base import now
 from app.db.engine import Database
-from app.db.models import OutboxEvent, now
+from app.db.tables import OutboxEvent
 
 MAX_BACKOFF = timedelta(hours=1)
 
@@ -123,3 +124,20 @@ def _postpone(connection: Connection, row: _Due) -> None:
     attempts = row.attempts + 1
     due: datetime = now() + min(timedelta(seconds=2 ** min(attempts, 12)), MAX_BACKOFF)
     connection.execute(update(OutboxEvent).where(_ROW).values(attempts=attempts, due_at=due), row.key)
+
+
+def pending(connection: Connection, tenant: str, kind: str) -> list[tuple[str, dict[str, Any]]]:
+    """Id and payload of a tenant's events that were not settled yet; a worker that is at it is waited for."""
+    mine = (OutboxEvent.tenant_id == tenant) & (OutboxEvent.kind == kind)
+    query = select(OutboxEvent.id, OutboxEvent.payload).where(mine).order_by(OutboxEvent.id).with_for_update()
+    return [(key, payload) for key, payload in connection.execute(query)]
+
+
+def replace(connection: Connection, tenant: str, key: str, payload: dict[str, Any]) -> None:
+    """Gives an event that waits another payload."""
+    connection.execute(update(OutboxEvent).where(_ROW).values(payload=payload), {"tenant": tenant, "event": key})
+
+
+def drop(connection: Connection, tenant: str, key: str) -> None:
+    """Takes back an event that waits."""
+    connection.execute(delete(OutboxEvent).where(_ROW), {"tenant": tenant, "event": key})

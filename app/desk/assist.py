@@ -10,9 +10,8 @@ from agents.registry import Roster
 from agents.routing.types import Intent
 from agents.types import Answer, Done, Evidence, Question
 from agents.understanding.followups import rewritten_by_rules
-from agents.understanding.normalise import normalised
 from app.conversations.rows import readable
-from app.db.conversations import TurnRow
+from app.conversations.types import TurnRow
 from app.errors import Conflict
 from knowledge.types import Candidate
 
@@ -35,12 +34,12 @@ def last_question(turns: Sequence[TurnRow], caller: str, text: str = "", *, rows
     """
     said = readable(turns, caller, to_model=rows_to_model)
     if text:
-        return Question(text, caller=caller, normal=normalised(text))
+        return Question(text, caller=caller)
     if not said:
         return Question("", caller=caller)
     *before, last = said
     rewrite = rewritten_by_rules(last.question, before)
-    return Question(last.question, rewrite, tuple(before), caller=caller, normal=normalised(last.question))
+    return Question(last.question, rewrite, tuple(before), caller=caller)
 
 
 async def knowledge_advice(roster: Roster, question: Question) -> Advice:

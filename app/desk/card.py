@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agents.routing.entities import shipped_extractor
 from agents.types import Answer, HandoffReason, HandoffRequest, Question, RowSource, Source
-from app.db.conversations import TurnRow
+from agents.understanding.reading import read
+from app.conversations.types import TurnRow
 from app.privacy import masked
 
 TRIED = 6
@@ -80,7 +80,7 @@ def _entities(texts: Sequence[str]) -> list[dict[str, str]]:
     """Each once, the latest last."""
     found: dict[tuple[str, str], None] = {}
     for text in texts:
-        for entity in shipped_extractor().extract(text).certain:
+        for entity in read(text).mentions.certain:
             found[entity.kind, _shown(entity.kind, entity.value)] = None
     return [{"kind": kind, "value": value} for kind, value in found]
 

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 from loguru import logger
 
-from app.db.desk_sessions import DeskSessionRepository
+from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.states import silent
-from app.desk.types import ACTIVE, DeskSession, SessionKey, Standing
+from app.desk.types import ACTIVE, DeskSession, Standing
+from app.types import SessionKey
 
 POLL_SECONDS = 0.5
 """How late the news of another process may be."""

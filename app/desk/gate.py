@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import TYPE_CHECKING
 
 from agents.merging import BETWEEN
 from agents.types import Answer, HandoffRequest, Outcome, Question
 from agents.wording.catalogue import say
-from app.chat.session import Message
-from app.db.desk_sessions import DeskSessionRepository
 from app.desk.feed import Feed
 from app.desk.openings import Openings
 from app.desk.queue import Queue
+from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.service import Desk
 from app.desk.states import silent
 from app.desk.triggers import counts, heard, priority, repeated, requested
-from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, SessionKey, State
+from app.desk.types import ACTIVE, WAITING, DeskSession, Opening, QueueState, State
 from app.desk.waiting import (
     again_notice,
     held_notice,
@@ -28,6 +28,11 @@ from app.desk.waiting import (
     queue_notice,
 )
 from app.errors import Conflict, NotFound, RateLimited
+from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from app.chat.session import Message
+
 
 AGENT = "desk"
 """Who acknowledges what a customer writes to a person."""

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agents.ticketing.types import Priority
 from agents.types import Answer, HandoffReason, HandoffRequest, Question
-from app.db.conversations import ConversationRepository
-from app.db.tickets import Opener
+from agents.understanding.tickets import Priority
 from app.desk.card import TRIED, card
 from app.desk.queue import Queue
 from app.desk.triggers import priority
-from app.desk.types import Actor, DeskSession, Event, Opening, QueueState, SessionKey, State
+from app.desk.types import Actor, DeskSession, Event, Numbered, Opening, QueueState, State
 from app.desk.waiting import queue_notice
 from app.limits.service import Limits
 from app.limits.types import NOBODY, Sender
+from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from app.conversations.repository import ConversationRepository
+    from app.desk.partners import Opener
+
 
 SUBJECT = "人工客服跟进"
 """Of the ticket that is made while nobody is there; one a conversation."""
 _ENTERED = "已转人工，正在等待客服接入。"
 _URGENT = frozenset({HandoffReason.HIGH_STAKES, HandoffReason.EMOTION})
-
-
-class Numbered(Protocol):
-    """A ticket."""
-
-    @property
-    def number(self) -> str: ...
 
 
 class TicketDesk(Protocol):

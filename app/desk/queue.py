@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from agents.language import in_english
 from agents.types import Question
-from app.db.desk_sessions import DeskSessionRepository
-from app.db.desk_staff import StaffRepository
-from app.db.models import now
-from app.db.profiles import ProfileRepository
-from app.desk.hours import BusinessHours, business_hours
+from app.db.base import now
+from app.desk.repository_sessions import DeskSessionRepository
+from app.desk.repository_staff import StaffRepository
 from app.desk.types import WAITING, DeskSession, QueueState, State
 from app.desk.waiting import estimate
+from app.profiles.hours import BusinessHours, business_hours
+
+if TYPE_CHECKING:
+    from app.profiles.repository import ProfileRepository
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,19 @@ from datetime import timedelta
 
 from agents.types import HandoffReason, HandoffRequest, Question
 from app.conversations.rules import LIFETIME
-from app.conversations.types import Claim
-from app.db import desk, desk_steps
-from app.db.conversations import NOBODY
-from app.db.desk import Step, Work
-from app.db.desk_sessions import DeskSessionRepository
+from app.conversations.types import NOBODY, Claim
 from app.db.engine import Database
+from app.desk import repository as desk
+from app.desk import repository_steps as desk_steps
 from app.desk.feed import Feed
 from app.desk.openings import Openings
-from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event, SessionKey
+from app.desk.partners import Partners
+from app.desk.repository import Step, Work
+from app.desk.repository_sessions import DeskSessionRepository
+from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event
 from app.limits.types import NOBODY as UNCOUNTED
 from app.limits.types import Sender
+from app.types import SessionKey
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
 _LEFT = "顾客已退出排队。"
@@ -35,6 +37,7 @@ class Desk:
         database: Database,
         feed: Feed,
         openings: Openings,
+        partners: Partners,
         on_commit: Callable[[], None] = lambda: None,
         lifetime: timedelta = LIFETIME,
     ) -> None:
@@ -42,6 +45,7 @@ class Desk:
         self._sessions = DeskSessionRepository(database)
         self._feed = feed
         self._openings = openings
+        self._partners = partners
         self._on_commit = on_commit
         self._lifetime = lifetime
 
@@ -63,7 +67,9 @@ class Desk:
         if session is not None and session.state in ACTIVE:  # nor is a ticket made
             if claim.settled:
                 return session
-            return await self._done(lambda connection: desk.held(connection, key, claim, self._lifetime))
+            return await self._done(
+                lambda connection: desk.held(connection, key, self._partners, claim, self._lifetime)
+            )
         opening, _, _ = await self._openings.prepare(
             key,
             HandoffRequest(HandoffReason.ASKED),
@@ -74,7 +80,9 @@ class Desk:
             sender=sender,
         )
         about = {"user_id": user_id, "channel": channel}
-        return await self._done(lambda connection: desk.request(connection, key, opening, about, claim, self._lifetime))
+        return await self._done(
+            lambda connection: desk.request(connection, key, opening, about, self._partners, claim, self._lifetime)
+        )
 
     async def accept(self, key: SessionKey, agent_id: str) -> DeskSession:
         """See `desk_steps.accept`."""
@@ -93,12 +101,14 @@ class Desk:
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
         """Back to the bot. by: who has it, when the caller says so."""
-        return await self._done(lambda connection: desk_steps.resolve(connection, key, by, note, _RESOLVED))
+        partners = self._partners
+        return await self._done(lambda connection: desk_steps.resolve(connection, key, by, note, _RESOLVED, partners))
 
     async def say(self, key: SessionKey, content: str, *, by: str = "", client_id: str = "") -> DeskMessage:
         """A message of the person who has the session; sent twice under one `client_id` it is kept once."""
-        said = await self._database.transact(lambda connection: desk_steps.say(connection, key, content, by, client_id))
-        message, session = said
+        message, session = await self._database.transact(
+            lambda connection: desk_steps.say(connection, key, content, by, client_id, self._partners)
+        )
         self._feed.note([session])
         self._on_commit()
         return message

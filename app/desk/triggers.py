@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agents import care
-from agents.emotion import emotion
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome
+from agents.understanding.reading import read
 
 FAILED = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER})
 """Turns that failed, whatever came before them."""
@@ -51,7 +51,7 @@ def heard(text: str, threshold: float) -> HandoffRequest:
 
     threshold: of emotion, from which it is.
     """
-    return care.requested(emotion(text), threshold, HandoffReason.ASKED)
+    return care.requested(read(text).feeling, threshold, HandoffReason.ASKED)
 
 
 def priority(request: HandoffRequest) -> int:

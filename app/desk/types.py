@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
+
+from app.types import SessionKey
 
 
 class State(StrEnum):
@@ -24,6 +26,8 @@ HELD = frozenset({State.ASSIGNED})
 WAITING = frozenset({State.QUEUED, State.OUT_OF_HOURS})
 """A person may accept; the bot helps meanwhile, see `states.silent`."""
 ACTIVE = HELD | WAITING
+PAGE = 200
+"""Messages that are read at once."""
 
 
 class Event(StrEnum):
@@ -59,14 +63,6 @@ class Sender(StrEnum):
     AGENT = "agent"
     SYSTEM = "system"
     BOT = "bot"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionKey:
-    """A session id means something only together with its tenant."""
-
-    tenant: str
-    session_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +195,10 @@ class QueueState:
             "agent": self.agent,
             "ticket": self.ticket,
         }
+
+
+class Numbered(Protocol):
+    """A ticket."""
+
+    @property
+    def number(self) -> str: ...

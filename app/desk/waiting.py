@@ -8,9 +8,9 @@ from datetime import datetime
 from math import ceil
 
 from agents.wording.catalogue import say
-from app.db.models import now
-from app.desk.hours import spoken
+from app.db.base import now
 from app.desk.types import QueueState, Staff, State
+from app.profiles.hours import spoken
 
 PICK_UP_SECONDS = 30
 """Until somebody with a free hand accepts."""

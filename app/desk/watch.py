@@ -9,11 +9,11 @@ from datetime import timedelta
 
 from loguru import logger
 
-from app.db.desk import Step
-from app.db.desk_sessions import DeskSessionRepository
-from app.db.desk_staff import StaffRepository
-from app.db.models import now
+from app.db.base import now
 from app.desk.queue import Queue
+from app.desk.repository import Step
+from app.desk.repository_sessions import DeskSessionRepository
+from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.types import Actor, DeskSession, Event, State
 from app.errors import Conflict, NotFound

@@ -8,20 +8,14 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Query, Request, Response
 
-from app.api.connection import while_connected
-from app.api.deps import AdminTenant, StaffTenant, Wiring, proof_from
-from app.api.failures import Responses, fails
-from app.api.fields import Offset
-from app.api.retries import digest_of_parts, given_key, once, retry_key
-from app.api.streams import CLIENT_LEFT
 from app.documents import jobs_api
 from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
-from app.documents.job_repository import FileRow, JobRow
 from app.documents.job_schemas import FileReportOut, JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, folder_path
 from app.documents.repository import DocumentRow, Filters
+from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.schemas import (
     ChunkOut,
     ChunkPage,
@@ -33,7 +27,12 @@ from app.documents.schemas import (
 )
 from app.documents.types import Filing
 from app.errors import BatchRejected, FileRejected, NotFound
+from app.http.deps import AdminTenant, StaffTenant, Wiring, proof_from
+from app.http.disconnects import CLIENT_LEFT, while_connected
+from app.http.failures import Responses, fails
+from app.http.fields import Offset
 from app.http.routes import GuardedRoute
+from app.idempotency.header import digest_of_parts, given_key, once, retry_key
 from app.idempotency.service import Attempt
 from app.idempotency.types import Reply
 

@@ -6,19 +6,22 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from app.db.knowledge import KnowledgeRepository, StaleDocument
-from app.db.labelling import LabelRepository, PathTaken
 from app.documents.paths import filing as filed
 from app.documents.repository import DocumentRepository, DocumentRow
+from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
+from app.documents.repository_labels import LabelRepository, PathTaken
 from app.documents.types import FileOutcome, FileReport, Filing, Incoming, Labels, Previous
 from app.errors import Conflict, NotFound
-from app.knowledge_ops.following import Follower
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
 from knowledge.sandbox.slots import FairSlots
 from knowledge.types import FaqColumns
+
+if TYPE_CHECKING:
+    from app.indexing.following import Follower
+
 
 MAX_CONCURRENT_FILES = 8
 MAX_FILES_OF_A_TENANT = 2

@@ -8,8 +8,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field
 
-from app.documents.job_repository import FileRow, JobRow
 from app.documents.jobs import eta_seconds
+from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.types import FileOutcome, FileState
 from knowledge.types import NoticeCode
 

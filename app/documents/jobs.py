@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from datetime import datetime
 
-from app.documents.job_repository import JobRepository, JobRow, Refused
-from app.documents.job_rows import Key
 from app.documents.paths import filing
+from app.documents.repository_job_rows import Key
+from app.documents.repository_jobs import JobRepository, JobRow, Refused
 from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument

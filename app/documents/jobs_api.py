@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.deps import AdminTenant, StaffTenant, Wiring
-from app.api.failures import fails
-from app.api.fields import Offset
 from app.documents.job_schemas import JobDetail, JobOut, JobPage
+from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.failures import fails
+from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/knowledge/jobs", tags=["documents"], route_class=GuardedRoute)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, exists, func, select
 
 from app.db.engine import Database
-from app.db.models import Content, Document, DocumentVersion, KbState, StoredChunk
+from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import Filing
 
 

@@ -10,16 +10,20 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
 from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT, IngestionService
-from app.documents.job_queue import JobQueue, Lost, committed
-from app.documents.job_rows import Key
+from app.documents.repository_job_rows import Key
+from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.types import FileOutcome, FileReport, Incoming
 from app.errors import describe
-from app.knowledge_ops.following import Follower
 from knowledge.errors import Unavailable
+
+if TYPE_CHECKING:
+    from app.indexing.following import Follower
+
 
 POLL_SECONDS = 1.0
 """How often SQL is asked for what other processes accepted, cancelled or left behind."""

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from app.api.fields import CLEANED
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags, checked_url, checked_validity
 from app.documents.paths import MAX_PATH_CHARS
 from app.documents.repository import DocumentRow, VersionRow
+from app.http.fields import CLEANED
 
 Status = Literal["ready", "indexing"]
 

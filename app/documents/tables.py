@@ -1,14 +1,135 @@
-"""Jobs that take documents in: what was sent, where each file stands, and the originals until they are settled."""
+"""Documents in their versions, chunks and terms, and the jobs that take documents in."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
+
+
+class KbState(Base):
+    """One row per tenant: the revision that every knowledge change raises, and how far the indexes followed.
+
+    `terms` is the size of the vocabulary, the next term id. The row is what concurrent commits lock.
+    """
+
+    __tablename__ = "kb_state"
+
+    tenant_id: Mapped[str] = tenant_key()
+    revision: Mapped[int]
+    indexed_revision: Mapped[int]
+    text_version: Mapped[str] = mapped_column(String(32))
+    terms: Mapped[int]
+
+
+class Document(Base):
+    """A document as it stands at the head revision. `revision` is the one that brought what searches find of it.
+
+    `identity`, `path` and `external_id`: see `app.documents.types.Filing`; `live`: whether it was within its validity
+    when that was last looked at, which is what the indexes hold.
+    """
+
+    __tablename__ = "documents"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    identity: Mapped[str]
+    name: Mapped[str] = mapped_column(server_default="")
+    path: Mapped[str] = mapped_column(server_default="")
+    external_id: Mapped[str] = mapped_column(server_default="")
+    title: Mapped[str]
+    category: Mapped[str]
+    tags: Mapped[list[str]]
+    url: Mapped[str] = mapped_column(server_default="")
+    valid_from: Mapped[datetime | None]
+    valid_until: Mapped[datetime | None]
+    live: Mapped[bool] = mapped_column(server_default=true())
+    media_type: Mapped[str]
+    size: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    version_id: Mapped[str] = mapped_column(String(32))
+    revision: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "identity", name="uq_documents_tenant_id_name"),  # of before it was renamed
+        Index(None, "tenant_id", "content_hash"),
+        Index(None, "tenant_id", "category"),
+    )
+
+
+class Content(Base):
+    """The raw bytes of a version, once per content, so that it can be chunked again or rolled back to."""
+
+    __tablename__ = "contents"
+
+    tenant_id: Mapped[str] = tenant_key()
+    content_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    data: Mapped[bytes]
+
+
+class DocumentVersion(Base):
+    """Every version that a document ever had, numbered from 1. `chunks` is how many chunks it was split into."""
+
+    __tablename__ = "document_versions"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    document_id: Mapped[str] = mapped_column(String(32))
+    number: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    chunks: Mapped[int]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "document_id"], ["documents.tenant_id", "documents.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "content_hash"], ["contents.tenant_id", "contents.content_hash"]),
+        UniqueConstraint("tenant_id", "document_id", "number"),
+        Index(None, "tenant_id", "content_hash"),
+    )
+
+
+class StoredChunk(Base):
+    """The chunks of current versions only. `terms`: little-endian int32 term ids of its tokens, in order."""
+
+    __tablename__ = "chunks"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    document_id: Mapped[str] = mapped_column(String(32))
+    version_id: Mapped[str] = mapped_column(String(32))
+    ordinal: Mapped[int]
+    heading_path: Mapped[list[str]]
+    page: Mapped[int | None]
+    text: Mapped[str]
+    question: Mapped[str | None]
+    entry: Mapped[str] = mapped_column(String(64))
+    terms: Mapped[bytes]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "version_id"], ["document_versions.tenant_id", "document_versions.id"], ondelete="CASCADE"
+        ),
+        Index(None, "tenant_id", "document_id"),
+        Index(None, "tenant_id", "version_id"),
+    )
+
+
+class Term(Base):
+    """The vocabulary, append-only: an id never changes its term."""
+
+    __tablename__ = "terms"
+
+    tenant_id: Mapped[str] = tenant_key()
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    term: Mapped[str] = mapped_column(String(128))
+
+    __table_args__ = (UniqueConstraint("tenant_id", "term"),)
 
 
 class IngestionJob(Base):

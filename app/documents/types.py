@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from knowledge.errors import KnowledgeError
-from knowledge.types import FaqColumns, Notice
+from knowledge.types import Chunk, FaqColumns, Notice, TermIds
 
 
 class FileOutcome(StrEnum):
@@ -132,3 +132,21 @@ class FileReport:
     def name(self) -> str:
         """The file name alone."""
         return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The revision of a tenant's knowledge base, and the one that its index answers from."""
+
+    revision: int
+    indexed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What separates an index from SQL: chunks to add, ids to remove, the vocabulary's new end."""
+
+    revision: int
+    added: tuple[tuple[Chunk, TermIds], ...]
+    removed: frozenset[str]
+    new_terms: tuple[str, ...]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.types import Page
-from app.api.page_schemas import PageIn
+from app.chat.page_schemas import PageIn
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.rows import read_rows
 

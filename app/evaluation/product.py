@@ -20,17 +20,17 @@ from agents.types import Answer, Evidence, Page, Routed
 from app.auth.principal import DEFAULT_TENANT
 from app.chat.session import Message
 from app.chat.types import TurnDone
-from app.container import Container, open_container
-from app.conversations.types import Proof
-from app.db.embedding_cache import SqliteEmbeddingCache
-from app.desk.types import SessionKey
+from app.documents.files import SamePath, find_files
+from app.documents.progress import IngestionBar
+from app.embeddings.local import SqliteEmbeddingCache
 from app.errors import AppError, describe
 from app.evaluation.grounding import cited_texts, full_text
 from app.ids import new_id
-from app.knowledge_ops.assembly import embeddings_path
-from app.knowledge_ops.files import SamePath, find_files
-from app.knowledge_ops.progress import IngestionBar
+from app.main import open_container
 from app.settings import Settings
+from app.types import Proof, SessionKey
+from app.wiring.container import Container
+from app.wiring.knowledge import embeddings_path
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 from knowledge.types import Chunk
 
@@ -115,8 +115,8 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
         async with open_container(settings) as container:
             if setup.documents:
                 await _ingest(container, setup.documents)
-            await asyncio.gather(container.prepare(), container.learn())
-            snapshot = (await container.tenant(DEFAULT_TENANT)).retriever.index.snapshot()
+            await asyncio.gather(container.readiness.prepare(), container.learning.learn(container.readiness))
+            snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.snapshot()
             yield Product(container, [snapshot.chunk(name) for name in sorted(snapshot.ids())])
 
 

@@ -5,14 +5,18 @@ elsewhere.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
-from app.api.deps import current_container
-from app.container import Container
 from app.errors import NotFound
+from app.http.deps import current_container
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
 
 SCHEMA = "/openapi.json"
 FOLDER = Path(__file__).with_name("swagger_ui")

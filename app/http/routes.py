@@ -9,9 +9,9 @@ from fastapi import FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from app.api.deps import Allow
 from app.auth.principal import Role
 from app.errors import InvalidRequest, Overloaded
+from app.http.deps import Allow
 
 
 class GuardedRoute(APIRoute):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from agents.care import CareAgent, CarePolicy, told_danger
-from agents.emotion import emotion
 from agents.types import AnswerEvent, Question
+from agents.understanding.reading import read
 from knowledge.text import clean
 
 READ_CHARS = 300
@@ -27,8 +27,9 @@ class UrgentReplies:
         text = clean(text)
         if len(text) > 2 * READ_CHARS:
             text = f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
-        feeling = emotion(text)
-        return feeling.crisis or feeling.score >= self._policy.threshold or told_danger(text) is not None
+        reading = read(text)
+        furious = reading.feeling.score >= self._policy.threshold
+        return furious or reading.feeling.crisis or told_danger(reading) is not None
 
     def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
         """As an agent's: the reply, and the request for a person. No model and no database is asked."""

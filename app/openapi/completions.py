@@ -1,4 +1,4 @@
-"""Bodies of the OpenAI-compatible interface as they are sent, for the documentation. `app.api.openai_format` writes
+"""Bodies of the OpenAI-compatible interface as they are sent, for the documentation. `app.chat.openai_format` writes
 them.
 """
 
@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from agents.types import Outcome
-from app.api.chat_schemas import ChatData
+from app.chat.schemas import ChatData
 
 
 class Model(BaseModel):

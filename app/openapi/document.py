@@ -11,9 +11,9 @@ from fastapi.routing import APIRoute, APIRouter
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.api.deps import AllowHolder
-from app.api.failures import ErrorBody
 from app.chat.stream import MEDIA_TYPE
+from app.http.deps import AllowHolder
+from app.http.failures import ErrorBody
 from app.http.routes import allow_of
 from app.openapi import failures, webhook_events
 from app.openapi.completions import Completion, CompletionChunk, Model, ModelList

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
-from app.api.chat_schemas import ChatResponse, HandoffOut
-from app.api.failures import ErrorBody
+from app.chat.schemas import ChatResponse
+from app.desk.schemas import HandoffOut
+from app.http.failures import ErrorBody
 
 
 class MetaEvent(BaseModel):

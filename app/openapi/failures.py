@@ -9,7 +9,6 @@ from typing import Any, Literal
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from app.api.deps import AllowHolder
 from app.errors import (
     OPENAI_PREFIX,
     Conflict,
@@ -25,6 +24,7 @@ from app.errors import (
     Unauthorized,
     describe,
 )
+from app.http.deps import AllowHolder
 from app.http.routes import allow_of
 from knowledge.errors import UnsupportedType
 

@@ -1,4 +1,4 @@
-"""What webhooks are sent, as the documentation tells it. `app.db.webhooks.emit` and its callers write it."""
+"""What webhooks are sent, as the documentation tells it. `app.webhooks.repository.emit` and its callers write it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, Field, create_model
 
-from agents.ticketing.types import Category, Priority, TicketState
+from agents.ticketing.types import TicketState
 from agents.types import Outcome
-from app.db.transcripts import Rating
-from app.db.webhooks import WebhookEvent
+from agents.understanding.tickets import Category, Priority
 from app.desk.types import Actor, State
 from app.documents.types import FileOutcome
+from app.transcripts.types import Rating
+from app.webhooks.events import WebhookEvent
 
 EXAMPLES = Path(__file__).with_name("webhook_examples.yaml")
 

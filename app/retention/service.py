@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
-from app.db.embedding_cache import KeptEmbeddings
+from app.db.base import now
 from app.db.engine import Database
-from app.db.growing import GROWING, Growing
 from app.db.leader import leading
-from app.db.models import now
-from app.db.retention import BATCH, RetentionRepository
+from app.embeddings.local import KeptEmbeddings
+from app.retention.repository import BATCH, RetentionRepository
+from app.retention.repository_growing import Growing, growing
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 EMBEDDINGS = "embeddings"
 """The one kind that has no tenant: vectors by content, shared by all."""
@@ -48,9 +52,16 @@ class Removed:
 
 
 class Retention:
-    """days: by kind, for tenants that have no period of their own; 0 keeps."""
+    """days: by kind, for tenants that have no period of their own; 0 keeps. forget: see `growing`."""
 
-    def __init__(self, database: Database, days: Mapping[str, int], embeddings: KeptEmbeddings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        days: Mapping[str, int],
+        embeddings: KeptEmbeddings,
+        forget: Callable[[Connection, str, Sequence[str]], int],
+    ) -> None:
+        self._growing = growing(forget)
         self._database = database
         self.repository = RetentionRepository(database)
         self._days = days
@@ -59,9 +70,9 @@ class Retention:
     async def standing(self, tenant: str = "") -> list[Standing]:
         """Every table that grows, tenant by tenant."""
         found = []
-        async for growing, owner, days, rows, oldest in self._each(tenant):
-            over = await self.repository.over(growing, owner, _before(days)) if days else 0
-            found.append(Standing(growing.kind, growing.table.__tablename__, owner, days, rows, over, oldest))
+        async for table, owner, days, rows, oldest in self._each(tenant):
+            over = await self.repository.over(table, owner, _before(days)) if days else 0
+            found.append(Standing(table.kind, table.table.__tablename__, owner, days, rows, over, oldest))
         if not tenant:
             days, rows = self._days[EMBEDDINGS], await asyncio.to_thread(self._embeddings.count)
             over = await asyncio.to_thread(self._embeddings.unused, days) if days else 0
@@ -77,9 +88,9 @@ class Retention:
                 for item in await self.standing(tenant)
                 if item.over
             ]
-        async for growing, owner, days, _, _ in self._each(tenant):
-            if days and (rows := await self._remove(growing, owner, _before(days))):
-                removed.append(Removed(growing.kind, growing.table.__tablename__, owner, rows))
+        async for table, owner, days, _, _ in self._each(tenant):
+            if days and (rows := await self._remove(table, owner, _before(days))):
+                removed.append(Removed(table.kind, table.table.__tablename__, owner, rows))
         if not tenant and self._days[EMBEDDINGS] and (rows := await self._remove_embeddings()):
             removed.append(Removed(EMBEDDINGS, EMBEDDINGS, "", rows))
         return removed
@@ -95,13 +106,13 @@ class Retention:
 
     async def _each(self, tenant: str) -> AsyncIterator[tuple[Growing, str, int, int, datetime | str | None]]:
         own = await self.repository.periods()
-        for growing in GROWING:
-            for owner, rows, oldest in await self.repository.rows(growing, tenant):
-                yield growing, owner, own.get((owner, growing.kind), self._days[growing.kind]), rows, oldest
+        for table in self._growing:
+            for owner, rows, oldest in await self.repository.rows(table, tenant):
+                yield table, owner, own.get((owner, table.kind), self._days[table.kind]), rows, oldest
 
-    async def _remove(self, growing: Growing, tenant: str, before: datetime) -> int:
+    async def _remove(self, table: Growing, tenant: str, before: datetime) -> int:
         total = 0
-        while batch := await self.repository.remove(growing, tenant, before):
+        while batch := await self.repository.remove(table, tenant, before):
             total += batch
             if batch < BATCH:
                 break

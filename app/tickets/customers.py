@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from agents.ticketing.types import CustomerTicket, NewTicket, Owner
-from app.db.tickets import BOT, TicketRow
 from app.errors import Conflict
 from app.limits.service import Limits
+from app.tickets.repository import BOT, TicketRow
 from app.tickets.service import TicketService
 
 

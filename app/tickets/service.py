@@ -7,9 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agents.ticketing.types import Category, NewTicket, Owner, Priority, TicketState
-from app.db.models import now
-from app.db.tickets import (
+from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.understanding.tickets import Category, Priority
+from app.db.base import now
+from app.errors import Conflict, NotFound
+from app.tickets.repository import (
     CUSTOMER,
     SYSTEM,
     Change,
@@ -21,7 +23,6 @@ from app.db.tickets import (
     TicketRow,
     open_within,
 )
-from app.errors import Conflict, NotFound
 from app.tickets.sla import ServiceLevels
 from app.tickets.states import answered_by_customer, moved, responded
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agents.ticketing.types import Priority
+from agents.understanding.tickets import Priority
 from app.settings import Settings
 
 RESPONSE_SHARE = 1 / 6

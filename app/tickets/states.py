@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agents.ticketing.types import DONE, TicketState
-from app.db.tickets import TicketRow
 from app.errors import Conflict
+from app.tickets.repository import TicketRow
 from app.tickets.sla import ServiceLevels
 
 _ACTIVE = frozenset({TicketState.IN_PROGRESS, TicketState.WAITING, *DONE})

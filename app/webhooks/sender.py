@@ -9,9 +9,9 @@ from typing import Self
 
 import httpx
 
-from app.db.deliveries import Delivery
-from app.db.models import now
+from app.db.base import now
 from app.errors import InvalidRequest
+from app.webhooks.repository_deliveries import Delivery
 from app.webhooks.signing import headers
 from app.webhooks.targets import resolved
 

@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from app.db.deliveries import Delivery, DeliveryRepository, DeliveryRow, State
-from app.db.models import now
-from app.db.webhooks import Subscription, WebhookRepository
+from app.db.base import now
 from app.errors import Conflict, NotFound
 from app.request_ids import current
+from app.webhooks.repository import Subscription, WebhookRepository
+from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, DeliveryRow, State
 from app.webhooks.sender import Sender, Sent
 from app.webhooks.targets import checked_url
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from loguru import logger
 
-from app.db.deliveries import Delivery, DeliveryRepository, Result
+from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, Result
 from app.webhooks.sender import CONNECTIONS, Sender
 
 POLL_SECONDS = 1.0

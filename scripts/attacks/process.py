@@ -14,11 +14,11 @@ from time import monotonic, sleep
 
 import httpx
 
-from app.auth.keys import digest_of, new_key
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
-from app.db.keys import KeyRepository
 from app.db.migrate import upgrade
+from app.keys.repository import KeyRepository
+from app.keys.service import digest_of, new_key
 from scripts.attacks.base import Target
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
-from app.knowledge_ops.files import find_files
+from app.documents.files import find_files
+from app.documents.samples import FOLDER
 from app.retrieval import chunk_options, embedder_options
-from app.samples import FOLDER
 from app.settings import Settings
 from knowledge.embeddings.base import readable
 from knowledge.embeddings.registry import default_embedder, get_embedder

@@ -14,10 +14,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from app.db.embedding_cache import SqliteEmbeddingCache
-from app.knowledge_ops.assembly import embeddings_path
+from app.embeddings.local import SqliteEmbeddingCache
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings
+from app.wiring.knowledge import embeddings_path
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.runner import build_retriever

@@ -15,8 +15,8 @@ from time import monotonic, sleep
 
 import httpx
 
-from app.knowledge_ops.assembly import embeddings_path
 from app.settings import Settings
+from app.wiring.knowledge import embeddings_path
 from knowledge.evaluation.rows import read_rows
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -128,7 +128,7 @@ async def _routed(
     corrected = perf_counter()
     vector = await embedder.query(text)
     embedded = perf_counter()
-    route = await router.route(Question(row["text"], vector=vector, normal=text))
+    route = await router.route(Question(row["text"], rewrite=text, vector=vector))
     end = perf_counter()
     progress(1)
     return Routed(row, route, embedded - corrected, corrected - start + end - embedded)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import httpx
 
-from app.auth.keys import digest_of, new_key
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
-from app.db.keys import KeyRepository
 from app.db.migrate import upgrade
+from app.keys.repository import KeyRepository
+from app.keys.service import digest_of, new_key
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.integration.base import Checks, Room

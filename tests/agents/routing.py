@@ -8,8 +8,9 @@ from agents.errors import BusinessUnavailable
 from agents.router import Router, RouterParts
 from agents.routing.anchors import Anchors, read_anchors
 from agents.routing.head import fit_head
-from agents.routing.types import Entity, Route
+from agents.routing.types import Route
 from agents.types import Question
+from agents.understanding.entities import Entity
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Vector
 

@@ -14,8 +14,10 @@ from agents.business.facts import BusinessFacts
 from agents.business.sample.database import seed
 from agents.care import CareAgent, CarePolicy, cause_of
 from agents.errors import BusinessUnavailable
-from agents.offers import SHIPPED, Cause, Fact, Offers, load_offers
+from agents.offers import SHIPPED, Fact, Offers, load_offers
 from agents.types import Answer, HandoffReason, Outcome, Question
+from agents.understanding.causes import Cause
+from agents.understanding.reading import read
 from knowledge.errors import InvalidConfiguration
 from tests.agents.business.asking import SHOP
 from tests.agents.support import finish
@@ -148,7 +150,7 @@ async def test_english_gets_english() -> None:
     ],
 )
 def test_the_acknowledgement_fits_the_case(text: str, cause: Cause) -> None:
-    assert cause_of(text) is cause
+    assert cause_of(read(text)) is cause
 
 
 @pytest.mark.parametrize(

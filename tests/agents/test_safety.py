@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from agents.care import CarePolicy, cause_of, endangered
-from agents.offers import Cause
+from agents.heads.safety import ENDANGERED, SafetyHead, fit_safety_head, read_safety, safety_examples
 from agents.routing.anchors import shipped_anchors
 from agents.routing.head import fit_head
 from agents.types import Question
-from agents.understanding.safety import ENDANGERED, Danger, SafetyHead, fit_safety_head, read_safety, safety_examples
-from app.db.embedding_cache import SqliteEmbeddingCache
+from agents.understanding.causes import Cause
+from agents.understanding.reading import read
+from agents.understanding.safety import Danger
+from app.embeddings.local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder
@@ -54,7 +56,7 @@ async def test_who_is_in_danger_is_heard_and_who_asks_about_it_is_not(
 
 
 def test_without_a_vector_few_are_heard_and_none_by_mistake() -> None:
-    found = [read_safety(message["text"], None, None) for message in MESSAGES]
+    found = [read_safety(read(message["text"]), None, None) for message in MESSAGES]
     pairs = [(message["kind"], safety.kind) for message, safety in zip(MESSAGES, found, strict=True) if safety]
     assert len(pairs) >= 10 and all(kind == read for kind, read in pairs)
 
@@ -79,7 +81,7 @@ def test_without_a_vector_few_are_heard_and_none_by_mistake() -> None:
     ],
 )
 def test_a_word_of_danger_tells_unless_its_clause_asks_about_a_rule(text: str, kind: Danger | None) -> None:
-    found = read_safety(text, None, None)
+    found = read_safety(read(text), None, None)
     assert (found and found.kind) == kind
     assert found is None or ENDANGERED < found.chance < 0.8
 
@@ -88,7 +90,7 @@ async def test_a_cue_raises_the_chance_that_the_meaning_gives() -> None:
     embedder = HashEmbedder()
     head = await fitted(embedder)
     (vector,) = await embedder.queries(["插头发麻"])
-    plain, cued = read_safety("插头发麻", vector, head), read_safety("插头冒烟", vector, head)
+    plain, cued = read_safety(read("插头发麻"), vector, head), read_safety(read("插头冒烟"), vector, head)
     assert cued is not None and cued.kind is Danger.HARM and cued.chance > (plain.chance if plain else 0)
 
 
@@ -99,6 +101,6 @@ def test_no_message_that_measures_is_an_example() -> None:
 
 @pytest.mark.parametrize(("text", "cause"), [("手烫伤了", Cause.SAFETY), ("对方冒充你们", Cause.FRAUD)])
 def test_the_words_of_care_fit_the_danger(text: str, cause: Cause) -> None:
-    assert cause_of(text) is cause
-    danger = read_safety(text, None, None)
-    assert danger is not None and cause_of("你好", danger) is cause
+    assert cause_of(read(text)) is cause
+    danger = read_safety(read(text), None, None)
+    assert danger is not None and cause_of(read("你好"), danger) is cause

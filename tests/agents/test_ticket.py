@@ -12,8 +12,9 @@ from agents.profile import TenantProfile
 from agents.router import Router, RouterParts
 from agents.routing.types import Intent, Tier
 from agents.ticket import PROPOSAL_SECONDS, TicketAgent
-from agents.ticketing.types import Priority, TicketState
+from agents.ticketing.types import TicketState
 from agents.types import Answer, Outcome, Proposal, Question, Turn
+from agents.understanding.tickets import Priority
 from tests.agents.support import finish
 from tests.agents.tickets import MemoryTickets
 
@@ -268,4 +269,4 @@ async def test_times_are_told_in_the_companys_zone_wherever_the_server_stands(
         time.tzset()
     (kept,) = tickets.kept
     due = kept.ticket.resolve_by.astimezone(ZoneInfo(zone))
-    assert f"{due.month}月{due.day}日 {due:%H:%M}" in reply
+    assert f"{due.month} 月 {due.day} 日 {due:%H:%M}" in reply

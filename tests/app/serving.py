@@ -12,10 +12,10 @@ from typing import Any
 
 import uvicorn
 
-from app.container import Container
 from app.http.server import server_config
 from app.main import create_app
 from app.settings import Settings
+from app.wiring.container import Container
 
 
 @dataclass(frozen=True, slots=True)

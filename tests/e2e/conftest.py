@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.embeddings.local import SqliteEmbeddingCache
 from tests.conftest import CACHE
 
 

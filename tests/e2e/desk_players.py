@@ -14,7 +14,7 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from app.container import Container
+from app.wiring.container import Container
 from tests.app.serving import served
 
 BROKEN = (httpx.TransportError, WebSocketException, OSError, EOFError)

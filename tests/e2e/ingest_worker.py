@@ -16,8 +16,8 @@ import chromadb  # noqa: F401 - slow to import: the fork server does it once
 
 from app.db.lock import DataDirLock
 from app.documents.types import Filing
-from app.knowledge_ops.assembly import KnowledgeBase, open_knowledge
 from app.settings import Settings
+from app.wiring.knowledge import KnowledgeBase, open_knowledge
 from knowledge.index import Snapshot
 from knowledge.text import Analyzer
 from knowledge.types import Chunk

@@ -14,7 +14,8 @@ from random import Random
 import pytest
 
 from app.auth.principal import DEFAULT_TENANT
-from app.desk.types import HELD, DeskMessage, HistoryEntry, Sender, SessionKey, State
+from app.desk.types import HELD, DeskMessage, HistoryEntry, Sender, State
+from app.types import SessionKey
 from tests.acceptance import part
 from tests.e2e.desk_players import Customer, House, Person
 

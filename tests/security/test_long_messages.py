@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import date
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
@@ -17,25 +17,20 @@ from agents.business.offline.queries import load_queries
 from agents.business.sample.database import seed
 from agents.business.schema import load_schema
 from agents.business.strangers import asks_for_others, mentions
-from agents.care import cause_of
-from agents.emotion import emotion
 from agents.excerpt import excerpt
+from agents.heads.safety import read_safety
 from agents.language import in_english
 from agents.pages import about_page, page_text
 from agents.profile import TenantProfile
-from agents.routing.entities import shipped_extractor
-from agents.routing.rules import explicit, ticket_asked
 from agents.screening.features import features
 from agents.screening.views import views
-from agents.ticketing.decision import decided
 from agents.ticketing.draft import described
-from agents.ticketing.wording import own_tickets, wished
 from agents.types import Page, Question, Turn
 from agents.understanding.facts import keeps_facts
 from agents.understanding.followups import rewritten_by_rules, with_subject
-from agents.understanding.safety import read_safety
+from agents.understanding.reading import Reading, read
 from app.chat.guard import Guard, Rejected
-from app.chat.questions import normalised
+from app.conversations.questions import normalised
 from app.privacy import masked, personal_data
 from knowledge.overlay import passage
 from knowledge.spelling import Speller
@@ -81,17 +76,15 @@ def readers() -> dict[str, Reader]:
     queries = load_queries(schema, load_schema(schema))
     earlier = Turn("YS-V8 的保修期是多久", "YS-V8 的保修期是多久", "保修两年。")
     page = Page(url="https://shop.example/v8", title="YS-V8 扫地机", text="这款产品保修两年，电池半年。" * 30)
-    read = page_text(page)
-    assert read is not None
+    in_view = page_text(page)
+    assert in_view is not None
     return {
         "privacy": lambda text: (personal_data(text), masked(text)),
         "screening": lambda text: features(views(text)),
         "questions": normalised,
-        "tickets": lambda text: (own_tickets(text), wished(text), decided(text), described(text)),
-        "rules": lambda text: (explicit(text), ticket_asked(text)),
-        "entities": shipped_extractor().extract,
-        "emotion": lambda text: (emotion(text), cause_of(text)),
-        "safety": lambda text: read_safety(text, None, None),
+        "tickets": described,
+        **{name: partial(_read, name) for name, value in vars(Reading).items() if isinstance(value, cached_property)},
+        "safety": lambda text: read_safety(read(text), None, None),
         "language": lambda text: in_english(Question(text), TenantProfile()),
         "rewriter": lambda text: (rewritten_by_rules(text, [earlier]), with_subject(text, "YS-V8")),
         "facts": lambda text: keeps_facts(text, text + "？"),
@@ -100,9 +93,14 @@ def readers() -> dict[str, Reader]:
         "tokens": analyzer.tokens,
         "occurring": analyzer.occurring,
         "spelling": lambda text: speller.correct(text),
-        "page": lambda text: (about_page(Question(text, page=page)), passage(read, [text])),
+        "page": lambda text: (about_page(Question(text, page=page)), passage(in_view, [text])),
         "guard": Guard(MAX_CHARS).check,
     }
+
+
+def _read(name: str, text: str) -> object:
+    """One thing that a Reading tells."""
+    return getattr(read(text), name)
 
 
 @cache

@@ -20,18 +20,18 @@ import jwt
 import pytest
 
 from agents.business.sample.database import seed
-from app.auth.keys import digest_of, new_key
 from app.auth.principal import Role
 from app.auth.user_token import signed
 from app.db.engine import Database
-from app.db.keys import KeyRepository
+from app.keys.repository import KeyRepository
+from app.keys.service import digest_of, new_key
 from app.main import create_app
 from app.settings import load_settings
 from scripts.attacks import sessions
 from scripts.attacks.base import Report, Target
 from scripts.attacks.process import process
 from scripts.attacks.sessions import CHAT, COMPLETIONS, STREAM, begin, socket_code
-from tests.app.desk_client import talking
+from tests.app.desk.client import talking
 
 SECRET, OTHERS = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
 ISSUER, AUDIENCE = "shop.example", "yingda"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from agents.routing.amounts import amount
+from agents.understanding.amounts import amount
 
 NEAR = Decimal("0.1")
 """左右 is this far off at most."""

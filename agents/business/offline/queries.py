@@ -14,8 +14,8 @@ from agents.business.offline.subjects import Subjects, load_subjects
 from agents.business.schema import Schema
 from agents.business.types import Plan
 from agents.excerpt import is_whole
-from agents.routing.entities import shipped_extractor
 from agents.routing.types import Intent
+from agents.understanding.entities import shipped_extractor
 from knowledge.text import fold
 
 READ = 64

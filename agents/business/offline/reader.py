@@ -12,8 +12,7 @@ from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading
 from agents.business.offline.subjects import Subject, Subjects
 from agents.business.offline.understanding import Heard, Understanding, blanked, of_kind
-from agents.routing.entities import EntityExtractor
-from agents.routing.types import Entity
+from agents.understanding.entities import Entity, EntityExtractor
 from agents.understanding.times import find_time
 from knowledge.text import fold
 

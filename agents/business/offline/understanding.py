@@ -13,8 +13,8 @@ from agents.business.offline.language import Language
 from agents.business.offline.leftovers import is_noun, odd_words, unread, words_of
 from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
 from agents.business.offline.subjects import SUM, Moment, Subject
-from agents.routing.amounts import amount
-from agents.routing.types import Entity
+from agents.understanding.amounts import amount
+from agents.understanding.entities import Entity
 from agents.understanding.stretches import DAY, Period, ahead
 from agents.understanding.times import Found
 

@@ -7,7 +7,7 @@ import pytest
 from agents.business.database import BusinessDatabase
 from agents.business.offline.amounts import find_amounts
 from agents.business.replies import load_replies
-from agents.routing.entities import shipped_extractor
+from agents.understanding.entities import shipped_extractor
 from agents.understanding.times import find_time
 from tests.agents.business.asking import TODAY
 from tests.agents.business.shop import SHOP, shop_queries

@@ -6,7 +6,7 @@ import pytest
 
 from agents.business.resolver import OwnEntities
 from agents.errors import BusinessUnavailable
-from agents.routing.types import Entity
+from agents.understanding.entities import Entity
 from tests.agents.business.shop import CALLER, Twins, business_parts, twins
 
 

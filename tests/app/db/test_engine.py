@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 from app.db import wal
-from app.db.calibrations import CalibrationRepository
 from app.db.engine import Database
+from app.search.repository import CalibrationRepository
 from knowledge.calibration.model import Calibration
 
 

@@ -10,14 +10,15 @@ from sqlalchemy import Connection, select, text
 
 from app.db.engine import Database
 from app.db.migrate import configured, upgrade
-from app.db.models import Base, WebhookDelivery
 from app.documents.repository import DocumentRepository
 from app.documents.types import Filing
+from app.webhooks.tables import WebhookDelivery
+from app.wiring.tables import METADATA
 
 
 async def test_migrations_build_exactly_the_models(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
-        return list(compare_metadata(MigrationContext.configure(connection), Base.metadata))
+        return list(compare_metadata(MigrationContext.configure(connection), METADATA))
 
     async with database.read() as connection:
         assert await connection.run_sync(differences) == []
@@ -28,7 +29,7 @@ OF_NO_TENANT = {"embeddings"}
 
 
 async def test_every_table_has_the_tenant_first_in_its_key() -> None:
-    for table in Base.metadata.sorted_tables:
+    for table in METADATA.sorted_tables:
         if table.name in OF_NO_TENANT:
             assert table.columns.keys() == ["key", "vector", "used_on"]
             continue

@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import Connection, select, update
 
 from app.db import outbox
+from app.db.base import now
 from app.db.engine import Database
-from app.db.gaps import GapRepository, note
-from app.db.models import OutboxEvent, UsageCounter, now
 from app.db.outbox import Event, Handler, Outbox
-from app.db.usage import UsageRepository, count
+from app.db.tables import OutboxEvent
+from app.gaps.repository import GapRepository, note
+from app.performance.repository import UsageRepository, count
+from app.performance.tables import UsageCounter
 
 
 def counts(day: str, tenant: str = "t", **values: int) -> Event:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.db.conversations import ConversationRepository
+from app.conversations.repository import ConversationRepository
+from app.db.base import now
 from app.db.engine import Database
-from app.db.models import now
-from app.db.profiles import ProfileRepository
-from app.db.tickets import TicketRepository
-from app.desk.assembly import HumanDesk
 from app.desk.openings import TicketDesk
-from app.desk.types import Actor, DeskSession, Event, Opening, SessionKey
+from app.desk.types import Actor, DeskSession, Event, Opening
+from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
 from app.settings import Settings
+from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
-from tests.app.limits import limits
+from app.types import SessionKey
+from app.wiring.desk import HumanDesk
+from tests.app.limits.building import limits
 
 TENANT = "t"
 CLOSED_NOW = ("1-7 03:00-03:01",)

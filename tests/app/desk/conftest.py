@@ -1,4 +1,4 @@
-"""The desk over a migrated database: every test that uses it runs on SQLite and on PostgreSQL."""
+"""The desk over a migrated database."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.db.engine import Database
-from app.desk.assembly import HumanDesk
-from tests.app.db.conftest import database, postgresql, sqlite, template, url
+from app.wiring.desk import HumanDesk
 from tests.app.desk.building import desk_over
-
-__all__ = ["database", "postgresql", "sqlite", "template", "url"]
 
 
 @pytest.fixture

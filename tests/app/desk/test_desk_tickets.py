@@ -6,14 +6,14 @@ import pytest
 
 from agents.ticketing.types import Owner, TicketState
 from app.db.engine import Database
-from app.db.tickets import BOT, SYSTEM, TicketRepository
-from app.desk.assembly import HumanDesk
 from app.settings import Settings
 from app.tickets.customers import CustomerTickets
+from app.tickets.repository import BOT, SYSTEM, TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
+from app.wiring.desk import HumanDesk
 from tests.app.desk.building import TENANT, key, queued
-from tests.app.limits import limits
+from tests.app.limits.building import limits
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ import pytest
 
 from app.chat.session import Message
 from app.db.engine import Database
-from app.db.tickets import TicketFilter, TicketRepository
-from app.db.transcripts import TranscriptRepository
-from app.desk.assembly import HumanDesk
 from app.desk.types import Actor, DeskMessage, Event, Sender, State
 from app.errors import Conflict, NotFound
+from app.tickets.repository import TicketFilter, TicketRepository
+from app.transcripts.repository import TranscriptRepository
+from app.wiring.desk import HumanDesk
+from app.wiring.erasure import forget
 from tests.app.desk.building import TENANT, assigned, desk_over, key, queued
 
 
@@ -52,7 +53,7 @@ async def test_a_deleted_conversation_leaves_nothing_at_the_desk_and_the_bot_ans
 ) -> None:
     await assigned(desk)
     await desk.service.say(key(), "您好，您的地址是……")
-    assert await TranscriptRepository(database).delete(TENANT, "s")
+    assert await TranscriptRepository(database, forget).delete(TENANT, "s")
     assert await desk.sessions.find(key()) is None
     assert (await said(desk), await desk.sessions.history(key())) == ([], [])
     message = Message(TENANT, "s", "在吗")
@@ -171,10 +172,10 @@ async def test_a_session_means_nothing_to_another_tenant(desk: HumanDesk) -> Non
 
 
 async def test_deleting_a_conversation_takes_its_desk_records_along(desk: HumanDesk, database: Database) -> None:
-    from app.db.transcripts import TranscriptRepository
+    from app.transcripts.repository import TranscriptRepository
 
     await assigned(desk)
-    assert await TranscriptRepository(database).delete(TENANT, "s")
+    assert await TranscriptRepository(database, forget).delete(TENANT, "s")
     await desk.feed.poll()
     assert await desk.sessions.find(key()) is None
     assert await said(desk) == []

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Proposal, Question, Source
-from app.db.conversations import TurnRow
-from app.db.models import now
+from app.conversations.types import TurnRow
+from app.db.base import now
 from app.desk.card import card
 from app.desk.triggers import counts, priority, repeated, requested
 

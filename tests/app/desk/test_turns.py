@@ -3,20 +3,22 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from itertools import count
+from typing import Any
 
-from app.db.conversations import ConversationRepository
+from app.conversations.repository import ConversationRepository
+from app.conversations.turn_log import TurnLog
 from app.db.engine import Database
-from app.db.turn_log import TurnLog
-from app.desk.assembly import HumanDesk
 from app.desk.types import Event, Sender, State
-from tests.app.db.turns import turn
+from app.wiring.desk import HumanDesk
+from app.wiring.turns import turn_log
+from tests.app.conversations.turns import turn
 from tests.app.desk.building import assigned, key, opening, queued
 
 BODY = b'{"data":{"agent":"knowledge","sources":[]}}'
 
 
-def log_of(database: Database, desk: HumanDesk) -> TurnLog:
-    return TurnLog(database, lambda turns: [], on_desk=desk.feed.note)
+def log_of(database: Database, desk: HumanDesk) -> TurnLog[Any]:
+    return turn_log(database, lambda turns: [], on_desk=desk.feed.note)
 
 
 async def test_a_turn_that_asks_for_a_person_is_kept_with_its_place_in_the_queue(
@@ -119,7 +121,7 @@ async def test_a_request_that_meets_a_waiting_session_raises_it_and_does_not_que
 async def test_where_the_queue_silences_the_bot_no_turn_of_it_is_kept_there(
     database: Database, desk: HumanDesk
 ) -> None:
-    log = TurnLog(database, lambda turns: [], on_desk=desk.feed.note, answering=False)
+    log = turn_log(database, lambda turns: [], on_desk=desk.feed.note, answering=False)
     await queued(desk)
     assert not await log.append(turn(1))
     assert await log.append(turn(2, for_desk=True))

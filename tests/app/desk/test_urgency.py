@@ -8,12 +8,12 @@ from agents.care import CRISIS_PRIORITY, EMOTION_PRIORITY
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
 from app.chat.session import Message
 from app.db.engine import Database
-from app.db.profiles import ProfileRepository
-from app.desk.assembly import HumanDesk
 from app.desk.gate import Decided
 from app.desk.types import DeskSession, State
+from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
 from app.settings import Settings
+from app.wiring.desk import HumanDesk
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
 FURIOUS = "你们就是一群骗子！！垃圾公司，气死我了！！"

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.desk.hours import business_hours, spoken
 from app.desk.types import QueueState, Staff, State
 from app.desk.waiting import (
     HANDLING_SECONDS,
@@ -17,6 +16,7 @@ from app.desk.waiting import (
     offer_notice,
     queue_notice,
 )
+from app.profiles.hours import business_hours, spoken
 
 
 def member(capacity: int, assigned: int) -> Staff:

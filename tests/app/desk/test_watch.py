@@ -8,17 +8,19 @@ from sqlalchemy import update
 
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
 from app.chat.session import Message
+from app.db.base import now
 from app.db.engine import Database
-from app.db.models import DeskSession, DeskStaff, now
-from app.db.profiles import ProfileRepository
-from app.db.tickets import TicketFilter, TicketRepository
-from app.db.transcripts import TranscriptRepository
-from app.desk.assembly import HumanDesk
+from app.desk.tables import DeskSession, DeskStaff
 from app.desk.types import Event, Sender, State
 from app.desk.waiting import left_notice
 from app.errors import Conflict, NotFound
+from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
 from app.settings import Settings
+from app.tickets.repository import TicketFilter, TicketRepository
+from app.transcripts.repository import TranscriptRepository
+from app.wiring.desk import HumanDesk
+from app.wiring.erasure import forget
 from tests.app.desk.building import CLOSED_NOW, TENANT, assigned, closed_zone, desk_over, key, queued
 
 
@@ -147,7 +149,7 @@ async def test_who_needs_a_skill_that_nobody_on_duty_has_is_told_so_and_gets_a_t
 async def test_a_session_that_was_deleted_or_moved_on_gets_no_ticket(database: Database, desk: HumanDesk) -> None:
     await desk.staff.seen(TENANT, "amy")
     deleted, accepted = await queued(desk, "deleted"), await queued(desk, "accepted")
-    assert await TranscriptRepository(database).delete(TENANT, "deleted")
+    assert await TranscriptRepository(database, forget).delete(TENANT, "deleted")
     await desk.service.accept(key("accepted"), "amy")
     for session, refusal in ((deleted, NotFound), (accepted, Conflict)):
         with pytest.raises(refusal):
@@ -156,7 +158,7 @@ async def test_a_session_that_was_deleted_or_moved_on_gets_no_ticket(database: D
 
 
 async def _customer_says(database: Database, desk: HumanDesk, session: str) -> None:
-    from tests.app.db.turns import turn
+    from tests.app.conversations.turns import turn
     from tests.app.desk.test_turns import BODY, log_of
 
     assert await log_of(database, desk).append(turn(1, session, for_desk=True, response=BODY))

@@ -12,12 +12,12 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from app.auth.keys import digest_of, new_key
 from app.auth.origins import origin
 from app.auth.principal import Role
-from app.container import Container
-from app.db.keys import KeyRepository
 from app.http.cors import ACCEPTED
+from app.keys.repository import KeyRepository
+from app.keys.service import digest_of, new_key
+from app.wiring.container import Container
 from tests.app.serving import Served, served
 
 SHOP, OTHER = "https://shop.example.com", "https://other.example.com"

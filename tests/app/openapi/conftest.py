@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from agents.business.sample.database import seed
-from tests.app.db.test_webhooks import receiving
 from tests.app.openapi.story import Story
 from tests.app.serving import served
+from tests.app.webhooks.test_webhooks import receiving
 
 
 @pytest.fixture
@@ -26,6 +26,6 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
         httpx.AsyncClient(base_url=server.address, timeout=60) as http,
     ):
         told = Story(http, receiver.url)
-        await server.container.ready.wait()
+        await server.container.readiness.ready.wait()
         await told.tell()
         yield told

@@ -13,18 +13,20 @@ from agents.ticketing.types import NewTicket, Owner, TicketState
 from app.chat.after import after_turns
 from app.db.engine import Database
 from app.db.migrate import upgrade
-from app.db.models import OutboxEvent
-from app.db.tickets import TicketRepository
-from app.db.transcripts import TranscriptRepository
-from app.db.turn_log import TurnLog
-from app.db.webhooks import KIND, Subscription, WebhookEvent, WebhookRepository
+from app.db.tables import OutboxEvent
 from app.desk.types import Actor
 from app.openapi.webhook_events import DATA, name_of
 from app.request_ids import caused_by
 from app.settings import Settings
+from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
-from tests.app.db.turns import MOMENT, turn
+from app.transcripts.repository import TranscriptRepository
+from app.webhooks.events import KIND, WebhookEvent
+from app.webhooks.repository import Subscription, WebhookRepository
+from app.wiring.erasure import forget
+from app.wiring.turns import turn_log
+from tests.app.conversations.turns import MOMENT, turn
 from tests.app.desk.building import desk_over, key
 from tests.app.openapi.document import document, problems
 
@@ -69,9 +71,9 @@ async def happened(database: Database) -> list[dict[str, Any]]:
 async def test_what_happens_is_told_as_documented_with_the_request_that_caused_it(database: Database) -> None:
     await subscribe(database, "t", [*WebhookEvent])
     desk = desk_over(database)
-    log = TurnLog(database, after_turns)
+    log = turn_log(database, after_turns)
     await log.append(turn(1, trace_id="asked", agent="knowledge", response=RESPONSE))
-    await TranscriptRepository(database).rate("t", "s", "m1", "down", "我的电话 13800138000 没人接")
+    await TranscriptRepository(database, forget).rate("t", "s", "m1", "down", "我的电话 13800138000 没人接")
     with caused_by("desk"):
         await desk.service.request(key(), user_id="u", channel="web")
         await desk.service.accept(key(), "amy")
@@ -116,13 +118,13 @@ async def test_what_happens_is_told_as_documented_with_the_request_that_caused_i
 async def test_messages_that_nobody_is_told_of_are_not_written(database: Database) -> None:
     await subscribe(database, "t", ["ticket.created"])
     await subscribe(database, "other", [*WebhookEvent])
-    await TurnLog(database, after_turns).append(turn(1))
+    await turn_log(database, after_turns).append(turn(1))
     assert await happened(database) == []
 
 
 async def test_what_is_deleted_is_not_told_later(database: Database) -> None:
     await subscribe(database, "t", [*WebhookEvent])
-    await TurnLog(database, after_turns).append(turn(1))
+    await turn_log(database, after_turns).append(turn(1))
     assert len(await happened(database)) == 2
-    assert await TranscriptRepository(database).delete("t", "s")
+    assert await TranscriptRepository(database, forget).delete("t", "s")
     assert await happened(database) == []

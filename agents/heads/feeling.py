@@ -1,0 +1,58 @@
+"""Anger and despair by meaning, for the words that no list has: a linear head over the embedding of a message.
+
+With e5, of 25 angry messages that neither had seen, the lists alone find 12 and both together 23.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+import yaml
+
+from agents.linear import Linear, fit
+from agents.routing.head import Head
+from agents.routing.types import Intent
+from knowledge.embeddings.base import Embedder
+from knowledge.types import Vector
+
+STEEPNESS, MIDDLE = 3.0, -0.2
+"""From the head's score, about +1 where a message is like the angry examples and -1 where not, to a chance."""
+MOST = 0.85
+"""The head alone never says that it is certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmotionHead:
+    """Fitted on an embedder's vectors, one column; safe to share."""
+
+    linear: Linear
+
+    def chance(self, vector: Vector) -> float:
+        """In [0, 0.85], that the writer of a message with this embedding is beside themselves."""
+        (score,) = self.linear.scores(vector)
+        return MOST / (1 + math.exp(-STEEPNESS * (score - MIDDLE)))
+
+
+async def fit_emotion_head(embedder: Embedder, head: Head) -> EmotionHead:
+    """head: the router's, whose examples, but those of high stakes, are calm. Raises EmbeddingUnavailable."""
+    furious, others = _examples()
+    vectors = await embedder.queries([*furious, *others])
+    neutral = head.vectors[[Intent.HIGH_STAKES not in anchor.intents for anchor in head.anchors.sentences]]
+    holds = np.arange(len(vectors) + len(neutral)) < len(furious)
+    return EmotionHead(await asyncio.to_thread(fit, np.vstack([vectors, neutral]), holds[:, None], np.ones(len(holds))))
+
+
+def emotion_examples() -> list[str]:
+    """All that is embedded to fit the head."""
+    furious, others = _examples()
+    return [*furious, *others]
+
+
+def _examples() -> tuple[list[str], list[str]]:
+    """The furious ones, and those that are not."""
+    examples = yaml.safe_load((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
+    return examples["furious"], [*examples["discontent"], *examples["calm"]]

@@ -1,0 +1,158 @@
+"""One request to a language model that reads a message in its conversation: what is asked, wanted and named.
+
+What it finds is one more reading of the message beside those without a model, never the only one.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from loguru import logger
+
+from agents.errors import GenerationError
+from agents.llm.quotable import safe_text
+from agents.llm.replies import Completer, UnreadableReply, read_object
+from agents.pages import subject_of
+from agents.prompting import fill, one_line
+from agents.routing.types import OFF_TOPIC, Intent
+from agents.ticketing.proposals import decides
+from agents.types import Question, Turn, Usage
+from agents.understanding.acts import Act
+from agents.understanding.facts import adds_facts, keeps_facts
+from agents.verification.marks import without_marks
+from knowledge.text import clean, fold
+
+PART = "understanding"
+"""What is marked as degraded when the model is late, out of reach or does not reply as told."""
+MAX_QUESTIONS = 3
+MAX_TURNS = 3
+MAX_REPLY_CHARS = 200
+"""What a message leans on was said lately."""
+MAX_CHARS = 120
+"""Of a rewritten question; a longer one is an answer or a lecture."""
+_QUOTES = "“”\"'「」『』 "
+_LANGUAGES = ("zh", "en")
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a model reads in a message.
+
+    `questions` are those that it holds, each understood by itself; empty where it stands as it is, or where no wording
+    of the model's keeps its facts. `intents` is empty where the model does not tell. `slots`: kind -> words of the
+    message. `language`: zh, en, or empty for another one.
+    """
+
+    questions: tuple[str, ...] = ()
+    intents: frozenset[Intent] = frozenset()
+    slots: Mapping[str, str] = field(default_factory=dict)
+    language: str = ""
+    degraded: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    def of(self, question: Question) -> Question:
+        """The question as it is understood now; what was made of it without a model stays where this says nothing."""
+        return replace(
+            question,
+            rewrite=" ".join(self.questions) or question.rewrite,
+            parts=self.questions if len(self.questions) > 1 else (),
+            spoken=() if self.questions else question.spoken,
+            slots=tuple(self.slots.items()),
+            language=self.language,
+        )
+
+
+class ModelUnderstanding:
+    """Safe to share. seconds: deadline of the request."""
+
+    def __init__(self, model: Completer, seconds: float) -> None:
+        self._model = model
+        self._seconds = seconds
+
+    async def read(self, question: Question) -> Understood:
+        """Never raises for an outage: a message is then understood without a model."""
+        known = f"{_shown(question.history)}\n{subject_of(question.page)}"
+        try:
+            reply, usage = await self._model.complete(_messages(question), self._seconds)
+        except GenerationError as error:
+            logger.opt(exception=error).warning("understood without the model, which failed")
+            return Understood(degraded=(PART,), usage=Usage(calls=1))
+        try:
+            return replace(read_understanding(reply, question.text, known), usage=usage)
+        except UnreadableReply as error:
+            logger.opt(exception=error).warning("understood without the model, which did not reply as told")
+            return Understood(degraded=(PART,), usage=usage)
+
+
+def may_be_read(question: Question) -> bool:
+    """Whether a model may read the message, and there is something to find out: not what leans on rows, nor 谢谢 or a
+    yes to a proposal.
+    """
+    shown = not (question.history and question.history[-1].rows)
+    return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not decides(question, time.time())
+
+
+def read_understanding(reply: str, text: str, known: str) -> Understood:
+    """text: the message; known: what else the model saw. Raises UnreadableReply."""
+    fields = read_object(reply, questions=list, intents=list, slots=dict, language=str)
+    questions = safe_questions(_strings(fields["questions"])[:MAX_QUESTIONS], text, known)
+    named = _strings(fields["intents"])
+    if unknown := set(named).difference(Intent):
+        raise UnreadableReply(f"intents {sorted(unknown)}")
+    intents = frozenset(map(Intent, named))
+    return Understood(
+        () if questions == (text.strip(),) else questions,
+        intents.difference(OFF_TOPIC) or (intents if len(intents) == 1 else frozenset()),
+        {kind: words for kind, words in fields["slots"].items() if _stands_in(words, text)},
+        next((language for language in _LANGUAGES if fields["language"].startswith(language)), ""),
+    )
+
+
+def safe_questions(written: Sequence[str], text: str, known: str) -> tuple[str, ...]:
+    """What a model made of a message, as far as it may be searched; empty where a fact of the message is lost.
+
+    Of several questions one that adds a number or a name which neither the message nor `known`, the conversation as the
+    model saw it, holds is left out; together they keep all that the message says.
+    """
+    questions = dict.fromkeys(clean(question).strip().strip(_QUOTES) for question in written)
+    said = f"{known}\n{text}"
+    kept = tuple(question for question in questions if _askable(question) and not adds_facts(said, question))
+    return kept if kept and keeps_facts(text, "；".join(kept)) else ()
+
+
+def _askable(question: str) -> bool:
+    return 0 < len(question) <= MAX_CHARS and "\n" not in question and safe_text(question)
+
+
+def _strings(values: Sequence[object]) -> list[str]:
+    if strange := [value for value in values if not isinstance(value, str)]:
+        raise UnreadableReply(f"{strange!r} in a list of texts")
+    return list(map(str, values))
+
+
+def _stands_in(words: object, text: str) -> bool:
+    return isinstance(words, str) and bool(words.strip()) and fold(words).strip() in fold(text)
+
+
+def _messages(question: Question) -> list[dict[str, str]]:
+    prompt = fill(
+        "turn",
+        tag=secrets.token_hex(8),
+        history=_shown(question.history),
+        page=subject_of(question.page),
+        text=one_line(question.text),
+    )
+    system = fill("understanding", most=str(MAX_QUESTIONS))
+    return [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
+
+
+def _shown(history: Sequence[Turn]) -> str:
+    turns = (
+        f"顾客：{one_line(turn.question)}\n客服：{one_line(without_marks(turn.reply))[:MAX_REPLY_CHARS]}"
+        for turn in history[-MAX_TURNS:]
+        if not turn.rows
+    )
+    return "\n".join(turns)

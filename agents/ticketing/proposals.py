@@ -1,0 +1,20 @@
+"""What may be proposed of tickets, and what a message says to it."""
+
+from __future__ import annotations
+
+from agents.types import Question
+from agents.understanding.consent import Consent, Reply
+
+CREATE, DESCRIBE, WITHDRAW = "ticket", "ticket_details", "ticket_close"
+"""A ticket as it stands there, one that is still to be described, the end of one."""
+
+
+def decides(question: Question, now: float) -> Reply | None:
+    """What a message says to the proposal of the turn before it; None without one, or when it is too old."""
+    proposal = question.proposal
+    if proposal is None or proposal.expires < now:
+        return None
+    reply = question.reading.reply
+    if reply is not None and proposal.action == WITHDRAW and reply.consent is Consent.SUPPLEMENT:
+        return None
+    return reply

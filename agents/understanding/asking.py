@@ -1,0 +1,38 @@
+"""What a question is about, without the words that only ask."""
+
+from __future__ import annotations
+
+import re
+
+IDENTIFIER = re.compile(
+    r"(?<![A-Za-z])(?:[A-Za-z]+(?:-[A-Za-z]+)?[-_ ]?\d[A-Za-z0-9-]*(?:\s(?:Pro|Max|Plus|Lite|Mini|Ultra|LTE|Air|SE)\b)?"
+    r"|[A-Za-z]{2,}(?:-[A-Za-z0-9]+)+)",
+    re.IGNORECASE,
+)
+"""Model names, codes and order ids."""
+_ASKING = re.compile(
+    r"请问|麻烦|您好|你好|我想(?:问|了解|知道)(?:一下)?|能不能|可不可以|是不是|有没有|怎么办|怎么样|怎么|怎样|如何|为什么|为何|"
+    r"什么时候|什么意思|多长时间|多少钱|多少|多久|几天|几个?|哪里|哪些?|什么|是否|可以|能够?|吗|呢|吧|啊|[？?！!。，,]|"
+    r"需要|要(?!求)|申请|办理"
+)
+
+_QUESTION = re.compile(
+    r"[?？]|[吗么呢](?=[\s。.!！,，]|$)|怎么|怎样|如何|多少|多久|什么|为啥|为何|几(?!乎)|哪[里个些儿种]|谁|([^不])[不没]\1|"
+    r"请问|想问|咨询|\b(?:how|what|when|where|why|who|which|can|could|do|does|is|are)\b",
+)
+
+
+def asks(text: str) -> bool:
+    """Whether a folded text has a word or sign of a question."""
+    return _QUESTION.search(text) is not None
+
+
+def without_asking(text: str) -> str:
+    """What a question is about: 怎么申请退货？ -> 退货; may be empty."""
+    return re.sub(r"\s+", " ", _ASKING.sub(" ", text)).strip(" 的了是")
+
+
+def bare_name(text: str) -> str | None:
+    """The model name or code of a question that says nothing else: E03 是什么意思 -> E03."""
+    rest = without_asking(text)
+    return rest if IDENTIFIER.fullmatch(rest) else None

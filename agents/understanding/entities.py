@@ -1,0 +1,149 @@
+"""What a message names: order numbers, phones, models, dates ..., by the patterns of `agents/entities.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from agents.understanding.amounts import amount
+from knowledge.errors import InvalidConfiguration
+from knowledge.text import fold
+
+_LIST = re.compile(r"\{([a-z]+)\}")
+_WORD = re.compile(r"[^\W_]")
+_FILLER = re.compile(
+    r"请问|你好|您好|这个|那个|是|的|查|看|一下|帮我|号|码|编|订单|型号|错误|报错|怎么|回事|办|呢|吗|啊"
+)
+"""Words beside an entity that say no more than it does: 报错 E03 怎么办."""
+_VALUES = {
+    "text": lambda text: text,
+    "digits": lambda text: re.sub(r"\D", "", text),
+    "upper": lambda text: text.upper(),
+    "amount": amount,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something that a message names. `text` is its folded form, `value` a normalised one: digits of a phone number,
+    `>=200` of 200 元以上.
+    """
+
+    kind: str
+    text: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of entity. `candidates` count only where the business database knows them."""
+
+    name: str
+    patterns: tuple[re.Pattern[str], ...]
+    candidates: tuple[re.Pattern[str], ...]
+    value: str
+    resolve: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """`certain` entities in the order of the text, `candidates` that somebody has to confirm; `alone` says that the
+    message holds nothing else.
+    """
+
+    certain: tuple[Entity, ...]
+    candidates: tuple[Entity, ...]
+    alone: bool
+
+    def beside(self, more: Iterable[Entity]) -> Mentions:
+        """With more candidates."""
+        candidates = dict.fromkeys((*self.candidates, *more))
+        return replace(self, candidates=tuple(entity for entity in candidates if entity not in self.certain))
+
+
+class EntityExtractor:
+    """Thread-safe."""
+
+    def __init__(self, kinds: tuple[Kind, ...]) -> None:
+        self.kinds: Mapping[str, Kind] = {kind.name: kind for kind in kinds}
+
+    def extract(self, text: str) -> Mentions:
+        """Entities of a text; spans do not overlap, earlier kinds and longer spans go first."""
+        folded = fold(text)
+        covered = bytearray(len(folded))
+        taken = {
+            span: entity
+            for kind in self.kinds.values()
+            for span, entity in _found(kind, kind.patterns, folded)
+            if _take(span, covered)
+        }
+        rest = "".join(" " if place else character for place, character in zip(covered, folded, strict=True))
+        weak = {
+            span: entity
+            for kind in self.kinds.values()
+            for span, entity in _found(kind, kind.candidates, folded)
+            if _take(span, covered)
+        }
+        alone = bool(taken) and not _WORD.search(_FILLER.sub("", rest))
+        return Mentions(_in_order(taken), (), alone).beside(_in_order(weak))
+
+    def named(self, words_of: Iterable[tuple[str, str]]) -> Iterator[Entity]:
+        """What a model found named besides, kinds and words, where the kind has to be known."""
+        for name, words in words_of:
+            kind = self.kinds.get(name)
+            if kind is not None and kind.resolve:
+                text = fold(words).strip()
+                yield Entity(name, text, _VALUES[kind.value](text))
+
+
+@cache
+def shipped_extractor() -> EntityExtractor:
+    """The kinds that come with the project."""
+    return read_extractor((files("agents") / "entities.yaml").read_text(encoding="utf-8"))
+
+
+def read_extractor(document: str) -> EntityExtractor:
+    """An extractor of a YAML text. Raises InvalidConfiguration."""
+    try:
+        data = yaml.safe_load(document)
+        return EntityExtractor(tuple(_kind(name, given, data["lists"]) for name, given in data["kinds"].items()))
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
+        raise InvalidConfiguration(f"实体声明读不懂：{error}") from error
+
+
+def _kind(name: str, given: Mapping[str, Any], lists: Mapping[str, str]) -> Kind:
+    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(_LIST.sub(lambda m: lists[m.group(1)], item)) for item in given.get(key, ()))
+
+    value = given["value"]
+    if value not in _VALUES:
+        raise ValueError(f"{name} 的 value 须是 {sorted(_VALUES)} 之一")
+    return Kind(name, compiled("patterns"), compiled("candidates"), value, bool(given.get("resolve", False)))
+
+
+def _found(kind: Kind, patterns: tuple[re.Pattern[str], ...], folded: str) -> Iterator[tuple[tuple[int, int], Entity]]:
+    for pattern in patterns:
+        group = "value" if "value" in pattern.groupindex else 0
+        spans = [match.span(group) for match in pattern.finditer(folded)]
+        for start, end in sorted(spans, key=lambda span: span[0] - span[1]):
+            text = folded[start:end].strip()
+            yield (start, end), Entity(kind.name, text, _VALUES[kind.value](text))
+
+
+def _take(span: tuple[int, int], covered: bytearray) -> bool:
+    """Whether a place in the text is free; from now on it is not."""
+    start, end = span
+    if any(covered[start:end]):
+        return False
+    covered[start:end] = bytes([1]) * (end - start)
+    return True
+
+
+def _in_order(spans: Mapping[tuple[int, int], Entity]) -> tuple[Entity, ...]:
+    return tuple(spans[span] for span in sorted(spans))

@@ -1,0 +1,40 @@
+"""The language that a message is written in, as far as it tells."""
+
+from __future__ import annotations
+
+import re
+
+from agents.understanding.asking import IDENTIFIER
+from knowledge.english import is_english
+
+SURE_WORDS = 2
+"""A message of so many Latin words is English by itself; OK or iPhone 15 is written by whoever speaks Chinese too."""
+LONE_LETTERS = 5
+"""A first message of one word is English from here: refund, unlike hi or VIP."""
+READ_CHARS = 2000
+"""Of a message: its language shows before that."""
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_WORD = re.compile(r"(?<![A-Za-z0-9-])[A-Za-z]{2,}(?![A-Za-z0-9-])")
+
+
+def has_chinese(text: str) -> bool:
+    """Whether a text has a Chinese character."""
+    return _HAN.search(text) is not None
+
+
+def english(text: str) -> bool | None:
+    """Whether a text is English; None for one that does not tell."""
+    text = text[:READ_CHARS]
+    if has_chinese(text):
+        return is_english(text)
+    return True if len(_words(text)) >= SURE_WORDS else None
+
+
+def lone_english_word(text: str) -> bool:
+    """Whether a text that follows nothing is an English word; beside a model name or a code it is part of that."""
+    return any(len(word) >= LONE_LETTERS for word in _words(text)) and not IDENTIFIER.search(text[:READ_CHARS])
+
+
+def _words(text: str) -> list[str]:
+    """Latin words, but for those of model names and codes."""
+    return _WORD.findall(IDENTIFIER.sub(" ", text[:READ_CHARS]))

@@ -1,0 +1,142 @@
+"""Chat: one JSON answer, or a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from app.chat.flight import Flight
+from app.chat.schemas import ChatRequest, ChatResponse
+from app.chat.session import Message
+from app.chat.stream import HEADERS, MEDIA_TYPE, RESTARTING, frames, paced, replayed
+from app.chat.streams import streamed
+from app.chat.types import ChatEvent, TurnDone
+from app.errors import Overloaded, RateLimited, ShuttingDown, describe
+from app.http.deps import TurnTenant, current_container, proof_from
+from app.http.direct import DirectRoute
+from app.http.error_handlers import log_error, request_id_of
+from app.http.failures import fails
+from app.idempotency.header import REPLAYED, digest_of, given_key, message_id, once, retry_key
+from app.idempotency.service import Attempt
+from app.idempotency.types import Reply, RetryKey
+from app.ids import new_id
+from app.types import SessionKey
+from knowledge.text import clean
+
+router = APIRouter(
+    prefix="/api/v1/chat",
+    tags=["chat"],
+    route_class=DirectRoute,
+    generate_unique_id_function=lambda route: route.name,  # it is not included as the others are
+)
+
+_REFUSALS = RateLimited, Overloaded
+"""Told by the status; whatever else goes wrong with a stream is told within it."""
+
+
+@router.post("", response_model=ChatResponse, responses=fails(409))
+async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
+    """Answers one message."""
+    message, key = _message(body, request, tenant)
+
+    async def work(attempt: Attempt | None) -> Reply:
+        done = await current_container(request).chat.answer(replace(message, attempt=attempt))
+        request.state.outcome = done.answer.outcome.value
+        return done.reply
+
+    return await once(request, key, work)
+
+
+@router.post("/stream", response_class=StreamingResponse, responses=fails(409))
+async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
+    """Answers one message as it is written. With a key it goes on to its end when the client leaves, so that a retry
+    gets what it came to.
+    """
+    message, key = _message(body, request, tenant)
+    if key is None:
+        return await _streamed(await _claimed(message, request), request)
+    retries = current_container(request).retries
+    attempt = await retries.begin(key)
+    if isinstance(attempt, Reply):
+        return StreamingResponse(replayed(attempt), media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
+    begun: asyncio.Future[AsyncGenerator[ChatEvent, None]] = asyncio.get_running_loop().create_future()
+    retries.keep(_to_the_end(message, request, attempt, begun))
+    return await _streamed(await begun, request)
+
+
+async def _to_the_end(
+    message: Message, request: Request, attempt: Attempt, begun: asyncio.Future[AsyncGenerator[ChatEvent, None]]
+) -> None:
+    """Runs a turn whether or not its client stays. begun: gets its events, or why there are none."""
+    async with attempt:
+        try:
+            events = await _claimed(replace(message, attempt=attempt), request)
+        except BaseException as error:  # raised where it is waited for
+            if not begun.done():
+                begun.set_exception(error if isinstance(error, Exception) else ShuttingDown(RESTARTING))
+            if isinstance(error, Exception):
+                return
+            raise
+        flight: Flight[ChatEvent] = Flight(events)
+        if not begun.done():
+            begun.set_result(flight.follow())
+        done = None
+        with suppress(Exception):  # noted where it is raised, and told to the client, who follows the same events
+            async for event in flight.follow():
+                done = event if isinstance(event, TurnDone) else done
+        if done is not None:
+            await attempt.finish(done.reply)
+
+
+async def _claimed(message: Message, request: Request) -> AsyncGenerator[ChatEvent, None]:
+    """The events of a turn whose claim holds: looked at before the response begins, whose status cannot change any
+    more. Raises Forbidden.
+    """
+    wiring = current_container(request)
+    claim = await wiring.access.claim(
+        SessionKey(message.tenant, message.session_id), message.proof, new=message.new_session
+    )
+    return _noted(wiring.chat.stream(replace(message, claim=claim)), request)
+
+
+async def _streamed(events: AsyncIterator[ChatEvent], request: Request) -> Response:
+    items = paced(events, current_container(request).readiness.draining)
+    return await streamed(items, request, lambda items: frames(items, request_id_of(request)), _REFUSALS)
+
+
+async def _noted(events: AsyncGenerator[ChatEvent, None], request: Request) -> AsyncGenerator[ChatEvent, None]:
+    """Leaves the outcome for the access log, and an error, which has no status any more, for the error log."""
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, TurnDone):
+                    request.state.outcome = event.answer.outcome.value
+                yield event
+    except Exception as error:
+        log_error(error, describe(error))
+        raise
+
+
+def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
+    """The message, and what its request is known by where it may be sent again."""
+    user_id, own_key = clean(body.user_id), given_key(request, body.client_id)
+    proof = proof_from(request, user_token=body.user_token, user_id=user_id, session_token=body.session_token)
+    message = Message(
+        tenant=tenant,
+        session_id=body.session_id or new_id(),
+        text=body.message,
+        user_id=proof.caller or user_id,
+        channel=clean(body.channel),
+        trace_id=request_id_of(request),
+        page=body.page.page() if body.page else None,
+        new_session=body.session_id is None,
+        proof=proof,
+        client_id=message_id(own_key),
+        sender=request.state.sender,
+    )
+    return message, retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None

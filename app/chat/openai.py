@@ -1,0 +1,99 @@
+"""OpenAI's chat completions over the same turns as every other channel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from app.chat.openai_format import MODEL, PING, ChunkWriter, completion, failure
+from app.chat.openai_schemas import CompletionRequest
+from app.chat.session import Message
+from app.chat.stream import Items, paced
+from app.chat.streams import streamed
+from app.chat.types import TurnDone
+from app.errors import NotFound, describe
+from app.http.deps import TenantId, TurnTenant, Wiring, proof_from
+from app.http.error_handlers import log_error, request_id_of
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.ids import new_id
+from knowledge.text import clean
+
+CHANNEL = "openai"
+
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=GuardedRoute)
+
+
+@router.post("/chat/completions", response_class=Response, responses=fails(404, 409))
+async def create_completion(body: CompletionRequest, request: Request, tenant: TurnTenant, wiring: Wiring) -> Response:
+    """The next reply of a conversation."""
+    _require(body.model)
+    message = _message(body, request, tenant)
+    if not body.stream:
+        done = await wiring.chat.answer(message)
+        request.state.outcome = done.answer.outcome.value
+        return Response(completion(done), media_type="application/json")
+    writer = ChunkWriter(include_usage=body.stream_options is not None and body.stream_options.include_usage)
+    items = paced(wiring.chat.stream(message), wiring.readiness.draining)
+    return await streamed(items, request, lambda items: _chunks(items, writer, request))
+
+
+@router.get("/models")
+async def list_models(tenant: TenantId) -> dict[str, Any]:
+    """The one model there is."""
+    return {"object": "list", "data": [MODEL]}
+
+
+@router.get("/models/{model}", responses=fails(404))
+async def get_model(model: str, tenant: TenantId) -> dict[str, Any]:
+    """The one model there is."""
+    _require(model)
+    return MODEL
+
+
+async def _chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncGenerator[str, None]:
+    """The frames of a turn; closing this cancels the work."""
+    async with aclosing(items):
+        async for item in items:
+            if item is None:
+                yield PING
+            elif isinstance(item, Exception):
+                description = describe(item)
+                log_error(item, description)
+                yield failure(description)
+            else:
+                if isinstance(item, TurnDone):
+                    request.state.outcome = item.answer.outcome.value
+                if frames := writer.frames(item):
+                    yield frames
+
+
+def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
+    session_id = body.session_id or body.yingda.session_id
+    user_id = clean(body.user or "")
+    proof = proof_from(
+        request,
+        user_token=body.user_token or body.yingda.user_token,
+        user_id=user_id,
+        session_token=body.session_token or body.yingda.session_token,
+    )
+    return Message(
+        tenant=tenant,
+        session_id=session_id or new_id(),
+        text=body.question(),
+        user_id=proof.caller or user_id,
+        channel=CHANNEL,
+        trace_id=request_id_of(request),
+        new_session=session_id is None,
+        history=body.history() if session_id is None else (),
+        proof=proof,
+        sender=request.state.sender,
+    )
+
+
+def _require(model: str) -> None:
+    if model != MODEL["id"]:
+        raise NotFound(f"没有名为 {clean(model)} 的模型，请使用 {MODEL['id']}", code="model_not_found", param="model")

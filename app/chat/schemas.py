@@ -1,0 +1,103 @@
+"""Bodies of the chat resource."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from agents.routing.types import Intent
+from agents.types import Outcome, ReplyVerdict
+from app.chat.page_schemas import PageIn
+from app.conversations.schemas import RowSourceOut, SourceOut
+from app.desk.schemas import HandoffOut
+from app.http.fields import MAX_TOKEN_CHARS, SessionId
+
+MAX_BODY_CHARS = 100_000
+"""Beyond this a message is not even looked at; the limit on what is answered is MAX_MESSAGE_CHARS."""
+
+
+class ChatRequest(BaseModel):
+    """One message of a customer."""
+
+    message: str = Field(max_length=MAX_BODY_CHARS, description="用户消息")
+    session_id: SessionId | None = Field(None, description="会话编号；留空则新建会话并在响应中返回")
+    user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
+    user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
+    session_token: str = Field(
+        "", max_length=MAX_TOKEN_CHARS, description="会话凭据，首次响应中返回；也可放在 X-Session-Token"
+    )
+    channel: str = Field("", max_length=32, description="来源渠道")
+    client_id: str = Field(
+        "",
+        max_length=255,
+        description="发送方自己的消息编号，与请求头 Idempotency-Key 相同：重发时带同一个，返回首次的结果",
+    )
+    page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")
+
+
+class VerificationOut(BaseModel):
+    """What checking a reply found that a model wrote."""
+
+    verdict: ReplyVerdict = Field(description="auto 直接采用，human 建议人工看一眼，error 复读失败")
+    factuality: int | None = Field(ge=0, le=100, description="成立的说法占比；什么都没有查时为 null")
+    quality: int | None = Field(ge=0, le=100, description="回答质量；没有复读时为 null")
+    relevance: float | None = Field(ge=0, le=1, description="与问题的相关度；没有复读时为 null")
+
+
+class ProposalOut(BaseModel):
+    """What is done once the customer confirms it."""
+
+    action: str
+    fields: dict[str, str]
+    expires: float = Field(description="失效时刻，Unix 秒")
+
+
+class BidOut(BaseModel):
+    """What an agent bid for the turn."""
+
+    intent: Intent
+    probability: float = Field(ge=0, le=1, description="这一轮归它的概率")
+    rank: Literal["urgent", "claims", "aside", "looks_up"] = Field(description="先听谁的，前面的优先")
+    why: str
+
+
+class DecisionOut(BaseModel):
+    """Who answers the turn, and why."""
+
+    intents: list[Intent] = Field(description="由谁回答，排在最前的先说")
+    why: str
+    bids: list[BidOut] = Field(description="各智能体的把握，名次高的在前")
+
+
+class ChatData(BaseModel):
+    """What stands beside the reply."""
+
+    intent: str
+    agent: str
+    confidence: float = Field(ge=0, le=1, description="所用片段中最高的校准概率；没有用到片段时为 0")
+    sources: list[SourceOut | RowSourceOut]
+    suggestions: list[str]
+    escalate_to_human: bool
+    degraded: list[str]
+    cached: bool
+    timings_ms: dict[str, float]
+    trace_id: str
+    verification: VerificationOut | None = Field(None, description="大模型所写回答的核对结果；其他回答不出现")
+    proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")
+    stopped: bool = Field(False, description="true：顾客让它停下，reply 是停下之前说的；没有停下时不出现")
+    handoff: HandoffOut | None = Field(None, description="会话在人工服务中的状态；由智能客服接待时不出现")
+    decision: DecisionOut | None = Field(None, description="为什么由这些智能体回答；client 密钥的响应里不出现")
+
+
+class ChatResponse(BaseModel):
+    """One answer."""
+
+    session_id: str
+    message_id: str
+    reply: str
+    outcome: Outcome
+    data: ChatData
+    session_token: str | None = Field(
+        None, description="会话凭据，只在签发它的那次响应里出现；client 密钥之后凭它使用这个会话"
+    )

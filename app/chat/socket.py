@@ -1,0 +1,259 @@
+"""The customer's WebSocket: the same turns as /chat, and what staff write, as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Path, WebSocket
+
+from agents.types import Replace, Token
+from app.auth.identity import proof_of
+from app.auth.principal import TALKING
+from app.auth.user_token import MAX_TOKEN_CHARS
+from app.chat.session import Message
+from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
+from app.conversations.types import Claim
+from app.desk.api import After
+from app.desk.frames import is_seq, message_body
+from app.desk.types import PAGE, Actor, DeskSession
+from app.desk.types import Sender as Side
+from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
+from app.http.sockets import PING_SECONDS, Hello, Line, TurnedAway, greet, run, turn_away
+from app.ids import new_id
+from app.limits.types import Sender
+from app.types import Proof, SessionKey
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"])
+
+UNANSWERED = 32
+"""Messages that wait for their turn; beyond them the connection is not read."""
+LONGEST = {"user_token": MAX_TOKEN_CHARS + 1, "session_token": 256, "user_id": 128}
+"""Characters of what a frame may say of who the customer is."""
+_SESSION = r"^[A-Za-z0-9_.:@-]{1,64}$"
+
+
+@router.websocket("/{session_id}/ws")
+async def customer_socket(
+    websocket: WebSocket, session_id: Annotated[str, Path(pattern=_SESSION)], after: After = 0
+) -> None:
+    """Frames are described in docs/handoff.md."""
+    container: Container = websocket.app.state.container
+    greeted = await greet(websocket, container, *TALKING)
+    if greeted is None:
+        return
+    line, hello = greeted
+    shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
+    customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
+    try:
+        await customer.claim()
+    except AppError as error:
+        await turn_away(websocket, line, error)
+        return
+    start = hello.first.get("after", after)
+    seq = start if is_seq(start) else 0
+    await run(websocket, line, container, customer.deliver(seq), customer.listen(), customer.answer())
+
+
+class _Customer:
+    """One connection of a customer; shown: what the headers say of who it is, as the fields of `hello`.
+
+    Nothing is delivered before the conversation is this customer's: of one that is not there yet, after the first word.
+    """
+
+    def __init__(
+        self, container: Container, line: Line, hello: Hello, key: SessionKey, shown: Mapping[str, str]
+    ) -> None:
+        self._container = container
+        self._desk = container.desk
+        self._line = line
+        self._hello = hello
+        self._key = key
+        self._access = container.access
+        self._news = asyncio.Event()
+        self._shown = {"user_token": "", "session_token": "", "user_id": ""}
+        self._identify(shown)
+        self._identify(hello.first)
+        self._delivering = self._expired = False
+        self._frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue(UNANSWERED)
+
+    async def deliver(self, seq: int) -> None:
+        """Everything after number `seq`, in order, each once; and where the session stands whenever that changes, which
+        those who wait are told from time to time, too.
+        """
+        told: Mapping[str, Any] = {}
+        version = -1
+        with self._desk.feed.watch(self._key) as news:
+            self._news = news
+            while True:
+                news.clear()
+                if not await self._theirs():
+                    await self._wait()
+                    continue
+                session = await self._desk.sessions.find(self._key)
+                if version != (session.version if session else 0):
+                    version = session.version if session else 0
+                    told = await self._standing(session, told)
+                if session is not None and session.messages > seq:
+                    seq = await self._messages(seq)
+                if not await self._wait():
+                    version = -1
+
+    async def _wait(self) -> bool:
+        """For news; False when there was none for so long that the line had to be kept open."""
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await self._news.wait()
+        except TimeoutError:
+            await self._line.send("ping")
+            return False
+        return True
+
+    async def _theirs(self) -> bool:
+        """Whether the conversation is this customer's, and still is. Raises TurnedAway where it is no more, or where a
+        user token that ran out was not renewed when there was time to.
+        """
+        try:
+            await self._access.require(self._key, self._proof())
+        except (Forbidden, NotFound) as error:
+            if self._delivering:
+                raise TurnedAway(error) from error
+            return False
+        except Unauthorized as error:
+            if self._expired:
+                raise TurnedAway(error) from error
+            self._expired = True
+            await self._line.fail(error)
+            return False
+        self._delivering, self._expired = True, False
+        return True
+
+    async def listen(self) -> None:
+        """Takes frames in; they are worked on one after the other."""
+        if self._hello.unhandled:
+            await self._frames.put(self._hello.first)
+        while True:
+            await self._frames.put(await self._line.receive())
+
+    async def answer(self) -> None:
+        """Works on frames."""
+        while True:
+            frame = await self._frames.get()
+            await self._line.allowed()
+            mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
+            try:
+                await self._handle(frame, mark)
+            except AppError as error:
+                await self._line.fail(error, **mark)
+
+    async def _handle(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
+        service, limits, sender = self._desk.service, self._container.limits, self._hello.sender
+        if frame.get("type") == "message":
+            sender = await limits.counted(self._key.tenant, sender)
+        else:
+            await limits.take(self._key.tenant, sender, self._key.session_id)
+        match frame.get("type"):
+            case "message":
+                await self._said(str(frame.get("content", "")), mark, sender)
+            case "handoff":
+                claim = await self.claim()
+                user_id = claim.caller or self._shown["user_id"]
+                await service.request(self._key, user_id=user_id, channel="ws", claim=claim, sender=sender)
+                if claim.issued:
+                    await self._line.send("session", session_token=claim.issued)
+                    self._identify({"session_token": claim.issued})
+            case "leave":
+                await self._access.require(self._key, self._proof())
+                await service.leave(self._key)
+            case "close":
+                await self._access.require(self._key, self._proof())
+                await service.close(self._key, Actor.CUSTOMER)
+            case "ping":
+                await self._line.send("pong")
+            case "hello":
+                self._identify(frame)
+            case "pong":
+                pass
+            case other:
+                raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
+
+    def _identify(self, hello: Mapping[str, Any]) -> None:
+        """Takes over who the customer is, as far as a frame says so; a token runs out and is renewed by a later one."""
+        self._shown |= {name: str(hello[name])[: LONGEST[name]] for name in LONGEST if hello.get(name)}
+        self._news.set()
+
+    def _proof(self) -> Proof:
+        """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
+        container, hello = self._container, self._hello
+        with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
+            return proof_of(hello.principal, container.user_tokens, **self._shown)
+
+    async def claim(self) -> Claim:
+        """See `Access.claim`. Raises Unauthorized, Forbidden."""
+        return await self._access.claim(self._key, self._proof())
+
+    async def _said(self, content: str, mark: dict[str, str], sender: Sender) -> None:
+        """A turn; a message to a person that came before is acknowledged again and not kept again."""
+        claim, proof = await self.claim(), self._proof()
+        client_id = mark.get("id", "")
+        if client_id and (known := await self._desk.messages.known(self._key, Side.CUSTOMER, client_id)):
+            await self._line.send("received", seq=known.seq, **mark)
+            return
+        message = Message(
+            tenant=self._key.tenant,
+            session_id=self._key.session_id,
+            text=content,
+            user_id=proof.caller or self._shown["user_id"],
+            channel="ws",
+            trace_id=new_id(),
+            client_id=client_id,
+            proof=proof,
+            claim=claim,
+            sender=sender,
+        )
+        try:
+            async with aclosing(self._container.chat.stream(message)) as events:
+                async for event in events:
+                    if isinstance(event, TurnDone) and event.session_token:  # from now on it is kept
+                        self._identify({"session_token": event.session_token})
+                    if frame := _frame(event):
+                        await self._line.send(frame[0], **(frame[1] | mark))
+        except Exception as error:  # an outage ends this turn and not the connection
+            await self._line.fail(error, **mark)
+
+    async def _standing(self, session: DeskSession | None, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        queue = (await self._desk.queue.state(session)).body()
+        if queue != told:
+            await self._line.send("handoff", **queue)
+        return queue
+
+    async def _messages(self, seq: int) -> int:
+        while page := await self._desk.messages.after(self._key, seq):
+            for message in page:
+                await self._line.send("message", **message_body(message))
+            seq = page[-1].seq
+            if len(page) < PAGE:
+                break
+        return seq
+
+
+def _frame(event: ChatEvent) -> tuple[str, dict[str, Any]] | None:
+    """An event of a turn as type and fields of a frame; None for what customers do not see."""
+    match event:
+        case TurnStarted():
+            return "meta", event.body()
+        case Token(text):
+            return "token", {"text": text}
+        case Replace(text):
+            return "replace", {"text": text}
+        case TurnHandoff(queue):
+            return "handoff", queue.body()
+        case TurnDone():
+            return "done", event.response()
+    return None

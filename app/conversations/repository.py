@@ -1,0 +1,143 @@
+"""Conversations and their turns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select
+
+from agents.types import Outcome
+from app.conversations.tables import Conversation, Turn
+from app.conversations.types import AskedTurn, NewTurn, TurnRow
+from app.db.engine import DIALECTS, Database, Serialised
+
+_ROW = tuple(getattr(Turn, name) for name in TurnRow.__dataclass_fields__)
+_KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
+_NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
+_INSERT_TURN = insert(Turn).values(
+    {column.name: bindparam(column.name) for column in Turn.__table__.columns} | {"number": _NUMBER}
+)
+
+
+def _count_turns(insertion: Any) -> Any:
+    return insertion.on_conflict_do_update(
+        index_elements=[Conversation.tenant_id, Conversation.session_id],
+        set_={"turns": Conversation.turns + insertion.excluded.turns, "updated_at": insertion.excluded.updated_at},
+    )
+
+
+_COUNT_TURNS = {name: _count_turns(dialect.insert(Conversation)) for name, dialect in DIALECTS.items()}
+"""Made once: to put this statement together anew cost as much as to carry it out."""
+
+
+class ConversationRepository:
+    """A session id means something only together with its tenant."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def exists(self, tenant: str, session_id: str) -> bool:
+        """Whether the session has turns."""
+        key = (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)
+        async with self._database.read() as connection:
+            return bool((await connection.execute(select(Conversation.turns).where(key))).scalar_one_or_none())
+
+    async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
+        """The last `count` turns that were taken, the oldest of them first."""
+        query = select(*_ROW).where(*_taken(tenant, session_id)).order_by(Turn.number.desc()).limit(count)
+        async with self._database.read() as connection:
+            return [TurnRow(*row) for row in await connection.execute(query)][::-1]
+
+    async def questions_before(
+        self, tenant: str, session_id: str, skipped: int, count: int, rows_of: Collection[str] | None = None
+    ) -> list[str]:
+        """What was asked before the last `skipped` turns, as it was understood: the last `count` questions, the oldest
+        first; rows_of: without those of turns that hold the business data of anybody else.
+        """
+        query = (
+            select(Turn.standalone, Turn.rows_of)
+            .where(*_taken(tenant, session_id))
+            .order_by(Turn.number.desc())
+            .offset(skipped)
+            .limit(count)
+        )
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        return [row.standalone for row in reversed(rows) if rows_of is None or row.rows_of in rows_of]
+
+
+def _taken(tenant: str, session_id: str) -> tuple[ColumnElement[bool], ...]:
+    """A message that was rejected is kept, but what follows is not understood by it, nor does a model read it."""
+    return Turn.tenant_id == tenant, Turn.session_id == session_id, Turn.outcome != Outcome.REJECTED.value
+
+
+def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
+    """Adds turns at the end of their conversations, in this order; conversations that are not there are opened.
+
+    Sessions are locked in the order of their names, so that processes that append at once cannot block each other.
+    """
+    connection.execute(_COUNT_TURNS[connection.dialect.name], _conversations(turns))
+    connection.execute(_INSERT_TURN, _numbered(turns))
+
+
+def _conversations(turns: Iterable[NewTurn]) -> list[dict[str, Any]]:
+    """One row a session, with the number of its turns; user, channel and secret are those of its first turn."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for turn in turns:
+        row = rows.setdefault(
+            (turn.tenant, turn.session_id),
+            {
+                "tenant_id": turn.tenant,
+                "session_id": turn.session_id,
+                "user_id": turn.user_id,
+                "channel": turn.channel,
+                "caller": turn.claim.caller,
+                "token": turn.claim.digest,
+                "token_expires": turn.claim.expires if turn.claim.digest else None,
+                "turns": 0,
+                "created_at": turn.created_at,
+            },
+        )
+        row["turns"] += 1
+        row["updated_at"] = turn.created_at
+    return [rows[key] for key in sorted(rows)]
+
+
+def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
+    """One row a turn; `later` is how many of these turns follow in its session, all of them being counted already."""
+    remaining = Counter((turn.tenant, turn.session_id) for turn in turns)
+    rows = []
+    for turn in turns:
+        remaining[turn.tenant, turn.session_id] -= 1
+        rows.append(
+            {
+                "tenant_id": turn.tenant,
+                "id": turn.id,
+                "session_id": turn.session_id,
+                "later": remaining[turn.tenant, turn.session_id],
+                "question": turn.question,
+                "standalone": turn.standalone,
+                "reply": turn.reply,
+                "outcome": turn.outcome,
+                "rows_of": turn.rows_of,
+                "state": turn.state,
+                "response": Serialised(turn.response.decode()),
+                "created_at": turn.created_at,
+            }
+        )
+    return rows
+
+
+def turns_of(connection: Connection, tenant: str, sessions: Sequence[str]) -> list[AskedTurn]:
+    """The turns of conversations, rejected ones too."""
+    mine = (Turn.tenant_id == tenant) & Turn.session_id.in_(sessions)
+    query = select(Turn.standalone, Turn.outcome, Turn.response, Turn.created_at).where(mine)
+    return [AskedTurn(*row) for row in connection.execute(query)]
+
+
+def delete_all(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
+    """Deletes conversations, with what belongs to them by a foreign key, and returns how many there were."""
+    mine = (Conversation.tenant_id == tenant) & Conversation.session_id.in_(sessions)
+    return connection.execute(delete(Conversation).where(mine)).rowcount

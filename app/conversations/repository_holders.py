@@ -1,0 +1,140 @@
+"""Whose conversations are: read, and settled within the transaction that writes into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, select, tuple_, update
+
+from app.conversations.rules import settled
+from app.conversations.tables import Conversation
+from app.conversations.types import Claim, Holder
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.errors import Forbidden
+from app.types import SessionKey
+
+_FIND = select(Conversation.caller, Conversation.token, Conversation.token_expires).where(
+    Conversation.tenant_id == bindparam("tenant"), Conversation.session_id == bindparam("session")
+)
+"""Made once: to put it together anew costs as much as to carry it out."""
+Proved = Callable[[Connection, SessionKey, str], None]
+"""Told of the member whose a conversation turned out to be, within the transaction."""
+
+
+class HolderRepository:
+    """See `app.conversations.access.Holders`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, key: SessionKey) -> Holder | None:
+        """One look-up by the primary key."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(_FIND, {"tenant": key.tenant, "session": key.session_id})).first()
+        return Holder(*row) if row else None
+
+    async def renew(self, key: SessionKey, digest: str, expires: datetime) -> None:
+        """See `Holders.renew`."""
+        same = _where(key) & (Conversation.token == digest)
+        async with self._database.write() as connection:
+            await connection.execute(update(Conversation).where(same).values(token_expires=expires))
+
+    async def open(self, key: SessionKey, holder: Holder, *, user_id: str, channel: str) -> None:
+        """Opens a conversation, whose id nobody else can know, ahead of its first turn."""
+        async with self._database.write() as connection:
+            row = insert_into(connection, Conversation).values(**_new(key, channel, holder, user_id))
+            await connection.execute(row)
+
+    async def reserve(self, key: SessionKey, caller: str) -> str:
+        """The member whose conversation it is. One that is not there is opened for `caller`, without a secret: nobody
+        who happens to choose the same id gets what is filed under it.
+        """
+        async with self._database.write() as connection:
+            row = insert_into(connection, Conversation).values(**_new(key, "", Holder(caller), caller))
+            await connection.execute(row.on_conflict_do_nothing())
+            return await connection.run_sync(member_of, key)
+
+
+def _new(key: SessionKey, channel: str, holder: Holder, user_id: str) -> dict[str, Any]:
+    moment = now()
+    return {
+        "tenant_id": key.tenant,
+        "session_id": key.session_id,
+        "user_id": user_id,
+        "channel": channel,
+        "caller": holder.caller,
+        "token": holder.digest,
+        "token_expires": holder.expires,
+        "turns": 0,
+        "created_at": moment,
+        "updated_at": moment,
+    }
+
+
+def settle(
+    connection: Connection, claims: Mapping[str, tuple[SessionKey, Claim]], lifetime: timedelta, proved: Proved
+) -> dict[str, Forbidden]:
+    """Looks at claims again, after their conversations were opened or locked in this transaction, and writes whose they
+    are now. Returns those that do not hold, by name: nothing that rests on them may be kept.
+    """
+    open_ = {name: pair for name, pair in claims.items() if not pair[1].settled}
+    if not open_:
+        return {}
+    holders, moment = _holders(connection, {key for key, _ in open_.values()}), now()
+    refused = {}
+    for name, (key, claim) in open_.items():
+        try:
+            after = settled(holders[key], claim, moment, lifetime)
+        except Forbidden as error:
+            refused[name] = error
+            continue
+        if after != holders[key]:
+            _write(connection, key, holders[key], after, proved)
+            holders[key] = after
+    return refused
+
+
+def lock(connection: Connection, key: SessionKey, about: Mapping[str, Any], claim: Claim) -> None:
+    """Opens it where it has no turn yet. A turn being written locks the same row: one of the two comes first.
+
+    about: `user_id` and `channel`.
+    """
+    holder = Holder(claim.caller, claim.digest, claim.expires if claim.digest else None)
+    values = _new(key, about["channel"], holder, about["user_id"])
+    row = insert_into(connection, Conversation).values(values)
+    index = [Conversation.tenant_id, Conversation.session_id]
+    connection.execute(row.on_conflict_do_update(index_elements=index, set_={"updated_at": values["updated_at"]}))
+
+
+def member(connection: Connection, key: SessionKey, claim: Claim, lifetime: timedelta, proved: Proved) -> str:
+    """The member whose conversation it is now; empty for nobody. Raises Forbidden."""
+    if refused := settle(connection, {"": (key, claim)}, lifetime, proved):
+        raise refused[""]
+    return member_of(connection, key)
+
+
+def member_of(connection: Connection, key: SessionKey) -> str:
+    """The member whose conversation it is; empty for nobody."""
+    return connection.execute(select(Conversation.caller).where(_where(key))).scalar_one_or_none() or ""
+
+
+def _holders(connection: Connection, keys: set[SessionKey]) -> dict[SessionKey, Holder]:
+    table = Conversation
+    wanted = tuple_(table.tenant_id, table.session_id).in_(sorted((key.tenant, key.session_id) for key in keys))
+    columns = table.tenant_id, table.session_id, table.caller, table.token, table.token_expires
+    return {SessionKey(*row[:2]): Holder(*row[2:]) for row in connection.execute(select(*columns).where(wanted))}
+
+
+def _write(connection: Connection, key: SessionKey, before: Holder, after: Holder, proved: Proved) -> None:
+    values = {"caller": after.caller, "token": after.digest, "token_expires": after.expires}
+    if after.caller != before.caller:  # staff see at once whom they talk to
+        values["user_id"] = after.caller
+        proved(connection, key, after.caller)
+    connection.execute(update(Conversation).where(_where(key)).values(values))
+
+
+def _where(key: SessionKey) -> ColumnElement[bool]:
+    return (Conversation.tenant_id == key.tenant) & (Conversation.session_id == key.session_id)

@@ -1,0 +1,140 @@
+"""The human desk: who waits, who serves, what is said."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from app.desk.schemas import (
+    AcceptIn,
+    DeskExchangeOut,
+    DeskMessageOut,
+    HistoryOut,
+    MessageIn,
+    MessageList,
+    ResolveIn,
+    SessionDetail,
+    SessionList,
+    SessionOut,
+    TransferIn,
+)
+from app.desk.types import PAGE, Actor, DeskSession
+from app.errors import NotFound
+from app.http.deps import StaffTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.types import SessionKey
+
+router = APIRouter(prefix="/api/v1/agent/sessions", tags=["desk"], route_class=GuardedRoute)
+
+SessionId = Annotated[str, Path(max_length=64)]
+MAX_SEQ = 2**31 - 1
+"""What SQL holds."""
+After = Annotated[int, Query(ge=0, le=MAX_SEQ, description="已收到的最后一个序号")]
+SHOWN = 50
+"""Turns with the bot that a person sees."""
+
+
+@router.get("")
+async def list_desk_sessions(tenant: StaffTenant, wiring: Wiring, agent_id: str = "") -> SessionList:
+    """Sessions that a person has; agent_id: only this person's."""
+    found = await wiring.desk.sessions.assigned(tenant, agent_id)
+    return SessionList(sessions=[SessionOut.of(session) for session in found])
+
+
+@router.get("/pending")
+async def list_pending_sessions(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    agent_id: Annotated[str, Query(max_length=64, description="只列出这位客服的技能能接的")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> SessionList:
+    """The queue: by priority, then by age."""
+    found = await wiring.desk.sessions.waiting(tenant, limit)
+    if agent_id:
+        await wiring.desk.staff.seen(tenant, agent_id)
+        member = await wiring.desk.staff.get(tenant, agent_id)
+        found = [session for session in found if member is None or member.can(session.skill)]
+    return SessionList(sessions=[SessionOut.of(session) for session in found])
+
+
+@router.get("/{session_id}", responses=fails(404))
+async def read_desk_session(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SessionDetail:
+    """A session with its card, what was said before, and the messages."""
+    session = await require(wiring, tenant, session_id)
+    turns = await wiring.conversations.last(tenant, session_id, SHOWN)
+    messages = await wiring.desk.messages.after(session.key, 0, PAGE)
+    history = await wiring.desk.sessions.history(session.key)
+    return SessionDetail(
+        **SessionOut.of(session).model_dump(),
+        conversation=[
+            DeskExchangeOut(question=turn.question, reply=turn.reply, outcome=turn.outcome, created_at=turn.created_at)
+            for turn in turns
+        ],
+        history=[HistoryOut.model_validate(entry) for entry in history],
+        recent_messages=[DeskMessageOut.of(message) for message in messages],
+    )
+
+
+@router.post("/{session_id}/accept", responses=fails(404, 409))
+async def accept_session(session_id: SessionId, body: AcceptIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+    """Takes a waiting session; of those who try at once one wins, the others get 409."""
+    return SessionOut.of(await wiring.desk.service.accept(SessionKey(tenant, session_id), body.agent_id))
+
+
+@router.get("/{session_id}/messages", responses=fails(404))
+async def read_desk_messages(
+    session_id: SessionId, tenant: StaffTenant, wiring: Wiring, after: After = 0
+) -> MessageList:
+    """What was said since a message."""
+    session = await require(wiring, tenant, session_id)
+    return await messages_after(wiring, session.key, after)
+
+
+@router.post("/{session_id}/messages", status_code=201, responses=fails(404, 409))
+async def send_desk_message(
+    session_id: SessionId, body: MessageIn, tenant: StaffTenant, wiring: Wiring
+) -> DeskMessageOut:
+    """Says something to the customer."""
+    key = SessionKey(tenant, session_id)
+    return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=body.agent_id, client_id=body.id))
+
+
+@router.post("/{session_id}/transfer", responses=fails(404, 409))
+async def transfer_session(session_id: SessionId, body: TransferIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+    """Hands the session to a colleague, or back into the queue for somebody with a skill."""
+    key = SessionKey(tenant, session_id)
+    moved = wiring.desk.service.transfer(key, by=body.by, to=body.agent_id, skill=body.skill, note=body.note)
+    return SessionOut.of(await moved)
+
+
+@router.post("/{session_id}/resolve", responses=fails(404, 409))
+async def resolve_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+    """Ends the person's part; the bot answers the next message."""
+    key = SessionKey(tenant, session_id)
+    return SessionOut.of(await wiring.desk.service.resolve(key, by=body.agent_id, note=body.note))
+
+
+@router.post("/{session_id}/close", responses=fails(404, 409))
+async def close_session(session_id: SessionId, body: ResolveIn, tenant: StaffTenant, wiring: Wiring) -> SessionOut:
+    """Ends the session, also one that nobody accepted."""
+    key = SessionKey(tenant, session_id)
+    return SessionOut.of(await wiring.desk.service.close(key, Actor.STAFF, by=body.agent_id, note=body.note))
+
+
+async def require(wiring: Wiring, tenant: str, session_id: str) -> DeskSession:
+    """The session at the desk. Raises NotFound."""
+    session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
+    if session is None:
+        raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=session_id)
+    return session
+
+
+async def messages_after(wiring: Wiring, key: SessionKey, after: int) -> MessageList:
+    """A page of messages."""
+    found = await wiring.desk.messages.after(key, after)
+    return MessageList(
+        messages=[DeskMessageOut.of(message) for message in found],
+        last=found[-1].seq if found else after,
+    )

@@ -1,0 +1,85 @@
+"""The customer's side of the human desk: ask for a person, wait, read, leave."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, Field
+
+from app.desk.api import After, messages_after
+from app.desk.schemas import HandoffOut, MaybeAgentId, MessageList, handoff_out
+from app.desk.types import Actor
+from app.http.deps import HolderTenant, TenantId, Wiring, proof_from
+from app.http.failures import fails
+from app.http.fields import MAX_TOKEN_CHARS
+from app.http.routes import GuardedRoute
+from app.types import SessionKey
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
+
+SessionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_.:@-]{1,64}$")]
+
+
+class HandoffIn(BaseModel):
+    """Who asks, and for what."""
+
+    skill: MaybeAgentId = ""
+    user_id: MaybeAgentId = ""
+    channel: MaybeAgentId = ""
+    user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
+    session_token: str = Field(
+        "", max_length=MAX_TOKEN_CHARS, description="会话凭据，首次响应中返回；也可放在 X-Session-Token"
+    )
+
+
+class HandoffStarted(HandoffOut):
+    """Where the session stands."""
+
+    session_token: str = Field("", description="会话凭据：会话由此开始、或成为会员的会话时签发，其余为空")
+
+
+@router.get("/{session_id}/handoff")
+async def read_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
+    """Whether a person has the session, the place in the queue and the expected wait."""
+    session = await wiring.desk.sessions.find(SessionKey(tenant, session_id))
+    return handoff_out(await wiring.desk.queue.state(session))
+
+
+@router.post("/{session_id}/handoff", responses=fails(409))
+async def request_handoff(
+    session_id: SessionId, body: HandoffIn, request: Request, tenant: TenantId, wiring: Wiring
+) -> HandoffStarted:
+    """Asks for a person; whoever waits already keeps the place."""
+    key = SessionKey(tenant, session_id)
+    tokens = {"user_token": body.user_token, "session_token": body.session_token}
+    proof = proof_from(request, user_id=body.user_id, **tokens)
+    claim = await wiring.access.claim(key, proof)
+    about = {"user_id": proof.caller or body.user_id, "channel": body.channel[:32]}
+    session = await wiring.desk.service.request(
+        key, skill=body.skill, claim=claim, sender=request.state.sender, **about
+    )
+    queue = await wiring.desk.queue.state(session)
+    return HandoffStarted(**queue.body(), session_token=claim.issued)
+
+
+@router.delete("/{session_id}/handoff", responses=fails(409))
+async def leave_handoff(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
+    """Back to the bot instead of waiting."""
+    session = await wiring.desk.service.leave(SessionKey(tenant, session_id))
+    return handoff_out(await wiring.desk.queue.state(session))
+
+
+@router.post("/{session_id}/close", responses=fails(409))
+async def close_conversation(session_id: SessionId, tenant: HolderTenant, wiring: Wiring) -> HandoffOut:
+    """Ends the talk with a person; should the customer write again, the bot answers."""
+    session = await wiring.desk.service.close(SessionKey(tenant, session_id), Actor.CUSTOMER)
+    return handoff_out(await wiring.desk.queue.state(session))
+
+
+@router.get("/{session_id}/messages")
+async def read_handoff_messages(
+    session_id: SessionId, tenant: HolderTenant, wiring: Wiring, after: After = 0
+) -> MessageList:
+    """What was said between customer and staff since a message."""
+    return await messages_after(wiring, SessionKey(tenant, session_id), after)

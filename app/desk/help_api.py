@@ -1,0 +1,160 @@
+"""What helps a person at the desk: drafts, rows, solutions, and who else is there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from agents.types import Question, RowSource
+from app.conversations.questions import digest
+from app.conversations.schemas import RowSourceOut, SourceOut
+from app.desk.api import SessionId, require
+from app.desk.assist import Advice, business_advice, knowledge_advice, last_question
+from app.desk.schemas import (
+    AdviceOut,
+    CandidateBrief,
+    PresenceIn,
+    SolutionIn,
+    SolutionList,
+    SolutionOut,
+    StaffIn,
+    StaffList,
+    StaffOut,
+)
+from app.desk.solving import angry, asked
+from app.desk.types import DeskMessage, DeskSession, Sender, State
+from app.errors import Conflict, InvalidRequest
+from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.privacy import masked
+from knowledge.text import clean
+
+router = APIRouter(prefix="/api/v1/agent", tags=["desk"], route_class=GuardedRoute)
+
+AgentId = Annotated[str, Path(min_length=1, max_length=64)]
+Asked = Annotated[str, Query(max_length=2000, description="另问一句；留空为顾客的最后一句")]
+LOOKED_AT = 500
+"""Messages from which a solution is taken."""
+_DONE = frozenset({State.RESOLVED, State.CLOSED, State.BOT})
+
+
+@router.get("/sessions/{session_id}/knowledge-recommend", responses=fails(404, 409))
+async def recommend_knowledge(
+    session_id: SessionId, tenant: StaffTenant, wiring: Wiring, question: Asked = ""
+) -> AdviceOut:
+    """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
+    asked = await _asked(wiring, tenant, session_id, question)
+    if not asked.text:
+        raise InvalidRequest("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
+    roster = (await wiring.tenants.of(tenant)).team.roster
+    async with wiring.limits.slots.slot(tenant):
+        return _advice(await knowledge_advice(roster, asked))
+
+
+@router.get("/sessions/{session_id}/business-assist", responses=fails(404, 409))
+async def assist_with_business(
+    session_id: SessionId, tenant: StaffTenant, wiring: Wiring, question: Asked = ""
+) -> AdviceOut:
+    """Rows of the business database that belong to the customer of this session."""
+    asked = await _asked(wiring, tenant, session_id, question)
+    roster = (await wiring.tenants.of(tenant)).team.roster
+    async with wiring.limits.slots.slot(tenant):
+        return _advice(await business_advice(roster, asked, session_id))
+
+
+@router.post("/sessions/{session_id}/solution", status_code=201, responses=fails(404, 409))
+async def write_solution(session_id: SessionId, body: SolutionIn, tenant: StaffTenant, wiring: Wiring) -> SolutionOut:
+    """Keeps question and answer of a resolved session for the knowledge base, without personal data."""
+    session = await require(wiring, tenant, session_id)
+    if session.state not in _DONE or session.resolved_at is None:
+        raise Conflict("会话还没有解决，解决之后才能整理成答案。", code="not_resolved", state=session.state.value)
+    said = await _said(session, wiring)
+    question = masked(body.question or asked(session, said))
+    answer = masked(body.answer or "\n".join(item.content for item in said if item.sender is Sender.AGENT))
+    if not answer or (not question and not angry(session)):
+        raise InvalidRequest(
+            "这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said"
+        )
+    agent_id = body.agent_id or session.agent_id
+    return SolutionOut.model_validate(
+        await wiring.desk.solutions.put(session.key, digest(question) if question else "", question, answer, agent_id)
+    )
+
+
+@router.get("/sessions/{session_id}/solution")
+async def list_session_solutions(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SolutionList:
+    """What was kept of this session."""
+    found = await wiring.desk.solutions.of(tenant, session_id)
+    return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found])
+
+
+@router.get("/solutions")
+async def list_solutions(tenant: StaffTenant, wiring: Wiring) -> SolutionList:
+    """What people answered, the latest first."""
+    found = await wiring.desk.solutions.of(tenant)
+    return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found])
+
+
+@router.get("/staff")
+async def list_staff(tenant: StaffTenant, wiring: Wiring) -> StaffList:
+    """Everybody who serves."""
+    return StaffList(staff=[StaffOut.model_validate(member) for member in await wiring.desk.staff.all(tenant)])
+
+
+@router.put("/staff/{agent_id}")
+async def write_staff(agent_id: AgentId, body: StaffIn, tenant: AdminTenant, wiring: Wiring) -> StaffOut:
+    """Describes a member of staff: name, skills, capacity."""
+    await wiring.desk.staff.put(tenant, agent_id, body.name, body.skills, body.capacity)
+    return StaffOut.model_validate(await wiring.desk.staff.get(tenant, agent_id))
+
+
+@router.post("/staff/{agent_id}/presence", status_code=204)
+async def report_presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wiring: Wiring) -> Response:
+    """Comes on duty, or leaves; to be repeated every few minutes without an open socket."""
+    staff = wiring.desk.staff
+    await (staff.seen(tenant, agent_id) if body.online else staff.gone(tenant, agent_id))
+    return Response(status_code=204)
+
+
+async def _asked(wiring: Wiring, tenant: str, session_id: str, question: str) -> Question:
+    session = await require(wiring, tenant, session_id)
+    turns = await wiring.conversations.last(tenant, session_id, wiring.settings.history_turns or 1)
+    rows = wiring.rows_to_model
+    return last_question(turns, session.caller, clean(question).strip(), rows_to_model=rows)
+
+
+async def _said(session: DeskSession, wiring: Wiring) -> list[DeskMessage]:
+    """What was said since the session was queued the last time."""
+    since = session.queued_at
+    messages = await wiring.desk.messages.after(session.key, max(session.messages - LOOKED_AT, 0), LOOKED_AT)
+    return [item for item in messages if since and item.created_at >= since]
+
+
+def _advice(advice: Advice) -> AdviceOut:
+    answer = advice.answer
+    return AdviceOut(
+        question=advice.question,
+        outcome=answer.outcome.value,
+        draft=answer.reply,
+        confidence=answer.confidence,
+        sources=[
+            RowSourceOut(index="SQL", **asdict(source))
+            if isinstance(source, RowSource)
+            else SourceOut.model_validate(source, from_attributes=True)
+            for source in answer.sources
+        ],
+        candidates=[
+            CandidateBrief(
+                document_id=item.chunk.document.id,
+                title=item.chunk.document.title,
+                heading=" > ".join(item.chunk.heading_path),
+                text=item.chunk.text,
+                probability=item.probability,
+            )
+            for item in advice.candidates
+        ],
+        degraded=list(answer.degraded),
+    )

@@ -1,0 +1,34 @@
+"""What other features do within a transaction of the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+    from app.conversations.types import Claim
+    from app.desk.types import DeskMessage, DeskSession, Numbered
+    from app.types import SessionKey
+
+
+Opener = Callable[["Connection"], "Numbered"]
+"""Opens a ticket within a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """Handed in where the product is put together.
+
+    lock: opens the conversation where it has no turn yet, and locks it. member: whose it is now, empty for nobody;
+    raises Forbidden. served: resolves the tickets that stood for a person. said: tells of a message of staff.
+    """
+
+    lock: Callable[[Connection, SessionKey, Mapping[str, Any], Claim], None]
+    member: Callable[[Connection, SessionKey, Claim, timedelta], str]
+    served: Callable[[Connection, SessionKey], None]
+    said: Callable[[Connection, DeskSession, DeskMessage], None]

@@ -1,0 +1,82 @@
+"""Messages between customers and staff, numbered without gaps in their session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from app.db.base import now
+from app.db.engine import Database
+from app.desk.tables import DeskMessage as Table
+from app.desk.tables import DeskSession
+from app.desk.types import PAGE, DeskMessage, Sender
+from app.types import SessionKey
+
+_COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at
+
+
+def add(
+    connection: Connection,
+    key: SessionKey,
+    sender: Sender,
+    content: str,
+    *,
+    agent_id: str = "",
+    client_id: str = "",
+) -> DeskMessage:
+    """Appends a message within a transaction that holds the session; one that was sent before is the one kept then."""
+    if client_id and (known := find(connection, key, sender, client_id)):
+        return known
+    moment = now()
+    session = (DeskSession.tenant_id == key.tenant) & (DeskSession.session_id == key.session_id)
+    counted: Mapping[str, Any] = {"messages": DeskSession.messages + 1, "active_at": moment}
+    seq = connection.execute(
+        update(DeskSession).where(session).values(counted).returning(DeskSession.messages)
+    ).scalar_one()
+    row = {
+        "tenant_id": key.tenant,
+        "session_id": key.session_id,
+        "seq": seq,
+        "sender": sender.value,
+        "agent_id": agent_id,
+        "client_id": client_id or None,
+        "content": content,
+        "created_at": moment,
+    }
+    connection.execute(insert(Table).values(row))
+    return DeskMessage(seq, sender, agent_id, content, moment)
+
+
+def find(connection: Connection, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
+    """The message that its sender gave this id."""
+    same = (Table.sender == sender.value) & (Table.client_id == client_id)
+    row = connection.execute(select(*_COLUMNS).where(_of(key), same)).first()
+    return _message(row) if row else None
+
+
+class DeskMessageRepository:
+    """Reads messages by their number."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def after(self, key: SessionKey, seq: int, limit: int = PAGE) -> list[DeskMessage]:
+        """The messages that follow number `seq`, the oldest first, at most `limit`."""
+        query = select(*_COLUMNS).where(_of(key), Table.seq > seq).order_by(Table.seq).limit(limit)
+        async with self._database.read() as connection:
+            return [_message(row) for row in await connection.execute(query)]
+
+    async def known(self, key: SessionKey, sender: Sender, client_id: str) -> DeskMessage | None:
+        """The message that its sender gave this id."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(lambda sync: find(sync, key, sender, client_id))
+
+
+def _of(key: SessionKey) -> Any:
+    return (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
+
+
+def _message(row: Any) -> DeskMessage:
+    return DeskMessage(row[0], Sender(row[1]), *row[2:])

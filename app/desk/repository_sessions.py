@@ -1,0 +1,136 @@
+"""What is read of the human desk: the queue, single sessions, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, bindparam, func, or_, select
+
+from agents.types import Outcome
+from app.conversations.tables import Turn
+from app.db.base import now
+from app.db.engine import Database
+from app.desk.repository import COLUMNS, session_of, where
+from app.desk.tables import DeskEvent, DeskMessage
+from app.desk.tables import DeskSession as Table
+from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
+from app.types import SessionKey
+
+_IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
+_FIND = select(*COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))
+"""Made once: to put it together anew costs as much as to carry it out."""
+_WAITING = Table.state.in_([state.value for state in WAITING])
+
+
+class DeskSessionRepository:
+    """Sessions of all tenants at the desk."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, key: SessionKey) -> DeskSession | None:
+        """The session as the desk knows it; None if it never was there."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(_FIND, {"tenant": key.tenant, "session": key.session_id})).first()
+        return session_of(row) if row else None
+
+    async def waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
+        """Those that a person may accept, by priority and then by age."""
+        return await self._all(Table.tenant_id == tenant, _WAITING, limit=limit)
+
+    async def assigned(self, tenant: str, agent_id: str = "", limit: int = 200) -> list[DeskSession]:
+        """Those that a person has; agent_id: only this person's."""
+        mine = [Table.agent_id == agent_id] if agent_id else []
+        return await self._all(Table.tenant_id == tenant, Table.state == State.ASSIGNED.value, *mine, limit=limit)
+
+    async def ahead(self, tenant: str, priority: int, queued_at: datetime | None = None, session_id: str = "") -> int:
+        """How many are served first; queued_at: None for a session that comes now."""
+        first: ColumnElement[bool] = Table.priority >= priority
+        if queued_at is not None:
+            older = (Table.queued_at < queued_at) | ((Table.queued_at == queued_at) & (Table.session_id < session_id))
+            first = or_(Table.priority > priority, (Table.priority == priority) & older)
+        query = select(func.count()).select_from(Table).where(Table.tenant_id == tenant, _WAITING, first)
+        async with self._database.read() as connection:
+            return (await connection.execute(query)).scalar_one()
+
+    async def active(self) -> Mapping[SessionKey, Standing]:
+        """Where all sessions stand that are with the desk now."""
+        query = select(
+            Table.tenant_id, Table.session_id, Table.state, Table.version, Table.messages, Table.agent_id
+        ).where(Table.state.in_([state.value for state in ACTIVE]))
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        return {SessionKey(row[0], row[1]): Standing(State(row[2]), *row[3:]) for row in rows}
+
+    async def history(self, key: SessionKey) -> list[HistoryEntry]:
+        """All transitions, the first one first."""
+        table = DeskEvent
+        columns = (
+            table.version,
+            table.event,
+            table.source,
+            table.target,
+            table.actor,
+            table.agent_id,
+            table.note,
+            table.created_at,
+        )
+        of_session = (table.tenant_id == key.tenant) & (table.session_id == key.session_id)
+        async with self._database.read() as connection:
+            rows = await connection.execute(select(*columns).where(of_session).order_by(table.version))
+            return [
+                HistoryEntry(row[0], Event(row[1]), State(row[2]), State(row[3]), Actor(row[4]), *row[5:])
+                for row in rows
+            ]
+
+    async def last_outcome(self, key: SessionKey) -> tuple[str, str] | None:
+        """Outcome and agent of the last turn that was taken since a person had the session."""
+        fresh = select(Table.fresh_at).where(where(key)).scalar_subquery()
+        query = (
+            select(Turn.outcome, Turn.response["data"]["agent"].as_string())
+            .where(
+                Turn.tenant_id == key.tenant,
+                Turn.session_id == key.session_id,
+                Turn.outcome != Outcome.REJECTED.value,
+                or_(fresh.is_(None), Turn.created_at > fresh),
+            )
+            .order_by(Turn.number.desc())
+            .limit(1)
+        )
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        return (row[0], row[1]) if row else None
+
+    async def forgotten(self, silent: timedelta) -> list[DeskSession]:
+        """Active sessions in which nothing happened for so long."""
+        return await self._all(
+            Table.state.in_([state.value for state in ACTIVE]), Table.active_at < now() - silent, limit=500
+        )
+
+    async def unanswered(self, silent: timedelta) -> list[DeskSession]:
+        """Sessions with a person who did not answer the customer's last message for so long."""
+        last = (
+            select(DeskMessage.sender)
+            .where(
+                DeskMessage.tenant_id == Table.tenant_id,
+                DeskMessage.session_id == Table.session_id,
+                DeskMessage.seq == Table.messages,
+            )
+            .scalar_subquery()
+        )
+        return await self._all(
+            Table.state == State.ASSIGNED.value,
+            Table.active_at < now() - silent,
+            last == Sender.CUSTOMER.value,
+            limit=500,
+        )
+
+    async def in_state(self, *states: State) -> list[DeskSession]:
+        """All sessions in these states, of every tenant."""
+        return await self._all(Table.state.in_([state.value for state in states]), limit=1000)
+
+    async def _all(self, *wanted: ColumnElement[bool], limit: int) -> list[DeskSession]:
+        query = select(*COLUMNS).where(*wanted).order_by(*_IN_TURN).limit(limit)
+        async with self._database.read() as connection:
+            return [session_of(row) for row in await connection.execute(query)]

@@ -1,0 +1,95 @@
+"""What people answered, reviewed, for the knowledge base to take over."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.db.outbox import Event
+from app.desk.tables import DeskSolution as Table
+from app.types import SessionKey
+
+REVIEWED = "reviewed"
+"""A person vouches for it."""
+_COLUMNS = (
+    Table.id,
+    Table.session_id,
+    Table.question_hash,
+    Table.question,
+    Table.answer,
+    Table.agent_id,
+    Table.state,
+    Table.created_at,
+    Table.updated_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A question and its answer without personal data; `gap` is the id of the knowledge gap that it closes. Question
+    and gap are empty where the customer was beside themselves and asked nothing.
+    """
+
+    id: str
+    session_id: str
+    gap: str
+    question: str
+    answer: str
+    agent_id: str
+    state: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class SolutionRepository:
+    """A tenant's solutions."""
+
+    def __init__(self, database: Database, note: Callable[[Connection, Sequence[Event]], None]) -> None:
+        """note: keeps the gaps of events."""
+        self._database = database
+        self._note = note
+
+    async def put(self, key: SessionKey, gap: str, question: str, answer: str, agent_id: str) -> Solution:
+        """Keeps the solution of a session, and its question as a gap, if any; a later one of the same question replaces
+        it.
+        """
+        moment = now()
+        found: Mapping[str, str] = {
+            "hash": gap,
+            "question": question,
+            "outcome": "handoff",
+            "at": moment.isoformat(),
+        }
+        values = {"question": question, "answer": answer, "agent_id": agent_id, "state": REVIEWED, "updated_at": moment}
+        new: dict[str, Any] = {
+            "tenant_id": key.tenant,
+            "id": secrets.token_hex(16),
+            "session_id": key.session_id,
+            "question_hash": gap,
+            "created_at": moment,
+        }
+        same = [Table.tenant_id, Table.session_id, Table.question_hash]
+        async with self._database.write() as connection:
+            row = insert_into(connection, Table).values(**(new | values))
+            stored = row.on_conflict_do_update(index_elements=same, set_=values).returning(Table.created_at)
+            first = (await connection.execute(stored)).scalar_one() == moment
+            if first and gap:
+                event = Event(key.tenant, "turns", {"gaps": [found]})
+                await connection.run_sync(lambda sync: self._note(sync, [event]))
+            mine = (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
+            query = select(*_COLUMNS).where(mine, Table.question_hash == gap)
+            return Solution(*(await connection.execute(query)).one())
+
+    async def of(self, tenant: str, session_id: str = "", limit: int = 200) -> list[Solution]:
+        """The latest first; session_id: of this session alone."""
+        wanted = [Table.tenant_id == tenant, *([Table.session_id == session_id] if session_id else [])]
+        query = select(*_COLUMNS).where(*wanted).order_by(Table.created_at.desc(), Table.id).limit(limit)
+        async with self._database.read() as connection:
+            return [Solution(*row) for row in await connection.execute(query)]

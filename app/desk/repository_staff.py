@@ -1,0 +1,134 @@
+"""Who serves customers, and how much they have on their hands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, func, select, update
+
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.desk.tables import DeskSession
+from app.desk.tables import DeskStaff as Table
+from app.desk.types import Staff, State
+
+ON_DUTY = timedelta(minutes=5)
+"""How long ago somebody on duty was last seen at most; an open desk page tells every 20 seconds."""
+RECENT = 50
+"""Handled sessions by which the waiting time is estimated."""
+
+_ASSIGNED = (
+    select(func.count())
+    .select_from(DeskSession)
+    .where(
+        DeskSession.tenant_id == Table.tenant_id,
+        DeskSession.agent_id == Table.agent_id,
+        DeskSession.state == State.ASSIGNED.value,
+    )
+    .scalar_subquery()
+)
+_COLUMNS = Table.agent_id, Table.name, Table.skills, Table.capacity, Table.last_seen, _ASSIGNED
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a tenant's waiting time depends on: staff on duty, and seconds of the sessions handled last."""
+
+    on_duty: Sequence[Staff]
+    handling_seconds: Sequence[float]
+
+    def able(self, skill: str) -> Sequence[Staff]:
+        """Those on duty who may accept a session that needs the skill."""
+        return [member for member in self.on_duty if member.can(skill)]
+
+
+def enlist(connection: Connection, tenant: str, agent_id: str) -> Staff:
+    """A member of staff who acts: known from now on, and seen just now. Locked until the transaction ends, so that
+    nobody takes two sessions at once for the last free place.
+    """
+    _seen(connection, tenant, agent_id)
+    member = known(connection, tenant, agent_id)
+    assert member is not None
+    return member
+
+
+def known(connection: Connection, tenant: str, agent_id: str) -> Staff | None:
+    """A member of staff, locked as `enlist` does; None for somebody who never was here."""
+    connection.execute(select(Table.agent_id).where(_is(tenant, agent_id)).with_for_update())
+    row = connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id))).first()
+    return _staff(row) if row else None
+
+
+class StaffRepository:
+    """The staff of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, tenant: str) -> list[Staff]:
+        """Everybody who ever served."""
+        query = select(*_COLUMNS).where(Table.tenant_id == tenant).order_by(Table.agent_id)
+        async with self._database.read() as connection:
+            return [_staff(row) for row in await connection.execute(query)]
+
+    async def get(self, tenant: str, agent_id: str) -> Staff | None:
+        """One of them."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(*_COLUMNS).where(_is(tenant, agent_id)))).first()
+        return _staff(row) if row else None
+
+    async def put(self, tenant: str, agent_id: str, name: str, skills: Sequence[str], capacity: int) -> None:
+        """Describes a member of staff."""
+        values = {"name": name, "skills": list(skills), "capacity": capacity}
+        async with self._database.write() as connection:
+            row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, last_seen=None, **values)
+            key = [Table.tenant_id, Table.agent_id]
+            await connection.execute(row.on_conflict_do_update(index_elements=key, set_=values))
+
+    async def seen(self, tenant: str, agent_id: str) -> None:
+        """This person is there."""
+        await self._database.transact(lambda connection: _seen(connection, tenant, agent_id), durable=False)
+
+    async def gone(self, tenant: str, agent_id: str) -> None:
+        """This person leaves."""
+        async with self._database.write() as connection:
+            await connection.execute(update(Table).where(_is(tenant, agent_id)).values(last_seen=None))
+
+    async def load(self, tenant: str) -> Load:
+        """Of this moment."""
+        since = now() - ON_DUTY
+        present = select(*_COLUMNS).where(Table.tenant_id == tenant, Table.last_seen > since)
+        handled = (
+            select(DeskSession.assigned_at, DeskSession.resolved_at)
+            .where(
+                DeskSession.tenant_id == tenant,
+                DeskSession.resolved_at.is_not(None),
+                DeskSession.assigned_at.is_not(None),
+            )
+            .order_by(DeskSession.resolved_at.desc())
+            .limit(RECENT)
+        )
+        async with self._database.read() as connection:
+            staff = [_staff(row) for row in await connection.execute(present)]
+            times = [(row.resolved_at - row.assigned_at).total_seconds() for row in await connection.execute(handled)]
+        return Load(staff, times)
+
+
+def _seen(connection: Connection, tenant: str, agent_id: str) -> None:
+    moment = now()
+    new = {"name": agent_id, "skills": [], "capacity": 0, "last_seen": moment}
+    row = insert_into(connection, Table).values(tenant_id=tenant, agent_id=agent_id, **new)
+    key = [Table.tenant_id, Table.agent_id]
+    connection.execute(row.on_conflict_do_update(index_elements=key, set_={"last_seen": moment}))
+
+
+def _is(tenant: str, agent_id: str) -> ColumnElement[bool]:
+    return (Table.tenant_id == tenant) & (Table.agent_id == agent_id)
+
+
+def _staff(row: Row[Any]) -> Staff:
+    agent_id, name, skills, *rest = tuple(row)
+    return Staff(agent_id, name, tuple(skills), *rest)

@@ -1,0 +1,238 @@
+"""Bodies of the human desk."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.types import Outcome
+from app.conversations.schemas import RowSourceOut, SourceOut
+from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
+from app.http.fields import CLEANED
+
+AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
+MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
+Label = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
+Note = Annotated[str, CLEANED, Field(max_length=2000)]
+Content = Annotated[str, CLEANED, Field(min_length=1, max_length=4000)]
+
+
+class HandoffOut(BaseModel):
+    """Where the session stands at the human desk."""
+
+    state: State
+    position: int = Field(description="排在第几位，从 1 起；不在队列中为 0")
+    estimated_wait_s: int | None = Field(description="预计等待秒数；没有客服在线时为 null")
+    agent: str = Field(description="接待的客服")
+    ticket: str = Field(description="没有客服在线时登记的工单编号")
+
+
+class AcceptIn(BaseModel):
+    """Who takes the session."""
+
+    agent_id: AgentId = Field(description="接入的客服")
+
+
+class MessageIn(BaseModel):
+    """A message to the customer."""
+
+    content: Content
+    agent_id: MaybeAgentId = Field("", description="谁发的；填了就须是接待这个会话的客服")
+    id: MaybeAgentId = Field("", description="发送方自己的消息编号；重发时带同一个编号，只会保留一条")
+
+
+class TransferIn(BaseModel):
+    """To a colleague, or back into the queue."""
+
+    agent_id: MaybeAgentId = Field("", description="转给哪位客服；留空则退回队列")
+    skill: MaybeAgentId = Field("", description="退回队列时所需的技能")
+    note: Note = Field("", description="给同事的说明，顾客看不到")
+    by: MaybeAgentId = Field("", description="谁转的；填了就须是接待这个会话的客服")
+
+
+class ResolveIn(BaseModel):
+    """The end of a person's part."""
+
+    note: Note = Field("", description="处理结果，顾客看不到")
+    agent_id: MaybeAgentId = Field("", description="谁结束的；填了就须是接待这个会话的客服")
+
+
+class SolutionIn(BaseModel):
+    """What the knowledge base should learn; what is left out is taken from the session."""
+
+    question: Note = Field("", description="问题；留空取转人工时的问题")
+    answer: Note = Field("", description="答案；留空取客服的回复")
+    agent_id: MaybeAgentId = Field("", description="审核人；留空为接待的客服")
+
+
+class StaffIn(BaseModel):
+    """A member of staff."""
+
+    name: Label
+    skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
+    capacity: int = Field(5, ge=0, le=1000, description="同时接待几个会话；0 为不限")
+
+
+class PresenceIn(BaseModel):
+    """Whether somebody is there."""
+
+    online: bool
+
+
+class StaffOut(BaseModel):
+    """A member of staff, and how much this person has to do."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    agent_id: str
+    name: str
+    skills: list[str]
+    capacity: int
+    assigned: int = Field(description="正在接待的会话数")
+    last_seen: datetime | None
+
+
+class StaffList(BaseModel):
+    """Everybody."""
+
+    staff: list[StaffOut]
+
+
+class SessionOut(BaseModel):
+    """A session at the desk."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    session_id: str
+    state: State
+    version: int
+    messages: int = Field(description="最后一条消息的序号")
+    agent_id: str
+    user_id: str
+    verified: bool = Field(description="user_id 是否已证明：由 user_token，或由 server、admin 密钥写明")
+    channel: str
+    reason: str
+    priority: int
+    emotion: float
+    skill: str
+    ticket: str
+    card: dict[str, Any] = Field(description="转接卡片，已去除个人信息")
+    queued_at: datetime | None
+    assigned_at: datetime | None
+    resolved_at: datetime | None
+
+    @classmethod
+    def of(cls, session: DeskSession) -> Self:
+        return cls.model_validate(session)
+
+
+class SessionList(BaseModel):
+    """Those to be served first stand first."""
+
+    sessions: list[SessionOut]
+
+
+class DeskMessageOut(BaseModel):
+    """A message; `seq` counts from 1 without gaps."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    seq: int
+    sender: Sender
+    agent_id: str
+    content: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, message: DeskMessage) -> Self:
+        return cls.model_validate(message)
+
+
+class MessageList(BaseModel):
+    """Messages in order; `last` continues them as `after`."""
+
+    messages: list[DeskMessageOut]
+    last: int
+
+
+class HistoryOut(BaseModel):
+    """One transition; `note` is for staff."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    version: int
+    event: Event
+    source: State
+    target: State
+    actor: Actor
+    agent_id: str
+    note: str
+    created_at: datetime
+
+
+class DeskExchangeOut(BaseModel):
+    """What was said with the bot."""
+
+    question: str
+    reply: str
+    outcome: Outcome
+    created_at: datetime
+
+
+class SessionDetail(SessionOut):
+    """All that a person needs to take over."""
+
+    conversation: list[DeskExchangeOut] = Field(description="最近的对话，先后有序")
+    history: list[HistoryOut] = Field(description="状态变化")
+    recent_messages: list[DeskMessageOut] = Field(description="与客服之间的消息，从第一条起")
+
+
+class CandidateBrief(BaseModel):
+    """A fragment that passed the gate."""
+
+    document_id: str
+    title: str
+    heading: str
+    text: str
+    probability: float
+
+
+class AdviceOut(BaseModel):
+    """What the bot would say, to be taken over, changed or dropped."""
+
+    question: str
+    outcome: Outcome
+    draft: str
+    confidence: float
+    sources: list[SourceOut | RowSourceOut]
+    candidates: list[CandidateBrief]
+    degraded: list[str]
+
+
+class SolutionOut(BaseModel):
+    """A reviewed question and answer; `gap` is the knowledge gap of the question."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    session_id: str
+    gap: str
+    question: str
+    answer: str
+    agent_id: str
+    state: Literal["reviewed"]
+    created_at: datetime
+    updated_at: datetime
+
+
+class SolutionList(BaseModel):
+    """The latest first."""
+
+    solutions: list[SolutionOut]
+
+
+def handoff_out(queue: QueueState) -> HandoffOut:
+    """What the customer sees."""
+    return HandoffOut(**queue.body())

@@ -1,0 +1,164 @@
+"""The WebSocket of staff: the queue, the messages of their sessions, and their answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, WebSocket
+from pydantic import ValidationError
+
+from app.auth.principal import Role
+from app.desk.frames import is_seq, message_body
+from app.desk.schemas import MessageIn, SessionOut
+from app.desk.types import PAGE, DeskSession
+from app.errors import AppError, InvalidRequest
+from app.http.sockets import PING_SECONDS, Hello, Line, greet, run
+from app.types import SessionKey
+from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
+
+router = APIRouter(prefix="/api/v1/agent", tags=["desk"])
+
+GATHER_SECONDS = 0.02
+"""News that come together are looked at together."""
+
+
+@router.websocket("/ws")
+async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_length=64)] = "") -> None:
+    """Frames are described in docs/handoff.md."""
+    container: Container = websocket.app.state.container
+    greeted = await greet(websocket, container, Role.ADMIN, Role.AGENT)
+    if greeted is None:
+        return
+    line, hello = greeted
+    name = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
+    if not name:
+        await line.fail(InvalidRequest("请在 hello 里写明 agent_id。", code="agent_id_missing"))
+        await websocket.close(1008)
+        return
+    member = _Member(container, line, hello, name)
+    await run(websocket, line, container, member.deliver(), member.listen(), member.stay())
+
+
+class _Member:
+    """One connection of a member of staff.
+
+    `sent`: session -> number of the last message that was sent, also of sessions that left and may come back;
+    `followed`: those of which more may come.
+    """
+
+    def __init__(self, container: Container, line: Line, hello: Hello, agent_id: str) -> None:
+        self._desk = container.desk
+        self._limits = container.limits
+        self._line = line
+        self._hello = hello
+        self._tenant = hello.principal.tenant
+        self._agent_id = agent_id
+        after = hello.first.get("after")
+        self._sent: dict[str, int] = {
+            session: seq for session, seq in (after.items() if isinstance(after, dict) else ()) if is_seq(seq)
+        }
+        self._followed = set(self._sent)
+        self._told: dict[str, tuple[int, str]] = {}
+
+    async def stay(self) -> None:
+        """Tells that this person is on duty."""
+        while True:
+            await self._desk.staff.seen(self._tenant, self._agent_id)
+            await asyncio.sleep(PING_SECONDS)
+            await self._line.send("ping")
+
+    async def deliver(self) -> None:
+        """The queue when it changes, and every message of this person's sessions once and in order."""
+        queue: list[tuple[str, int]] | None = None
+        with self._desk.feed.watch(self._tenant) as news:
+            while True:
+                news.clear()
+                waiting = await self._desk.sessions.waiting(self._tenant)
+                if (now := [(session.session_id, session.version) for session in waiting]) != queue:
+                    queue = now
+                    await self._line.send("queue", sessions=[_session(session) for session in waiting])
+                await self._sessions()
+                try:
+                    async with asyncio.timeout(PING_SECONDS):
+                        await news.wait()
+                except TimeoutError:
+                    continue  # looks again: news of another process may have been missed while SQL was away
+                await asyncio.sleep(GATHER_SECONDS)
+
+    async def listen(self) -> None:
+        """Does what frames ask for."""
+        if self._hello.unhandled:
+            await self._handled(self._hello.first)
+        while True:
+            await self._handled(await self._line.receive())
+
+    async def _sessions(self) -> None:
+        assigned = await self._desk.sessions.assigned(self._tenant, self._agent_id)
+        mine = {session.session_id: session for session in assigned}
+        self._followed.update(mine)
+        for session_id in sorted(self._followed):
+            key = SessionKey(self._tenant, session_id)
+            gone = session_id not in mine
+            session = mine.get(session_id) or await self._desk.sessions.find(key)
+            if session is not None:
+                await self._tell(session)
+            if session is not None and session.messages > self._sent.get(session_id, 0):
+                await self._messages(key)
+            if gone:
+                self._followed.discard(session_id)
+                self._told.pop(session_id, None)
+
+    async def _tell(self, session: DeskSession) -> None:
+        standing = (session.version, session.agent_id)
+        if self._told.get(session.session_id) != standing:
+            self._told[session.session_id] = standing
+            await self._line.send("session", **_session(session))
+
+    async def _messages(self, key: SessionKey) -> None:
+        while page := await self._desk.messages.after(key, self._sent.get(key.session_id, 0)):
+            for message in page:
+                await self._line.send("message", session_id=key.session_id, **message_body(message))
+                self._sent[key.session_id] = message.seq
+            if len(page) < PAGE:
+                break
+
+    async def _handled(self, frame: Mapping[str, Any]) -> None:
+        mark = {"id": str(frame["id"])[:64]} if frame.get("id") else {}
+        try:
+            await self._limits.take(self._tenant, self._hello.sender)
+            await self._handle(frame, mark)
+        except ValidationError:
+            await self._line.fail(InvalidRequest("消息内容为空或过长。", code="invalid_frame"), **mark)
+        except AppError as error:
+            await self._line.fail(error, **mark)
+
+    async def _handle(self, frame: Mapping[str, Any], mark: dict[str, str]) -> None:
+        service = self._desk.service
+        key = SessionKey(self._tenant, str(frame.get("session_id", "")))
+        match frame.get("type"):
+            case "accept":
+                session = await service.accept(key, self._agent_id)
+                await self._line.send("accepted", session_id=key.session_id, version=session.version, **mark)
+            case "message":
+                body = MessageIn(content=frame.get("content", ""), agent_id=self._agent_id, id=mark.get("id", ""))
+                sent = await service.say(key, body.content, by=self._agent_id, client_id=body.id)
+                await self._line.send("sent", session_id=key.session_id, seq=sent.seq, **mark)
+            case "resolve":
+                await service.resolve(key, by=self._agent_id, note=str(frame.get("note", ""))[:2000])
+                await self._line.send("resolved", session_id=key.session_id, **mark)
+            case "ping":
+                await self._line.send("pong")
+            case "pong" | "hello":
+                pass
+            case other:
+                raise InvalidRequest(f"不认识的帧类型 {other!r}。", code="invalid_frame")
+
+
+def _session(session: DeskSession) -> dict[str, Any]:
+    return SessionOut.of(session).model_dump(mode="json")

@@ -1,0 +1,110 @@
+"""Rows of the `chunks` table as values of the retrieval engine, and back."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.db.base import Base
+from app.documents import repository_vocabulary as vocabulary
+from app.documents.tables import Document, StoredChunk
+from knowledge.types import Chunk, DocumentMeta, TermIds
+
+
+async def replace(
+    connection: AsyncConnection,
+    tenant: str,
+    document_id: str,
+    version_id: str,
+    chunks: Sequence[Chunk],
+    terms: Sequence[TermIds],
+) -> None:
+    """Puts the chunks of a version in the place of those that the document had; `terms` belong to `chunks`."""
+    old = (StoredChunk.tenant_id == tenant) & (StoredChunk.document_id == document_id)
+    await connection.execute(delete(StoredChunk).where(old))
+    rows = [
+        {
+            "tenant_id": tenant,
+            "id": chunk.id,
+            "document_id": document_id,
+            "version_id": version_id,
+            "ordinal": chunk.ordinal,
+            "heading_path": list(chunk.heading_path),
+            "page": chunk.page,
+            "text": chunk.text,
+            "question": chunk.question,
+            "entry": chunk.entry,
+            "terms": vocabulary.pack(ids),
+        }
+        for chunk, ids in zip(chunks, terms, strict=True)
+    ]
+    for part in vocabulary.batches(rows):
+        await connection.execute(insert(StoredChunk), part)
+
+
+async def all_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
+    """Ids of all chunks of the tenant's current document versions."""
+    query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant)
+    return frozenset((await connection.execute(query)).scalars())
+
+
+async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
+    """Those that belong into the index: without the documents that are not valid now, of which there are few."""
+    asleep = select(Document.id).where(Document.tenant_id == tenant, Document.live.is_(False))
+    query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant, StoredChunk.document_id.not_in(asleep))
+    return frozenset((await connection.execute(query)).scalars())
+
+
+async def renew(connection: AsyncConnection, tenant: str, document_id: str) -> None:
+    """Gives the chunks of a document new ids, so that indexes take them anew, with the labels that it has now."""
+    token, table = secrets.token_hex(8), Base.metadata.tables[StoredChunk.__tablename__]
+    query = select(StoredChunk.id, StoredChunk.entry)
+    rows = await connection.execute(
+        query.where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id)
+    )
+    # An id is its version's and a number; an entry likewise, shared by the variants of a question.
+    renamed = [
+        {"old": row.id, "new": f"{token}-{row.id.rpartition('-')[2]}", "of": f"{token}-{row.entry.rpartition('-')[2]}"}
+        for row in rows
+    ]
+    change = update(table).where(table.c.tenant_id == tenant, table.c.id == bindparam("old"))
+    for part in vocabulary.batches(renamed):
+        await connection.execute(change.values(id=bindparam("new"), entry=bindparam("of")), part)
+
+
+async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> tuple[tuple[Chunk, TermIds], ...]:
+    """Chunks with their terms, by document and ordinal: an order that does not depend on ids, which are random."""
+    wanted = sorted(ids)
+    documents: dict[str, DocumentMeta] = {}
+    places: dict[str, str] = {}
+    loaded: list[tuple[Chunk, TermIds]] = []
+    for part in vocabulary.batches(wanted):
+        query = (
+            select(StoredChunk, Document.name, Document.title, Document.category, Document.tags, Document.identity)
+            .join(Document, (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id))
+            .where(StoredChunk.tenant_id == tenant, StoredChunk.id.in_(part))
+        )
+        for row in await connection.execute(query):
+            meta = DocumentMeta(row.document_id, row.name, row.title, row.category, tuple(row.tags))
+            places[meta.id] = row.identity
+            # One value per document, not one per chunk: a base of 100,000 chunks has few documents.
+            loaded.append((_chunk(row, documents.setdefault(meta.id, meta)), vocabulary.unpack(row.terms)))
+    loaded.sort(key=lambda item: (item[0].document.name, places[item[0].document.id], item[0].ordinal))
+    return tuple(loaded)
+
+
+def _chunk(row: Any, document: DocumentMeta) -> Chunk:
+    return Chunk(
+        id=row.id,
+        document=document,
+        ordinal=row.ordinal,
+        text=row.text,
+        heading_path=tuple(row.heading_path),
+        page=row.page,
+        question=row.question,
+        entry=row.entry,
+    )

@@ -1,0 +1,183 @@
+"""Jobs in SQL: accepted as a whole, looked at, cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+
+from app.db.base import now
+from app.db.engine import Database
+from app.documents.repository_job_rows import Key, drop, finish, to_json
+from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal
+from app.documents.types import AT_WORK, OPEN, FileOutcome, FileState, Incoming
+
+_FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of a job as it stands; see `IngestionFile`."""
+
+    job_id: str
+    number: int
+    path: str
+    external_id: str
+    size: int
+    state: FileState
+    outcome: str
+    document_id: str
+    title: str
+    chunks: int
+    chunks_done: int
+    revision: int
+    same_as: str | None
+    previous: dict[str, Any] | None
+    notices: dict[str, Any] | None
+    error: dict[str, Any] | None
+    due_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job with its files, in the order of the upload."""
+
+    id: str
+    created_at: datetime
+    finished_at: datetime | None
+    files: tuple[FileRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that was refused before anything of it was kept."""
+
+    path: str
+    size: int
+    error: dict[str, Any]
+
+
+class JobRepository:
+    """The jobs of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def keep(self, key: Key, data: bytes) -> None:
+        """Keeps an original whose job will be accepted."""
+        values = {"tenant_id": key.tenant, "job_id": key.job_id, "number": key.number, "data": data}
+        row = insert(_ORIGINAL).values(values | {"created_at": now()})
+        await self._database.transact(lambda connection: connection.execute(row) and None)
+
+    async def accept(self, tenant: str, job_id: str, files: Sequence[Incoming | Refused], sizes: Sequence[int]) -> None:
+        """From here on the job is not lost. The contents of `files` were kept before, and are not looked at."""
+        moment = now()
+        rows = [
+            _new(tenant, job_id, number, file, size, moment)
+            for number, (file, size) in enumerate(zip(files, sizes, strict=True))
+        ]
+        job = {"tenant_id": tenant, "id": job_id, "files": len(rows), "created_at": moment, "finished_at": None}
+
+        def work(connection: Connection) -> None:
+            connection.execute(insert(_JOB).values(job))
+            connection.execute(insert(_FILE), rows)
+            finish(connection, tenant, job_id)
+
+        await self._database.transact(work)
+
+    async def forget(self, tenant: str, job_id: str) -> None:
+        """Drops the originals of an upload that was not accepted."""
+        own = (_ORIGINAL.tenant_id == tenant) & (_ORIGINAL.job_id == job_id)
+        await self._database.transact(lambda connection: connection.execute(delete(_ORIGINAL).where(own)) and None)
+
+    async def waiting(self, tenant: str) -> tuple[int, int]:
+        """How many of the tenant's files are not settled, and how many bytes they have."""
+        query = select(func.count(), func.coalesce(func.sum(_FILE.size), 0))
+        query = query.where(_FILE.tenant_id == tenant, _FILE.state.in_(OPEN))
+        async with self._database.read() as connection:
+            count, size = (await connection.execute(query)).one()
+        return count, int(size)
+
+    async def get(self, tenant: str, job_id: str) -> JobRow | None:
+        """The job of that id."""
+        found = await self._jobs((_JOB.tenant_id == tenant) & (_JOB.id == job_id), tenant, 0, 1)
+        return found[0] if found else None
+
+    async def page(self, tenant: str, *, unfinished: bool, offset: int, limit: int) -> tuple[list[JobRow], int]:
+        """Jobs, the latest first, and how many there are in all; unfinished: those alone."""
+        where = _JOB.tenant_id == tenant
+        if unfinished:
+            where &= _JOB.finished_at.is_(None)
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(_JOB).where(where))).scalar_one()
+        return await self._jobs(where, tenant, offset, limit), total
+
+    async def _jobs(self, where: ColumnElement[bool], tenant: str, offset: int, limit: int) -> list[JobRow]:
+        jobs = select(_JOB.id, _JOB.created_at, _JOB.finished_at).where(where)
+        jobs = jobs.order_by(_JOB.created_at.desc(), _JOB.id).offset(offset).limit(limit)
+        columns = [getattr(_FILE, field.name) for field in fields(FileRow)]
+        async with self._database.read() as connection:
+            found = (await connection.execute(jobs)).all()
+            ids = [row.id for row in found]
+            query = select(*columns).where(_FILE.tenant_id == tenant, _FILE.job_id.in_(ids)).order_by(_FILE.number)
+            files = [_file(row) for row in await connection.execute(query)]
+        return [JobRow(*row, tuple(file for file in files if file.job_id == row.id)) for row in found]
+
+    async def cancel(self, tenant: str, job_id: str) -> None:
+        """Stops what is not committed yet."""
+        stopped = (*AT_WORK, FileState.QUEUED)
+        own = (_FILE.tenant_id == tenant) & (_FILE.job_id == job_id) & _FILE.state.in_(stopped)
+
+        def work(connection: Connection) -> None:
+            numbers = list(connection.execute(select(_FILE.number).where(own).with_for_update()).scalars())
+            values = {"state": FileState.CANCELLED, "worker": "", "leased_until": None, "finished_at": now()}
+            connection.execute(update(_FILE).where(own).values(values))
+            for number in numbers:
+                drop(connection, Key(tenant, job_id, number))
+            finish(connection, tenant, job_id)
+
+        await self._database.transact(work)
+
+
+def _new(
+    tenant: str, job_id: str, number: int, file: Incoming | Refused, size: int, moment: datetime
+) -> dict[str, Any]:
+    refused = file if isinstance(file, Refused) else None
+    return {
+        "tenant_id": tenant,
+        "job_id": job_id,
+        "number": number,
+        "path": file.path,
+        "external_id": file.external_id if isinstance(file, Incoming) else "",
+        "labels": to_json(file.labels) if isinstance(file, Incoming) else {},
+        "columns": asdict(file.columns) if isinstance(file, Incoming) and file.columns else None,
+        "size": size,
+        "state": FileState.FAILED if refused else FileState.QUEUED,
+        "outcome": FileOutcome.FAILED if refused else "",
+        "document_id": "",
+        "title": "",
+        "chunks": 0,
+        "chunks_done": 0,
+        "revision": 0,
+        "same_as": None,
+        "previous": None,
+        "notices": None,
+        "error": refused.error if refused else None,
+        "worker": "",
+        "leased_until": None,
+        "due_at": moment,
+        "interruptions": 0,
+        "retries": 0,
+        "started_at": None,
+        "finished_at": moment if refused else None,
+    }
+
+
+def _file(row: Any) -> FileRow:
+    values = dict(row._mapping)
+    return FileRow(**values | {"state": FileState(values["state"])})

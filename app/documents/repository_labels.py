@@ -1,0 +1,107 @@
+"""Changes of a document that leave its content alone: nothing is parsed, and nothing is embedded again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.db.base import now
+from app.db.engine import Database
+from app.documents import repository_chunks as chunks
+from app.documents.repository_knowledge import Together, raise_revision, valid
+from app.documents.tables import Document, KbState
+from app.documents.types import Filing
+
+_SEARCHED = frozenset({"name", "category", "tags"})
+"""What the indexes hold of a document, besides its chunks."""
+
+
+class PathTaken(Exception):
+    """Another document is filed there."""
+
+
+class LabelRepository:
+    """Documents under other labels, in other folders, and within their validity or not."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def change(
+        self,
+        tenant: str,
+        document_id: str,
+        labels: Mapping[str, Any],
+        filing: Filing | None = None,
+        together: Together | None = None,
+    ) -> int | None:
+        """Sets labels, and files it elsewhere; the revision from which on searches know, or None without the document.
+
+        labels: fields of `Labels`, where None takes a validity away. The revision is raised only where an index holds
+        what changed. Raises PathTaken, and what `together` raises.
+        """
+        async with self._database.write() as connection:
+            state = select(KbState.revision).where(KbState.tenant_id == tenant)
+            await connection.execute(state.with_for_update())  # as every commit does first
+            key = (Document.tenant_id == tenant) & (Document.id == document_id)
+            known = (await connection.execute(select(Document.__table__).where(key))).mappings().first()
+            if known is None:
+                return None
+            values = await self._values(connection, known, labels, filing)
+            revision = await self._revision(connection, known, values)
+            if values:
+                change = update(Document).where(key).values(**values, revision=revision, updated_at=now())
+                await connection.execute(change)
+            if _SEARCHED & values.keys():
+                await chunks.renew(connection, tenant, document_id)
+            if together is not None:
+                await connection.run_sync(together, revision)
+            return revision
+
+    async def turn(self) -> list[str]:
+        """Takes in and out of the indexes what became valid or invalid since; the tenants of which there was any."""
+        async with self._database.read() as connection:
+            tenants = list((await connection.execute(select(Document.tenant_id).where(_turned()).distinct())).scalars())
+        for tenant in tenants:
+            async with self._database.write() as connection:
+                await self._turn(connection, tenant)
+        return tenants
+
+    async def _turn(self, connection: AsyncConnection, tenant: str) -> None:
+        revision, turned = await raise_revision(connection, tenant), _turned()
+        mine = update(Document).where(Document.tenant_id == tenant, turned)
+        await connection.execute(mine.values(live=~Document.live, revision=revision))
+
+    @staticmethod
+    async def _values(
+        connection: AsyncConnection, known: Mapping[Any, Any], labels: Mapping[str, Any], filing: Filing | None
+    ) -> dict[str, Any]:
+        """The columns that get another value."""
+        values: dict[str, Any] = dict(labels)
+        if "tags" in values:
+            values["tags"] = list(values["tags"])
+        if filing is not None:
+            if filing.identity != known["identity"]:
+                taken = (Document.tenant_id == known["tenant_id"]) & (Document.identity == filing.identity)
+                if (await connection.execute(select(Document.id).where(taken))).first() is not None:
+                    raise PathTaken(filing.path)
+            values |= {name: getattr(filing, name) for name in ("identity", "name", "path", "external_id")}
+        start, end = (values.get(name, known[name]) for name in ("valid_from", "valid_until"))
+        values["live"] = valid(start, end, now())
+        return {name: value for name, value in values.items() if value != known[name]}
+
+    @staticmethod
+    async def _revision(connection: AsyncConnection, known: Mapping[Any, Any], values: Mapping[str, Any]) -> int:
+        if values.keys() & {*_SEARCHED, "live"}:
+            return await raise_revision(connection, known["tenant_id"])
+        return int(known["revision"])
+
+
+def _turned() -> ColumnElement[bool]:
+    moment: datetime = now()
+    started = or_(Document.valid_from.is_(None), Document.valid_from <= moment)
+    lasts = or_(Document.valid_until.is_(None), Document.valid_until > moment)
+    return or_(and_(Document.live, ~and_(started, lasts)), and_(~Document.live, started, lasts))

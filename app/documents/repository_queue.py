@@ -1,0 +1,222 @@
+"""The files of jobs as work: taken by one worker at a time, settled with the commit that holds their effect."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
+from sqlalchemy.orm import aliased
+
+from app.db.base import now
+from app.db.engine import Database
+from app.documents.repository_job_rows import Key, drop, finish, from_json
+from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
+from app.documents.types import AT_WORK, FileOutcome, FileReport, FileState, Incoming
+from app.webhooks.events import emit
+from knowledge.types import FaqColumns
+
+_FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
+_LEASE = timedelta(seconds=30)
+"""For how long a worker that says nothing is believed to be alive."""
+_ABANDONED = timedelta(hours=6)
+"""An upload that was not accepted by then never will be."""
+MAX_INTERRUPTIONS = 3
+"""A file during which so many processes ended is not tried again: it may be what ends them."""
+_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+INTERRUPTED = {
+    "status": 500,
+    "code": "ingestion_interrupted",
+    "message": f"处理这个文件时服务中断了 {MAX_INTERRUPTIONS} 次，已停止；请检查文件后重新上传",
+    "details": {},
+}
+
+
+class Lost(Exception):
+    """The file is no longer this worker's: it was cancelled, or the worker was silent for too long."""
+
+
+class JobQueue:
+    """The work of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def tenants(self) -> list[str]:
+        """Those that have files to be begun, in no order."""
+        async with self._database.read() as connection:
+            return list((await connection.execute(select(_FILE.tenant_id).where(_due()).distinct())).scalars())
+
+    async def claim(self, tenant: str, worker: str) -> tuple[Key, Incoming] | None:
+        """The next file of a tenant, its job's first; of several jobs the one that got least far."""
+        return await self._database.transact(lambda connection: _claim(connection, tenant, worker), durable=False)
+
+    async def beat(self, key: Key, worker: str, done: int, total: int) -> bool:
+        """Says that the worker is alive, and how far it came; False where the file is no longer its to commit."""
+        state = FileState.EMBEDDING if total else FileState.PARSING
+        values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + _LEASE}
+        change = update(_FILE).where(_held(key, worker)).values(values)
+        is_in = select(_FILE.number).where(key.row, _FILE.state.in_((FileState.INDEXING, FileState.READY)))
+
+        def work(connection: Connection) -> bool:
+            held = connection.execute(change).rowcount > 0
+            return held or connection.execute(is_in).first() is not None  # the worker is about to learn of its commit
+
+        return await self._database.transact(work, durable=False)
+
+    async def give_back(self, key: Key, worker: str, error: dict[str, Any] | None = None) -> None:
+        """Puts a file back, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at most."""
+
+        def work(connection: Connection) -> None:
+            retries = connection.execute(select(_FILE.retries).where(_held(key, worker))).scalar_one_or_none()
+            if retries is None:
+                return
+            values: dict[str, Any] = {"state": FileState.QUEUED, "worker": "", "leased_until": None, "due_at": now()}
+            if error is not None:
+                pause = min(_FIRST_PAUSE * 2 ** min(retries, 12), _LONGEST_PAUSE)
+                values |= {"error": error, "retries": retries + 1, "due_at": now() + pause}
+            connection.execute(update(_FILE).where(key.row).values(values))
+
+        await self._database.transact(work)
+
+    async def unchanged(self, key: Key, worker: str, report: FileReport) -> None:
+        """A file that needed no commit. Raises Lost."""
+        await self._database.transact(lambda connection: committed(connection, report, key=key, worker=worker))
+
+    async def fail(self, key: Key, worker: str, error: dict[str, Any]) -> None:
+        """A file that cannot be taken in; those who subscribed are told."""
+        await self._database.transact(lambda connection: _fail(connection, key, _held(key, worker), error))
+
+    async def settle(self) -> int:
+        """Marks what searches find by now, and returns how many files that were; those who subscribed are told."""
+        async with self._database.read() as connection:
+            found = (await connection.execute(_indexed(_FILE.number).limit(1))).first()
+        return 0 if found is None else await self._database.transact(_settle)
+
+    async def recover(self, worker: str, alone_since: datetime | None) -> None:
+        """Puts back what processes that ended had, and drops what was sent to them and never accepted.
+
+        alone_since: when this worker began, if no other process works on this database; else leases tell.
+        """
+        moment = now()
+        if alone_since is not None:
+            lost, abandoned = _FILE.worker != worker, _ORIGINAL.created_at < alone_since
+        else:
+            lost, abandoned = _FILE.leased_until < moment, _ORIGINAL.created_at < moment - _ABANDONED
+        of = (_JOB.tenant_id == _ORIGINAL.tenant_id) & (_JOB.id == _ORIGINAL.job_id)
+        async with self._database.read() as connection:
+            found = await connection.execute(select(_FILE.number).where(_FILE.state.in_(AT_WORK), lost).limit(1))
+            if found.first() is None and alone_since is None:
+                return
+        await self._database.transact(lambda connection: _recover(connection, _FILE.state.in_(AT_WORK) & lost))
+        dropped = delete(_ORIGINAL).where(abandoned, ~exists().where(of))
+        await self._database.transact(lambda connection: connection.execute(dropped) and None)
+
+
+def committed(connection: Connection, report: FileReport, *, key: Key, worker: str) -> None:
+    """Writes, within the commit of a document, that its file is in. Raises Lost, which undoes that commit."""
+    previous = report.previous
+    values = {
+        "state": FileState.INDEXING,
+        "path": report.path,
+        "outcome": report.outcome,
+        "document_id": report.document_id,
+        "title": report.title,
+        "chunks": report.chunks,
+        "chunks_done": report.chunks,
+        "revision": report.revision,
+        "same_as": report.same_as,
+        "previous": previous and asdict(previous) | {"updated_at": previous.updated_at.isoformat()},
+        "notices": {"items": [asdict(notice) for notice in report.notices]},
+        "error": None,
+        "worker": "",
+        "leased_until": None,
+    }
+    if not connection.execute(update(_FILE).where(_held(key, worker)).values(values)).rowcount:
+        raise Lost(key)
+    drop(connection, key)
+
+
+def _held(key: Key, worker: str) -> ColumnElement[bool]:
+    return key.row & (_FILE.worker == worker) & _FILE.state.in_(AT_WORK)
+
+
+def _due() -> ColumnElement[bool]:
+    """To be begun now: those of a job one after the other, so that what comes twice ends as the last one says."""
+    other = aliased(_FILE)
+    before = (other.tenant_id == _FILE.tenant_id) & (other.job_id == _FILE.job_id) & (other.number < _FILE.number)
+    busy = exists().where(before, other.state.in_((*AT_WORK, FileState.QUEUED)))
+    return (_FILE.state == FileState.QUEUED) & (_FILE.due_at <= now()) & ~busy
+
+
+def _claim(connection: Connection, tenant: str, worker: str) -> tuple[Key, Incoming] | None:
+    job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
+    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns)
+    query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _due()).order_by(_FILE.number, _JOB.created_at)
+    row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
+    if row is None:
+        return None
+    key, moment = Key(tenant, row.job_id, row.number), now()
+    values = {
+        "state": FileState.PARSING,
+        "worker": worker,
+        "leased_until": moment + _LEASE,
+        "chunks": 0,
+        "chunks_done": 0,
+    }
+    connection.execute(update(_FILE).where(key.row).values(values | {"started_at": moment}))
+    data = connection.execute(select(_ORIGINAL.data).where(key.original)).scalar_one()  # there while it is open
+    columns = FaqColumns(**row.columns) if row.columns else None
+    return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns)
+
+
+def _fail(connection: Connection, key: Key, where: ColumnElement[bool], error: dict[str, Any]) -> None:
+    values = {
+        "state": FileState.FAILED,
+        "outcome": FileOutcome.FAILED,
+        "error": error,
+        "worker": "",
+        "leased_until": None,
+        "finished_at": now(),
+    }
+    query = select(_FILE.path, _FILE.external_id).where(where)
+    row = connection.execute(query).first()
+    if row is None:
+        return
+    connection.execute(update(_FILE).where(key.row).values(values))
+    told = {"code": error["code"], "message": error["message"]}
+    about = {"job_id": key.job_id, "path": row.path, "external_id": row.external_id, "error": told}
+    emit(connection, key.tenant, "document.failed", about)
+    drop(connection, key)
+    finish(connection, key.tenant, key.job_id)
+
+
+def _indexed(*columns: Any) -> Any:
+    """Files of which the index has the revision, or a later one."""
+    follows = (KbState.tenant_id == _FILE.tenant_id) & (KbState.indexed_revision >= _FILE.revision)
+    return select(*columns).join(KbState, follows).where(_FILE.state == FileState.INDEXING)
+
+
+def _settle(connection: Connection) -> int:
+    told = _FILE.path, _FILE.external_id, _FILE.document_id, _FILE.outcome, _FILE.chunks, _FILE.revision, _FILE.same_as
+    query = _indexed(_FILE.tenant_id, _FILE.job_id, _FILE.number, *told)
+    rows = connection.execute(query.limit(500).with_for_update(of=_FILE, skip_locked=True)).all()
+    for row in rows:
+        key = Key(row.tenant_id, row.job_id, row.number)
+        connection.execute(update(_FILE).where(key.row).values(state=FileState.READY, finished_at=now()))
+        about = {column.key: getattr(row, column.key) for column in told}
+        emit(connection, key.tenant, "document.ready", {"job_id": key.job_id} | about)
+    for tenant, job_id in {(row.tenant_id, row.job_id) for row in rows}:
+        finish(connection, tenant, job_id)
+    return len(rows)
+
+
+def _recover(connection: Connection, lost: ColumnElement[bool]) -> None:
+    query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, _FILE.interruptions).where(lost)
+    for row in connection.execute(query.with_for_update(skip_locked=True)).all():
+        key = Key(row.tenant_id, row.job_id, row.number)
+        values = {"state": FileState.QUEUED, "worker": "", "leased_until": None, "interruptions": row.interruptions + 1}
+        connection.execute(update(_FILE).where(key.row).values(values))
+        if row.interruptions + 1 >= MAX_INTERRUPTIONS:
+            _fail(connection, key, key.row, INTERRUPTED)

@@ -1,0 +1,57 @@
+"""Takes the sample knowledge base in at the first start, so that there is something to ask."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+import knowledge
+from app.documents.files import find_files
+from app.documents.progress import IngestionBar
+from app.documents.types import FileReport
+from app.settings import Settings
+from knowledge.errors import Unavailable
+
+if TYPE_CHECKING:
+    from app.wiring.knowledge import KnowledgeBase
+
+
+FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
+_STARTED, _DONE = "started", "done"
+
+
+async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -> None:
+    """Does nothing once it has finished, or when the knowledge base held documents before.
+
+    A start that was killed half way is continued by the next one: what is there already is left as it is. Raises
+    Unavailable when a model or store was out of reach: the rest is taken in when it is called again.
+    """
+    marker = settings.data_dir / "samples.state"
+    state = marker.read_text("utf-8") if marker.exists() else ""
+    if state == _DONE:
+        return
+    if not state:
+        _, total = await base.documents.page(tenant, limit=1)
+        if total:
+            return
+        marker.write_text(_STARTED, "utf-8")
+    await _ingest(tenant, base, settings.max_upload_bytes)
+    marker.write_text(_DONE, "utf-8")
+
+
+async def _ingest(tenant: str, base: KnowledgeBase, max_bytes: int) -> None:
+    files = find_files([FOLDER], folder="")
+    reports: list[FileReport] = []
+    logger.bind(tenant=tenant, count=len(files)).info("taking the sample documents in")
+    with IngestionBar(len(files), "首次启动，导入示例知识库") as bar:
+        for category, group in groupby(files, key=lambda file: file.category):
+            contents = bar.each(group, max_bytes)
+            reports += await base.ingestion.add(tenant, contents, category, progress=bar.step)
+    errors = [report.error for report in reports if report.error is not None]
+    for error in errors:
+        if isinstance(error, Unavailable):
+            raise error
+        logger.bind(tenant=tenant).opt(exception=error).error("a sample document was not taken")

@@ -1,0 +1,48 @@
+"""Questions that the knowledge base did not answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.types import Outcome
+from app.http.deps import AdminTenant, Wiring
+from app.http.fields import Offset
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/knowledge", tags=["gaps"], route_class=GuardedRoute)
+
+
+class GapOut(BaseModel):
+    """One question, without personal data, however often it was asked."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    question: str
+    outcome: Outcome = Field(description="最近一次的结论类型")
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+class GapPage(BaseModel):
+    """The ones that were asked last come first; `total` counts all."""
+
+    gaps: list[GapOut]
+    total: int
+
+
+@router.get("/gaps", response_model=GapPage)
+async def list_gaps(
+    tenant: AdminTenant,
+    wiring: Wiring,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Offset = 0,
+) -> GapPage:
+    """A page of the gaps."""
+    gaps, total = await wiring.gaps.page(tenant, limit, offset)
+    return GapPage(gaps=[GapOut.model_validate(gap) for gap in gaps], total=total)

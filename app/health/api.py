@@ -1,0 +1,79 @@
+"""Liveness and readiness."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from app.errors import Overloaded, describe
+from app.http.deps import PUBLIC, Wiring
+from app.http.error_handlers import request_id_of
+from app.http.failures import ErrorBody
+from app.http.routes import GuardedRoute
+from app.indexing.backlog import Indexing
+
+router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
+
+
+class Health(BaseModel):
+    """A state in one word."""
+
+    status: Literal["ok"]
+
+
+class IndexingOut(BaseModel):
+    """Chunks that keywords alone find until all have their vectors."""
+
+    done: int = Field(description="已有向量的片段数")
+    total: int = Field(description="全部片段数")
+    eta_s: int | None = Field(description="大约还要多少秒；还估计不出时为 null")
+
+    @classmethod
+    def of(cls, indexing: Indexing) -> Self:
+        return cls(done=indexing.done, total=indexing.total, eta_s=indexing.eta_s)
+
+
+class Readiness(BaseModel):
+    """`learning`: the examples of router and screening are still being learnt; until then rules alone judge.
+    `indexing`: a knowledge base whose vectors are being made again, after an outage of the embedder for example.
+    """
+
+    status: Literal["ready"]
+    ready: Literal[True]
+    learning: bool
+    indexing: IndexingOut | None
+
+
+class NotReady(ErrorBody):
+    """Why not yet, and how far the embedding of what is stored is."""
+
+    ready: Literal[False]
+    indexing: IndexingOut | None
+
+
+@router.get("", response_model=Health)
+async def health() -> Health:
+    """The process is alive."""
+    return Health(status="ok")
+
+
+@router.get("/ready", response_model=Readiness, responses={503: {"description": "还在启动", "model": NotReady}})
+async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
+    """The first question will be answered as fast as any: green only after a warm query.
+
+    Before that, 503 with `ready`, false, and `indexing`, which says how far the embedding of what is stored is, beside
+    the `error` that every refusal has. Questions are answered by keywords meanwhile.
+    """
+    indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
+    if wiring.readiness.ready.is_set():
+        return Readiness(status="ready", ready=True, learning=wiring.learning.under_way, indexing=indexing)
+    message = "服务正在启动，请稍后再试。"
+    if indexing:
+        message = "正在为知识库重新计算向量，其间只凭关键词回答。"
+    refusal = describe(Overloaded(message, code="not_ready"))
+    body = refusal.body(request_id_of(request))
+    told = {"ready": False, "indexing": indexing.model_dump() if indexing else None}
+    return JSONResponse(body | told, status_code=refusal.status, headers=refusal.headers)

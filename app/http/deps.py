@@ -1,0 +1,129 @@
+"""What routes depend on. Every route says who may call it, by `TenantId`, `HolderTenant`, `StaffTenant`,
+`CompanyTenant`, `AdminTenant`, `MetricsTenant` or `PUBLIC`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
+
+from app.auth.identity import proof_of, stays_inside
+from app.auth.origins import require_origin
+from app.auth.principal import TALKING, Principal, Role
+from app.auth.sender import sender_of
+from app.errors import Forbidden
+from app.types import Proof, SessionKey
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
+
+class Allow(SecurityBase):
+    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden, RateLimited.
+
+    One dependency and not one upon another: each costs a chat request 25 µs.
+    """
+
+    model = HTTPBearer(description="密钥；也可以放在请求头 X-API-Key 里")
+    scheme_name = "ApiKey"
+
+    def __init__(self, *roles: Role, turns: bool = False) -> None:
+        """turns: the requests are messages of customers, of which urgent ones are answered beyond all limits."""
+        self.roles = frozenset(roles)
+        self.turns = turns
+
+    async def __call__(self, request: Request) -> str:
+        """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
+        known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
+        principal: Principal = known or await self._authenticated(request)
+        if principal.roles.isdisjoint(self.roles):
+            raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
+        return principal.tenant
+
+    async def _authenticated(self, request: Request) -> Principal:
+        """Who calls, and counted for the limits, once a request."""
+        host, container = request.client.host if request.client else None, current_container(request)
+        principal = await container.keys.authenticate(_key(request), host)
+        require_origin(principal, request.headers)
+        request.state.tenant = principal.tenant
+        count = container.limits.counted if self.turns else container.limits.take
+        session_id = request.path_params.get("session_id", "")
+        request.state.sender = await count(principal.tenant, sender_of(principal, host), session_id)
+        request.state.principal = principal
+        return principal
+
+
+class AllowHolder(Allow):
+    """As `Allow`, for routes that take a session's id in their path: a session id opens nothing by itself."""
+
+    async def __call__(self, request: Request) -> str:
+        """The proof comes as X-Session-Token or X-User-Token. Raises Unauthorized, Forbidden."""
+        tenant = await super().__call__(request)
+        state = request.scope["state"]
+        if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
+            return tenant
+        key = SessionKey(tenant, request.path_params["session_id"])
+        await current_container(request).access.require(key, proof_from(request))
+        state["holds"] = True  # the route asks once more when it has read the body
+        return tenant
+
+
+def proof_from(request: Request, *, user_token: str = "", user_id: str = "", session_token: str = "") -> Proof:
+    """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
+    does not hold.
+
+    Tokens come in the body, or as X-User-Token and X-Session-Token.
+    """
+    container = current_container(request)
+    user_token = user_token or request.headers.get("x-user-token", "")
+    with container.attempts.checking(request.state.sender.address or None, user_token or None):
+        return proof_of(
+            request.state.principal,
+            container.user_tokens,
+            user_token=user_token,
+            user_id=user_id,
+            session_token=session_token or request.headers.get("x-session-token", ""),
+        )
+
+
+async def anyone() -> None:
+    """Needs no key."""
+
+
+def current_container(request: Request) -> Container:
+    """The wiring of this process."""
+    container: Container = request.app.state.container
+    return container
+
+
+async def wiring(request: Request) -> Container:
+    """The same as a dependency; a coroutine, because FastAPI runs plain functions in a thread."""
+    return current_container(request)
+
+
+def _key(request: Request) -> str | None:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and key.strip():
+        return key.strip()
+    return request.headers.get("x-api-key")
+
+
+TenantId = Annotated[str, Depends(Allow(*TALKING))]
+"""The caller's tenant, for every role but that of metrics."""
+HolderTenant = Annotated[str, Depends(AllowHolder(*TALKING))]
+"""The same where the conversation of the path is the caller's, see `app.conversations.access`."""
+TurnTenant = Annotated[str, Depends(Allow(*TALKING, turns=True))]
+"""The same for messages of customers."""
+StaffTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT))]
+CompanyTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.AGENT, Role.SERVER))]
+"""For staff, and for servers of the company: keys that nobody else sees."""
+AdminTenant = Annotated[str, Depends(Allow(Role.ADMIN))]
+MetricsTenant = Annotated[str, Depends(Allow(Role.ADMIN, Role.METRICS))]
+PUBLIC = Depends(anyone)
+if TYPE_CHECKING:
+    Wiring = Container
+else:  # FastAPI resolves it at run time
+    Wiring = Annotated[Any, Depends(wiring)]

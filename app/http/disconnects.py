@@ -1,0 +1,37 @@
+"""Work that is worth nothing once its client has gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+
+T = TypeVar("T")
+CLIENT_LEFT = 499
+"""As proxies write it into their logs; nobody reads it."""
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work returns; None where the client went first: the work is then cancelled and has ended.
+
+    The body must have been read.
+    """
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(gone(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return await working if working.done() else None
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def gone(request: Request) -> None:
+    """Returns once the client left; the body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

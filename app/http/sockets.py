@@ -1,0 +1,236 @@
+"""What WebSockets of customers and staff have in common: who connects, frames in and out, and the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from app.auth.origins import require_origin
+from app.auth.principal import Principal, Role
+from app.auth.sender import sender_of
+from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, Unauthorized, describe
+from app.limits.types import Sender
+from knowledge.text import clean
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
+
+EAGER_SECONDS = 1.0
+"""How long a first frame is waited for that only may say where to go on; one that has to bring the key has longer."""
+PING_SECONDS = 20.0
+"""Proxies close a connection that is silent for 30 to 60 s."""
+SEND_SECONDS = 10.0
+"""A client that does not read for so long is cut; it goes on from its last number when it is back."""
+UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
+_CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN}
+_PROTOCOL, _KEY_PREFIX = "yingda", "key."
+
+
+class SlowClient(Exception):
+    """Does not read what it is sent."""
+
+
+class TurnedAway(Exception):
+    """Whoever is connected may not be any more; the reason is for people."""
+
+    def __init__(self, reason: AppError) -> None:
+        super().__init__(reason.message)
+        self.reason = reason
+
+
+Guard = Callable[[], Awaitable[None]]
+"""Raises TurnedAway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Who is there, by which key. `first` is the first frame, empty without one; `unhandled`: it was no greeting."""
+
+    principal: Principal
+    sender: Sender
+    first: dict[str, Any]
+    key: str | None = field(default=None, repr=False)
+    unhandled: bool = False
+
+
+class Line:
+    """Frames of one connection, as JSON objects with a `type`; any number of tasks may send.
+
+    `guard` is asked before every frame, in and out, once somebody was let in: a key may be revoked at any time.
+    """
+
+    def __init__(self, websocket: WebSocket, send_seconds: float) -> None:
+        self._websocket = websocket
+        self._send_seconds = send_seconds
+        self._sending = asyncio.Lock()
+        self.guard: Guard | None = None
+
+    async def allowed(self) -> None:
+        """Raises TurnedAway for whoever may not be here any more."""
+        if self.guard is not None:
+            await self.guard()
+
+    async def send(self, kind: str, /, **fields: Any) -> None:
+        """Returns once the connection took it. Raises SlowClient, TurnedAway."""
+        await self.allowed()
+        text = json.dumps({"type": kind} | fields, ensure_ascii=False)
+        try:
+            async with asyncio.timeout(self._send_seconds), self._sending:
+                await self._websocket.send_text(text)
+        except TimeoutError as error:
+            raise SlowClient from error
+
+    async def fail(self, error: Exception, **fields: Any) -> None:
+        """Tells what went wrong, in the words of every endpoint."""
+        description = describe(error)
+        if description.status >= 500:
+            logger.opt(exception=error).error("socket request failed")
+        body = {"code": description.code, "message": description.message, "details": description.details}
+        body["request_id"] = self._websocket.scope.get("state", {}).get("request_id", "")
+        await self.send("error", error=body, **fields)
+
+    async def receive(self) -> dict[str, Any]:
+        """The next frame; what is none is answered and passed over. Raises WebSocketDisconnect, TurnedAway."""
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", 1005))
+            await self.allowed()
+            try:
+                frame = json.loads(message.get("text") or "")
+            except (ValueError, RecursionError):
+                frame = None
+            if isinstance(frame, dict):
+                return {key: _cleaned(value) for key, value in frame.items()}
+            await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
+
+
+async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tuple[Line, Hello] | None:
+    """Accepts the connection and finds out who it is; None when it was turned away, with the reason sent.
+
+    The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
+    "key": ...}`, since browsers can set no header.
+    """
+    offered = websocket.scope.get("subprotocols", [])
+    await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
+    line = Line(websocket, SEND_SECONDS)
+    try:
+        hello = await _hello(websocket, line, container, frozenset(roles))
+        line.guard = _guard(websocket, container, hello)
+        return line, hello
+    except AppError as error:
+        await line.fail(error)
+        await websocket.close(_CODES.get(type(error), UNAUTHORIZED))
+    except WebSocketDisconnect:
+        pass
+    return None
+
+
+async def run(websocket: WebSocket, line: Line, container: Container, *work: Coroutine[Any, Any, None]) -> None:
+    """Runs all parts of a connection until the first one ends, for whatever reason; then ends the others."""
+    tasks = [asyncio.create_task(part) for part in work]
+    draining = asyncio.create_task(container.readiness.draining.wait())
+    try:
+        await asyncio.wait([*tasks, draining], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (*tasks, draining):
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    failed = next((error for error in results if isinstance(error, Exception)), None)
+    turned_away = next((error for error in results if isinstance(error, TurnedAway)), None)
+    if turned_away is not None:
+        await turn_away(websocket, line, turned_away.reason)
+        return
+    if failed is not None and not isinstance(failed, WebSocketDisconnect | SlowClient):
+        logger.opt(exception=failed).error("socket failed")
+    if websocket.application_state is not WebSocketState.DISCONNECTED and not isinstance(failed, WebSocketDisconnect):
+        await _close(websocket, TRY_AGAIN if failed else RESTART)
+
+
+async def turn_away(websocket: WebSocket, line: Line, reason: AppError) -> None:
+    """The reason as a frame, then the end."""
+    line.guard = None
+    with suppress(SlowClient, RuntimeError, WebSocketDisconnect):
+        await line.fail(reason)
+    await _close(websocket, _CODES.get(type(reason), UNAUTHORIZED), reason.code)
+
+
+def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
+    """The key is still whose it was: a look at the copy of the keys that this process has anyway."""
+    host = websocket.client.host if websocket.client else None
+
+    async def guard() -> None:
+        try:
+            principal = await container.keys.authenticate(hello.key, host)
+        except Unauthorized as error:
+            raise TurnedAway(error) from error
+        if principal != hello.principal:
+            raise TurnedAway(Unauthorized("密钥的租户或角色变了，请重新连接。", code="key_changed"))
+
+    return guard
+
+
+async def _hello(websocket: WebSocket, line: Line, container: Container, roles: frozenset[Role]) -> Hello:
+    host = websocket.client.host if websocket.client else None
+    key = _key(websocket)
+    frame: dict[str, Any] = {}
+    if key is None and not await _open_to(container, host):
+        frame = await _first(line, container.strangers.one(container.settings.head_timeout))
+        key = str(frame["key"]) if frame.get("key") else None
+    elif "after" not in websocket.query_params:
+        frame = await _first(line, asyncio.timeout(EAGER_SECONDS))
+    principal = await container.keys.authenticate(key, host)
+    require_origin(principal, websocket.headers)
+    if principal.roles.isdisjoint(roles):
+        raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
+    sender = await container.limits.take(principal.tenant, sender_of(principal, host))
+    return Hello(principal, sender, frame, key, unhandled=bool(frame) and frame.get("type") != "hello")
+
+
+async def _open_to(container: Container, host: str | None) -> bool:
+    try:
+        await container.keys.authenticate(None, host)
+    except AppError:
+        return False
+    return True
+
+
+async def _first(line: Line, wait: AbstractAsyncContextManager[Any]) -> dict[str, Any]:
+    try:
+        async with wait:
+            return await line.receive()
+    except TimeoutError:
+        return {}
+
+
+def _key(websocket: WebSocket) -> str | None:
+    scheme, _, key = websocket.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and key.strip():
+        return key.strip()
+    for offered in websocket.scope.get("subprotocols", []):
+        if offered.startswith(_KEY_PREFIX):
+            return str(offered.removeprefix(_KEY_PREFIX))
+    return websocket.headers.get("x-api-key")
+
+
+def _cleaned(value: Any) -> Any:
+    """Texts of a frame without what neither SQL nor an embedder takes; in a mapping, its names."""
+    if isinstance(value, dict):
+        return {clean(name): inner for name, inner in value.items()}
+    return clean(value) if isinstance(value, str) else value
+
+
+async def _close(websocket: WebSocket, code: int, reason: str = "") -> None:
+    try:
+        async with asyncio.timeout(1):
+            await websocket.close(code, reason)
+    except (TimeoutError, RuntimeError, WebSocketDisconnect):  # gone already, or does not read
+        logger.debug("a socket could not be closed in order")

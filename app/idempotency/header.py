@@ -1,0 +1,96 @@
+"""`Idempotency-Key`: a request that is sent again returns its first result."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+from app.auth.principal import Principal
+from app.errors import InvalidRequest
+from app.http.deps import current_container
+from app.idempotency.service import Attempt
+from app.idempotency.types import JSON, Reply, RetryKey
+from app.types import Proof
+
+HEADER = "Idempotency-Key"
+REPLAYED = {"Idempotency-Replayed": "true"}
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_PROOFS = {"user_token", "session_token", "client_id"}
+"""Fields that may be others when a request is sent again: proofs are renewed, and the key is not what is asked."""
+_LONGEST_ID = 64
+
+
+def given_key(request: Request, client_id: str = "") -> str:
+    """The key that a request came with, empty for none. client_id: the same in the body. Raises InvalidRequest."""
+    header = request.headers.get(HEADER, "")
+    if header and client_id and header != client_id:
+        raise InvalidRequest(f"{HEADER} 与 client_id 不一样，请只带一个。", code="invalid_idempotency_key")
+    key = header or client_id
+    if key and not _KEY.fullmatch(key):
+        raise InvalidRequest(f"{HEADER} 须为 1 到 255 个可见的 ASCII 字符。", code="invalid_idempotency_key")
+    return key
+
+
+def message_id(key: str) -> str:
+    """The same as the sender's own id of a message, by which the human desk keeps one that is sent twice once."""
+    return key if len(key) <= _LONGEST_ID else hashlib.sha256(key.encode()).hexdigest()
+
+
+def retry_key(request: Request, tenant: str, key: str, proof: Proof, body: str) -> RetryKey:
+    """What the request is known by. body: the digest of what is asked. Raises InvalidRequest where anybody might guess
+    the key: whoever proves nothing needs one that nobody else can have.
+    """
+    if not proof.trusted and not proof.caller and not proof.token and not _is_uuid(key):
+        raise InvalidRequest(f"没有会话凭据时，{HEADER} 须是一个随机的 UUID。", code="idempotency_key_not_uuid")
+    principal: Principal = request.state.principal
+    route = getattr(request.scope.get("route"), "path", request.url.path)
+    whose = [request.method, route, principal.key, proof.caller, proof.token, key]
+    return RetryKey(tenant, hashlib.sha256(orjson.dumps(whose)).hexdigest(), body, key)
+
+
+def digest_of(body: BaseModel) -> str:
+    """Of what is asked, whatever the order and spelling of its fields."""
+    return digest_of_parts(body.model_dump(mode="json", exclude=_PROOFS))
+
+
+def digest_of_parts(value: Any) -> str:
+    """Of a JSON value; surrogates may stand in it."""
+    return hashlib.sha256(repr(value).encode(errors="surrogatepass")).hexdigest()
+
+
+async def once(request: Request, key: RetryKey | None, work: Callable[[Attempt | None], Awaitable[Reply]]) -> Response:
+    """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
+    if key is None:
+        return answer(await work(None))
+    attempt = await current_container(request).retries.begin(key)
+    if isinstance(attempt, Reply):
+        return answer(attempt, REPLAYED)
+    async with attempt:
+        reply = await work(attempt)
+        await attempt.finish(reply)
+    return answer(reply)
+
+
+def answer(reply: Reply, headers: dict[str, str] | None = None) -> Response:
+    """The reply as it is sent."""
+    body = signed(reply.body, reply.token)
+    return Response(body, status_code=reply.status, media_type=JSON if body else None, headers=headers)
+
+
+def signed(body: bytes, token: str) -> bytes:
+    """A JSON object with the session's secret as its last field."""
+    return b'%s,"session_token":"%s"}' % (body[:-1], token.encode()) if token else body
+
+
+def _is_uuid(key: str) -> bool:
+    try:
+        return str(uuid.UUID(key)) == key.lower()
+    except ValueError:
+        return False

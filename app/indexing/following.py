@@ -1,0 +1,44 @@
+"""Waiting until what was committed answers, whoever keeps the index."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from app.documents.repository_feed import IndexFeed
+
+
+POLL_SECONDS = 0.2
+
+
+class Follower(Protocol):
+    """Knows how far a tenant's index followed SQL."""
+
+    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - not an error
+        """Waits until the index answers from `revision` or a later one; False after `timeout` seconds."""
+
+    async def by_keywords(self, tenant: str) -> bool:
+        """Whether documents are found without embeddings, since nothing of the tenant has any yet."""
+
+
+class RemoteFollower:
+    """The index belongs to another process, which records in SQL how far it came."""
+
+    def __init__(self, feed: IndexFeed) -> None:
+        self._feed = feed
+
+    async def reached(self, tenant: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109
+        """Waits by asking SQL every `POLL_SECONDS`."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while True:
+            heads = (await self._feed.heads()).get(tenant)
+            if heads is not None and heads.indexed >= revision:
+                return True
+            if asyncio.get_running_loop().time() >= deadline:
+                return False
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def by_keywords(self, tenant: str) -> bool:
+        """Unknown here, so documents wait for the embedder."""
+        return False

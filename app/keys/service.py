@@ -1,0 +1,111 @@
+"""API keys: what they look like, and whose a given one is."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from app.auth.principal import DEFAULT_TENANT, LOOPBACK, Principal, Role, is_loopback
+from app.errors import RateLimited, Unauthorized
+from app.keys.repository import KeySnapshot, KeyStamp
+from app.limits.attempts import Attempts
+from app.limits.types import Rate
+
+PREFIX = "yd-"
+"""Makes a leaked key easy to search for."""
+FIRST_KEY = "first"
+"""Id of the key that is not stored."""
+FRESH_SECONDS = 0.5
+"""How long a revoked key may still work, and a new one may not work yet."""
+
+
+def new_key() -> str:
+    """A key nobody can guess: 256 random bits."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def digest_of(key: str) -> str:
+    """SHA-256 in hex, which is what is stored. A slow hash would protect only keys that can be guessed."""
+    return hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
+
+
+class StoredKeys(Protocol):
+    """Where keys are kept."""
+
+    async def changed(self, since: KeyStamp | None) -> KeySnapshot | None:
+        """All keys that are valid now, or None when nothing changed since that stamp."""
+
+
+class KeyRing:
+    """Tells whose a key is, from a copy of the stored keys that is `FRESH_SECONDS` old at most.
+
+    A request costs a hash and a dictionary look-up; an unknown key costs the same and leaves nothing behind.
+    """
+
+    def __init__(
+        self,
+        stored: StoredKeys,
+        first_key: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        attempts: Attempts | None = None,
+    ) -> None:
+        """first_key: an admin key of the default tenant that is not stored; empty for none. clock: in seconds."""
+        self._stored = stored
+        self._attempts = attempts or Attempts(Rate(0))
+        self._first = digest_of(first_key) if first_key else None
+        self._clock = clock
+        self._snapshot = KeySnapshot(None, {})
+        self._fresh_until = float("-inf")
+        self._loading = asyncio.Lock()
+
+    async def authenticate(self, key: str | None, host: str | None) -> Principal:
+        """The caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
+
+        While no key is configured at all, whoever asks from this machine has every role; a key is ignored then, because
+        some clients cannot do without. Keys that were revoked count as configured: taking the last one back must not
+        open the door.
+        """
+        if await self.keyless():
+            if host is None or not is_loopback(host):
+                raise Unauthorized("服务没有配置密钥，只接受本机的请求：请设置 API_KEY 或用 scripts/keys.py 创建密钥")
+            return LOOPBACK
+        if key is None:
+            raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
+        try:
+            with self._attempts.checking(host, key):
+                return self._owner(digest_of(key))
+        except RateLimited:
+            await self._attempts.pause()
+            raise
+
+    async def keyless(self) -> bool:
+        """Whether no key is configured at all, so that this machine alone is served."""
+        if self._clock() >= self._fresh_until:
+            await self._load()
+        return self._first is None and self._snapshot.stamp is None
+
+    async def origins(self) -> frozenset[str]:
+        """Of all web pages that may use a key."""
+        await self.keyless()
+        return self._snapshot.origins
+
+    def _owner(self, digest: str) -> Principal:
+        if self._first is not None and hmac.compare_digest(digest, self._first):
+            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY)
+        owner = self._snapshot.owners.get(digest)
+        if owner is None:
+            raise Unauthorized("密钥不正确或已停用")
+        return owner
+
+    async def _load(self) -> None:
+        async with self._loading:
+            started = self._clock()
+            if started < self._fresh_until:
+                return
+            self._snapshot = await self._stored.changed(self._snapshot.stamp) or self._snapshot
+            self._fresh_until = started + FRESH_SECONDS

@@ -1,0 +1,65 @@
+"""What is fitted to the embedder behind the start; until it is there, rules screen and route."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+from agents.answering.meaning import Meaning
+from agents.heads.feeling import EmotionHead, fit_emotion_head
+from agents.heads.safety import SafetyHead, fit_safety_head
+from agents.routing.anchors import shipped_anchors
+from agents.routing.head import fit_head
+from agents.screening.classifier import Screening
+from app.indexing.sentences import SentenceLearner
+from app.intents import Heads
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
+
+if TYPE_CHECKING:
+    from app.readiness import Readiness
+
+RETRY_SECONDS = 30.0
+
+
+class Learning:
+    """`learnt` is set once messages are screened and routed by their meaning; `under_way` until all is learnt, the
+    sentences of what is indexed included. `screening`, `emotions` and `dangers` are None before.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.meaning = Meaning(embedder)
+        self.sentences = SentenceLearner(self.meaning)
+        self.heads = Heads(embedder)
+        self.screening: Screening | None = None
+        self.emotions: EmotionHead | None = None
+        self.dangers: SafetyHead | None = None
+        self.learnt = asyncio.Event()
+        self.under_way = True
+
+    async def learn(self, readiness: Readiness) -> None:
+        """Begins once questions are answered."""
+        await readiness.serving.wait()
+        screening = self.screening = await asyncio.to_thread(Screening)
+        while self._embedder.has_meaning and not self.learnt.is_set():
+            try:
+                await screening.learn(self._embedder)
+                head = await fit_head(self._embedder, shipped_anchors())
+                self.emotions = await fit_emotion_head(self._embedder, head)
+                self.dangers = await fit_safety_head(self._embedder, head)
+                self.heads.shipped = head
+                self.learnt.set()
+            except EmbeddingUnavailable as error:
+                logger.opt(exception=error).warning("screening and routing by rules, trying again")
+                await asyncio.sleep(RETRY_SECONDS)
+        await readiness.ready.wait()
+        await self.sentences.settled()
+        self.under_way = False
+
+    async def close(self) -> None:
+        """Stops learning."""
+        await self.sentences.close()
+        await self.heads.close()

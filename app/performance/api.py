@@ -1,0 +1,190 @@
+"""Performance endpoints: what the caller's tenant measured, cached and used."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from app.conversations.questions import same_question
+from app.errors import InvalidRequest
+from app.http.deps import AdminTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
+from knowledge.types import Retrieval
+
+router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)
+
+
+class DurationsOut(BaseModel):
+    """`count` since the start; percentiles in milliseconds over the last minutes."""
+
+    count: int
+    p50: float
+    p95: float
+    p99: float
+
+    @classmethod
+    def of(cls, durations: Durations) -> Self:
+        p50, p95, p99 = durations.percentiles(0.5, 0.95, 0.99)
+        return cls(count=durations.count, p50=p50, p95=p95, p99=p99)
+
+
+class ConcurrencyOut(BaseModel):
+    """Turns that are being answered now, and the most there ever were at once."""
+
+    in_flight: int
+    peak: int
+
+
+class LlmOut(BaseModel):
+    """What language models were asked since the start."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class MetricsOut(BaseModel):
+    """Counts are since the start of this process."""
+
+    window_seconds: float = Field(description="分位数的时间窗口（秒）")
+    stages: dict[str, DurationsOut] = Field(description="各阶段耗时（毫秒）；尚未用到的阶段 count 为 0")
+    first_token_ms: DurationsOut
+    total_ms: DurationsOut
+    concurrency: ConcurrencyOut
+    turns: int
+    failed: int
+    outcomes: dict[str, int]
+    cache_hit_rate: float = Field(description="不必重新计算的比例")
+    refusal_rate: float
+    degradation_rate: float
+    llm: LlmOut
+
+    @classmethod
+    def of(cls, own: TenantMetrics, hit_rate: float) -> Self:
+        return cls(
+            window_seconds=WINDOW_SECONDS,
+            stages={stage: DurationsOut.of(durations) for stage, durations in own.stages.items()},
+            first_token_ms=DurationsOut.of(own.first_token),
+            total_ms=DurationsOut.of(own.total),
+            concurrency=ConcurrencyOut(in_flight=own.in_flight, peak=own.peak),
+            turns=own.turns,
+            failed=own.failed,
+            outcomes=dict(own.outcomes),
+            cache_hit_rate=hit_rate,
+            refusal_rate=own.refused / own.turns if own.turns else 0.0,
+            degradation_rate=own.degraded / own.turns if own.turns else 0.0,
+            llm=LlmOut(
+                calls=own.llm.calls,
+                prompt_tokens=own.llm.prompt_tokens,
+                completion_tokens=own.llm.completion_tokens,
+            ),
+        )
+
+
+class RetrievalCacheOut(BaseModel):
+    """The cache behind: results of searches."""
+
+    size: int
+    hits: int
+    misses: int
+
+
+class CacheStatsOut(BaseModel):
+    """The hot cache, as far as the tenant is concerned; `max_size` is for all tenants."""
+
+    enabled: bool
+    size: int
+    max_size: int
+    ttl_seconds: float
+    hits: int
+    shared: int = Field(description="与正在进行的计算合并的次数")
+    misses: int
+    hit_rate: float
+    saved_ms: float = Field(description="省下的计算时间（毫秒）")
+    saved_llm_calls: int
+    saved_llm_tokens: int
+    retrieval: RetrievalCacheOut
+
+
+class InvalidateRequest(BaseModel):
+    """All of the tenant's entries, unless narrowed to one document or one question."""
+
+    document_id: str | None = Field(None, min_length=1, max_length=64)
+    question: str | None = Field(None, min_length=1, max_length=2000)
+
+
+class InvalidateOut(BaseModel):
+    """`cleared` counts answers."""
+
+    success: bool
+    cleared: int
+    message: str
+
+
+class DayOut(BaseModel):
+    """Counters of one day (UTC)."""
+
+    day: str
+    counts: dict[str, int]
+
+
+class UsageOut(BaseModel):
+    """The newest day first."""
+
+    days: list[DayOut]
+
+
+@router.get("/metrics", response_model=MetricsOut)
+async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
+    """Durations, concurrency, rates and language models."""
+    return MetricsOut.of(wiring.metrics.of(tenant), wiring.hot_cache.stats(tenant).hit_rate)
+
+
+@router.get("/cache/stats", response_model=CacheStatsOut, responses=fails(409))
+async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
+    """Hits and what they saved."""
+    cache, stats = wiring.hot_cache, wiring.hot_cache.stats(tenant)
+    behind = (await wiring.tenants.of(tenant)).retriever.cache
+    return CacheStatsOut(
+        enabled=cache.max_size > 0,
+        size=cache.size(tenant),
+        max_size=cache.max_size,
+        ttl_seconds=cache.ttl,
+        hits=stats.hits,
+        shared=stats.shared,
+        misses=stats.misses,
+        hit_rate=stats.hit_rate,
+        saved_ms=round(stats.saved_ms, 3),
+        saved_llm_calls=stats.saved_llm.calls,
+        saved_llm_tokens=stats.saved_llm.prompt_tokens + stats.saved_llm.completion_tokens,
+        retrieval=RetrievalCacheOut(size=len(behind), hits=behind.hits, misses=behind.misses),
+    )
+
+
+@router.post("/cache/invalidate", response_model=InvalidateOut, responses=fails(409))
+async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: InvalidateRequest | None = None) -> InvalidateOut:
+    """Forgets cached answers and search results. A changed knowledge base needs none of this."""
+    wanted = body or InvalidateRequest()
+    if wanted.document_id is not None and wanted.question is not None:
+        raise InvalidRequest("document_id 与 question 只能给一个")
+
+    def keep(found: Retrieval) -> bool:
+        if wanted.document_id is not None:
+            return all(candidate.chunk.document.id != wanted.document_id for candidate in found.candidates)
+        return wanted.question is not None and not same_question(found.question, wanted.question)
+
+    searches = (await wiring.tenants.of(tenant)).retriever.cache.clear(keep)
+    cleared = wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
+    message = f"已清除 {cleared} 条缓存的回答和 {searches} 条检索结果。"
+    return InvalidateOut(success=True, cleared=cleared, message=message)
+
+
+@router.get("/usage", response_model=UsageOut)
+async def read_usage(tenant: AdminTenant, wiring: Wiring, days: Annotated[int, Query(ge=1, le=366)] = 7) -> UsageOut:
+    """What was used on each of the last days."""
+    found = await wiring.usage.days(tenant, days)
+    return UsageOut(days=[DayOut(day=day, counts=counts) for day, counts in found.items()])

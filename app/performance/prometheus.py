@@ -1,0 +1,159 @@
+"""Metrics in Prometheus' text format, from a registry of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from app.http.statuses import Statuses
+from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
+from app.performance.repository_backlog import Backlog, Counts
+
+if TYPE_CHECKING:
+    from app.chat.hot_cache import CacheStats
+
+
+Tenants = Iterable[tuple[str, TenantMetrics]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What there is to tell. cache: of a tenant."""
+
+    metrics: Metrics
+    cache: Callable[[str], CacheStats]
+    backlog: Backlog
+    statuses: Statuses
+
+
+def exposition(measured: Measured, only: str | None) -> bytes:
+    """All metrics; only: of this tenant, None for every tenant's and the process's."""
+    metrics = measured.metrics
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], measured.cache))
+    registry.register(_Waiting(measured.backlog))
+    if only is None:
+        ProcessCollector(registry=registry)
+        registry.register(_Requests(measured.statuses))
+        refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
+        refused.inc(metrics.sign_ins_refused)
+    return generate_latest(registry)
+
+
+class _Families(Collector):
+    def __init__(self, tenants: Tenants, cache: Callable[[str], CacheStats]) -> None:
+        self._tenants = list(tenants)
+        self._cache = cache
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._histogram("yingda_turn_seconds", "Whole turns", lambda own: own.total)
+        yield self._histogram("yingda_first_token_seconds", "Until the first token", lambda own: own.first_token)
+        stages = HistogramMetricFamily("yingda_stage_seconds", "Stages of a turn", labels=["tenant", "stage"])
+        turns = CounterMetricFamily("yingda_turns", "Finished turns", labels=["tenant", "outcome"])
+        for tenant, own in self._tenants:
+            for stage, durations in own.stages.items():
+                _add(stages, [tenant, stage], durations)
+            for outcome, count in own.outcomes.items():
+                turns.add_metric([tenant, outcome], count)
+        yield stages
+        yield turns
+        yield from self._routing()
+        yield self._counter("yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded)
+        yield self._counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
+        yield self._counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._saved(t))
+        yield self._counter("yingda_cache_misses", "Answers computed", lambda t, m: self._cache(t).misses)
+        yield self._counter("yingda_llm_calls", "Requests to language models", lambda t, m: m.llm.calls)
+        yield self._counter("yingda_llm_prompt_tokens", "Tokens sent", lambda t, m: m.llm.prompt_tokens)
+        yield self._counter("yingda_llm_completion_tokens", "Tokens received", lambda t, m: m.llm.completion_tokens)
+        in_flight = GaugeMetricFamily("yingda_turns_in_flight", "Turns being answered", labels=["tenant"])
+        for tenant, own in self._tenants:
+            in_flight.add_metric([tenant], own.in_flight)
+        yield in_flight
+
+    def _routing(self) -> Iterator[Metric]:
+        routes = CounterMetricFamily("yingda_routes", "Routed messages", labels=["tenant", "intents", "tier", "band"])
+        scores = HistogramMetricFamily("yingda_route_score", "Scores of the router", labels=["tenant", "intent"])
+        rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
+        limited = CounterMetricFamily("yingda_requests_limited", "Turned away by a limit", labels=["tenant", "kind"])
+        ingested = CounterMetricFamily("yingda_ingested", "Files of jobs by outcome", labels=["tenant", "outcome"])
+        verified = CounterMetricFamily("yingda_replies_verified", "Checked replies", labels=["tenant", "verdict"])
+        for tenant, own in self._tenants:
+            for labels, count in own.routes.items():
+                routes.add_metric([tenant, *labels], count)
+            for intent, buckets in own.scores.items():
+                scores.add_metric([tenant, intent], _cumulative(BUCKETS_SCORE, buckets), None)
+            for reason, count in own.rejections.items():
+                rejected.add_metric([tenant, reason], count)
+            for kind, count in own.limited.items():
+                limited.add_metric([tenant, kind], count)
+            for outcome, count in own.ingested.items():
+                ingested.add_metric([tenant, outcome], count)
+            for verdict, count in own.verdicts.items():
+                verified.add_metric([tenant, verdict], count)
+        return iter((routes, scores, rejected, limited, ingested, verified))
+
+    def _saved(self, tenant: str) -> int:
+        stats = self._cache(tenant)
+        return stats.hits + stats.shared
+
+    def _counter(self, name: str, help_text: str, value: Callable[[str, TenantMetrics], int]) -> Metric:
+        family = CounterMetricFamily(name, help_text, labels=["tenant"])
+        for tenant, own in self._tenants:
+            family.add_metric([tenant], value(tenant, own))
+        return family
+
+    def _histogram(self, name: str, help_text: str, durations: Callable[[TenantMetrics], Durations]) -> Metric:
+        family = HistogramMetricFamily(name, help_text, labels=["tenant"])
+        for tenant, own in self._tenants:
+            _add(family, [tenant], durations(own))
+        return family
+
+
+class _Waiting(Collector):
+    """Of the database, so the same whichever process tells it."""
+
+    def __init__(self, backlog: Backlog) -> None:
+        self._backlog = backlog
+
+    def collect(self) -> Iterator[Metric]:
+        told = self._backlog
+        yield _gauge("yingda_desk_sessions", "Sessions that wait for a person or have one", "state", told.desk)
+        yield _gauge("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox)
+        yield _gauge("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries)
+        yield _gauge("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files)
+
+
+class _Requests(Collector):
+    def __init__(self, statuses: Statuses) -> None:
+        self._statuses = statuses
+
+    def collect(self) -> Iterator[Metric]:
+        family = CounterMetricFamily("yingda_http_requests", "Answered requests", labels=["method", "route", "status"])
+        for (method, route, status), count in sorted(self._statuses.counts.items()):
+            family.add_metric([method, route, str(status)], count)
+        yield family
+
+
+def _gauge(name: str, help_text: str, label: str, counts: Counts) -> Metric:
+    family = GaugeMetricFamily(name, help_text, labels=["tenant", label])
+    for labels, count in sorted(counts.items()):
+        family.add_metric(labels, count)
+    return family
+
+
+def _add(family: HistogramMetricFamily, labels: list[str], durations: Durations) -> None:
+    seconds = [milliseconds / 1000 for milliseconds in BUCKETS_MS]
+    family.add_metric(labels, _cumulative(seconds, durations.buckets), durations.total_ms / 1000)
+
+
+def _cumulative(bounds: Iterable[float], counts: Iterable[int]) -> list[tuple[str, float]]:
+    """Upper bound -> how many are not above it, as Prometheus wants them; the last count exceeds every bound."""
+    totals = [float(total) for total in accumulate(counts)]
+    return list(zip([*map(str, bounds), "+Inf"], totals, strict=True))

@@ -1,0 +1,82 @@
+"""Profiles of the tenants."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sqlalchemy import select
+
+from agents.profile import TenantProfile
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.profiles.tables import Profile
+
+FRESH_SECONDS = 0.5
+"""How long another process may still answer by the old profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    profile: TenantProfile
+    fresh_until: float
+
+
+class ProfileRepository:
+    """Profiles, each remembered for `FRESH_SECONDS`, so that a turn rarely asks SQL."""
+
+    def __init__(self, database: Database, default: TenantProfile, clock: Callable[[], float] = time.monotonic) -> None:
+        """default: that of a tenant which never stored one. clock: in seconds."""
+        self._database = database
+        self.default = default
+        self._clock = clock
+        self._known: dict[str, _Known] = {}
+        self._reading: dict[str, asyncio.Lock] = {}
+
+    async def get(self, tenant: str) -> TenantProfile:
+        """The tenant's profile; the same object as long as it did not change."""
+        known = self._known.get(tenant)
+        if known is not None and self._clock() < known.fresh_until:
+            return known.profile
+        async with self._reading.setdefault(tenant, asyncio.Lock()):  # one reads for all who ask at this moment
+            return await self._read(tenant)
+
+    async def put(self, tenant: str, profile: TenantProfile) -> None:
+        """Stores the profile; this process answers by it at once."""
+        values = {"profile": asdict(profile), "updated_at": now()}
+        async with self._database.write() as connection:
+            row = insert_into(connection, Profile).values(tenant_id=tenant, **values)
+            await connection.execute(row.on_conflict_do_update(index_elements=[Profile.tenant_id], set_=values))
+        self._remember(tenant, profile, self._clock())
+
+    async def _read(self, tenant: str) -> TenantProfile:
+        known = self._known.get(tenant)
+        started = self._clock()
+        if known is not None and started < known.fresh_until:
+            return known.profile
+        profile = await self._stored(tenant)
+        if known is not None and known.profile == profile:
+            profile = known.profile
+        if self._known.get(tenant) is known:  # else it was put while this was reading
+            self._remember(tenant, profile, started)
+        return self._known[tenant].profile
+
+    def _remember(self, tenant: str, profile: TenantProfile, read_at: float) -> None:
+        self._known[tenant] = _Known(profile, read_at + FRESH_SECONDS)
+
+    async def _stored(self, tenant: str) -> TenantProfile:
+        async with self._database.read() as connection:
+            query = select(Profile.profile).where(Profile.tenant_id == tenant)
+            stored = (await connection.execute(query)).scalar_one_or_none()
+        return self.default if stored is None else profile_from(stored, self.default)
+
+
+def profile_from(values: Mapping[str, Any], default: TenantProfile) -> TenantProfile:
+    """The default with other values, as JSON gives them."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return replace(default, **fields)

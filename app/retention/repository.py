@@ -1,0 +1,67 @@
+"""Reads and deletes what is older than it may be; writers wait for a small batch at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, select
+
+from app.db.engine import Database, insert_into
+from app.retention.repository_growing import Growing
+from app.retention.tables import RetentionPeriod
+
+BATCH = 100
+"""Rows of one transaction: a hundred conversations of ten turns take some 20 ms."""
+
+
+class RetentionRepository:
+    """Of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def periods(self) -> Mapping[tuple[str, str], int]:
+        """Days by tenant and kind, where a tenant has its own."""
+        query = select(RetentionPeriod.tenant_id, RetentionPeriod.kind, RetentionPeriod.days)
+        async with self._database.read() as connection:
+            return {(row.tenant_id, row.kind): row.days for row in await connection.execute(query)}
+
+    async def set_period(self, tenant: str, kind: str, days: int | None) -> None:
+        """Gives a tenant its own period, or with None the common one again."""
+        table = RetentionPeriod
+        async with self._database.write() as connection:
+            if days is None:
+                await connection.execute(delete(table).where(table.tenant_id == tenant, table.kind == kind))
+                return
+            row = insert_into(connection, table).values(tenant_id=tenant, kind=kind, days=days)
+            key = [table.tenant_id, table.kind]
+            await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"days": days}))
+
+    async def rows(self, growing: Growing, tenant: str = "") -> list[tuple[str, int, datetime | str | None]]:
+        """Tenant, number of rows and the oldest of them, of every tenant that has any; tenant: of this one alone."""
+        owner = growing.table.tenant_id  # type: ignore[attr-defined]
+        query = select(owner, func.count(), func.min(growing.since)).group_by(owner).order_by(owner)
+        async with self._database.read() as connection:
+            found = await connection.execute(query.where(owner == tenant) if tenant else query)
+            return [(row[0], row[1], row[2]) for row in found]
+
+    async def over(self, growing: Growing, tenant: str, before: datetime) -> int:
+        """How many rows may go."""
+        owner = growing.table.tenant_id  # type: ignore[attr-defined]
+        query = select(func.count()).select_from(growing.table).where(owner == tenant, growing.over(before))
+        async with self._database.read() as connection:
+            return int((await connection.execute(query)).scalar_one())
+
+    async def remove(self, growing: Growing, tenant: str, before: datetime) -> int:
+        """Deletes at most `BATCH` of them in a transaction of its own, and returns how many."""
+        return await self._database.transact(lambda connection: _remove(connection, growing, tenant, before))
+
+
+def _remove(connection: Connection, growing: Growing, tenant: str, before: datetime) -> int:
+    owner = growing.table.tenant_id  # type: ignore[attr-defined]
+    query = select(*growing.key).where(owner == tenant, growing.over(before)).order_by(*growing.key).limit(BATCH)
+    keys = [tuple(row) for row in connection.execute(query)]
+    if keys:
+        growing.delete(connection, tenant, keys)
+    return len(keys)

@@ -1,0 +1,189 @@
+"""Which tables grow with use, and which of their rows are over. A new table is one row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, select, tuple_
+from sqlalchemy.orm import aliased
+
+from agents.ticketing.types import DONE
+from app.conversations.tables import Conversation
+from app.db.base import Base, now
+from app.db.tables import OutboxEvent
+from app.desk.tables import DeskSession, DeskSolution, DeskStaff
+from app.desk.types import ACTIVE
+from app.documents.tables import (
+    Content,
+    Document,
+    DocumentVersion,
+    IngestionJob,
+    IngestionOriginal,
+    KbState,
+    StoredChunk,
+    Term,
+)
+from app.embeddings.tables import Embedding
+from app.gaps.tables import KnowledgeGap
+from app.idempotency.tables import IdempotentRequest
+from app.keys.tables import ApiKey
+from app.performance.tables import UsageCounter
+from app.profiles.tables import Profile
+from app.retention.tables import RetentionPeriod
+from app.search.tables import Calibration
+from app.tickets.tables import Ticket
+from app.webhooks.tables import Webhook, WebhookDelivery
+
+Key = tuple[Any, ...]
+Remove = Callable[[Connection, str, Sequence[Key]], None]
+"""Deletes rows of a tenant by their keys, which are without the tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """Rows of a table whose age counts. kind: what its period is called; several tables may share one.
+
+    since: by what a row's age is shown; over: what may go once everything before a moment may; remove: how, where
+    more than the rows has to be done.
+    """
+
+    kind: str
+    table: type[Base]
+    since: Any
+    over: Callable[[datetime], ColumnElement[bool]]
+    remove: Remove | None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The primary key without the tenant."""
+        return inspect(self.table).primary_key[1:]
+
+    def delete(self, connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+        """Deletes the rows of these keys."""
+        if self.remove is not None:
+            self.remove(connection, tenant, keys)
+        else:
+            rows = tuple_(*self.key).in_(keys)
+            connection.execute(delete(self.table).where(self.table.tenant_id == tenant, rows))  # type: ignore[attr-defined]
+
+
+def _conversations(before: datetime) -> ColumnElement[bool]:
+    """Not while a person is needed, or a ticket lives on what was said."""
+    desk, ticket = DeskSession, Ticket
+    at_desk = exists().where(
+        desk.tenant_id == Conversation.tenant_id,
+        desk.session_id == Conversation.session_id,
+        desk.state.in_([state.value for state in ACTIVE]) | (desk.active_at >= before),
+    )
+    to_do = exists().where(
+        ticket.tenant_id == Conversation.tenant_id,
+        ticket.session_id == Conversation.session_id,
+        ticket.state.not_in([state.value for state in DONE]),
+    )
+    return (Conversation.updated_at < before) & ~at_desk & ~to_do
+
+
+def _versions(before: datetime) -> ColumnElement[bool]:
+    """Those that were replaced before; never the current one."""
+    later = aliased(DocumentVersion)
+    replaced = exists().where(
+        later.tenant_id == DocumentVersion.tenant_id,
+        later.document_id == DocumentVersion.document_id,
+        later.number > DocumentVersion.number,
+        later.created_at < before,
+    )
+    current = exists().where(Document.tenant_id == DocumentVersion.tenant_id, Document.version_id == DocumentVersion.id)
+    return replaced & ~current
+
+
+def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+    """With the contents that no other version has."""
+    table = DocumentVersion
+    mine = (table.tenant_id == tenant) & table.id.in_([key[0] for key in keys])
+    contents = set(connection.execute(select(table.content_hash).where(mine)).scalars())
+    connection.execute(delete(table).where(mine))
+    used = select(table.content_hash).where(table.tenant_id == tenant)
+    unused = Content.content_hash.in_(contents) & Content.content_hash.not_in(used)
+    connection.execute(delete(Content).where(Content.tenant_id == tenant, unused))
+
+
+def _keys(before: datetime) -> ColumnElement[bool]:
+    """Those revoked; the last key ever made stays: a server that has none at all trusts whoever asks on loopback."""
+    last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
+    return (ApiKey.revoked_at < before) & (ApiKey.id != last)
+
+
+def _failed(before: datetime) -> ColumnElement[bool]:
+    """What fails is tried once an hour at most, so the tries tell for how long it failed."""
+    return OutboxEvent.attempts >= (now() - before) // timedelta(hours=1)
+
+
+def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Growing, ...]:
+    """forget: deletes conversations with all that was made of them. What belongs to a row by a foreign key, as turns do
+    to their conversation, goes with it and needs no line.
+    """
+
+    def remove_conversations(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+        forget(connection, tenant, [key[0] for key in keys])
+
+    return (
+        Growing("conversations", Conversation, Conversation.updated_at, _conversations, remove_conversations),
+        Growing(
+            "tickets",
+            Ticket,
+            Ticket.updated_at,
+            lambda before: (Ticket.updated_at < before) & Ticket.state.in_([state.value for state in DONE]),
+        ),
+        Growing("solutions", DeskSolution, DeskSolution.updated_at, lambda before: DeskSolution.updated_at < before),
+        Growing("gaps", KnowledgeGap, KnowledgeGap.last_seen, lambda before: KnowledgeGap.last_seen < before),
+        Growing("usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()),
+        Growing(
+            "deliveries",
+            WebhookDelivery,
+            WebhookDelivery.updated_at,
+            lambda before: WebhookDelivery.updated_at < before,
+        ),
+        Growing("deliveries", OutboxEvent, OutboxEvent.due_at, _failed),
+        Growing(
+            "requests",
+            IdempotentRequest,
+            IdempotentRequest.created_at,
+            lambda before: IdempotentRequest.created_at < before,
+        ),
+        Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
+        Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
+        Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
+    )
+
+
+STAYING: Mapping[type[Base], str] = {
+    KbState: "one row a tenant",
+    Profile: "one row a tenant",
+    Calibration: "one row a tenant, scorer and base; a later fit replaces it",
+    RetentionPeriod: "one row a tenant and kind",
+    Document: "the knowledge base: an administrator adds and deletes",
+    Content: "goes with the last version that has it",
+    StoredChunk: "of current versions only",
+    IngestionOriginal: "goes once its file is in, refused or cancelled",
+    Term: "the vocabulary of the knowledge base, whose ids must not change",
+    Webhook: "what an administrator subscribed to",
+    DeskStaff: "one row a member of staff",
+    Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
+}
+"""Tables that do not grow with use, and why."""
+
+KINDS = (
+    "conversations",
+    "tickets",
+    "solutions",
+    "gaps",
+    "usage",
+    "deliveries",
+    "requests",
+    "versions",
+    "jobs",
+    "keys",
+)

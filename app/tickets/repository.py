@@ -1,0 +1,264 @@
+"""Tickets and their history."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, select, update
+
+from agents.ticketing.types import DONE, Owner, TicketState
+from agents.understanding.tickets import Category, Priority
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.privacy import masked
+from app.tickets.tables import Ticket, TicketEvent
+from app.webhooks.events import WebhookEvent, emit
+
+ERASED = "erased"
+"""Of what the conversation's erasure does to its tickets: nothing to tell anybody."""
+CUSTOMER, BOT, SYSTEM = "customer", "bot", "system"
+"""Actors that are not staff."""
+
+
+@dataclass(frozen=True, slots=True)
+class TicketRow:
+    """A ticket as it is stored; see the table."""
+
+    number: str
+    session_id: str
+    user_id: str
+    verified: bool
+    subject: str
+    description: str
+    category: Category
+    priority: Priority
+    state: TicketState
+    assignee: str
+    version: int
+    respond_by: datetime
+    resolve_by: datetime
+    responded_at: datetime | None
+    waiting_since: datetime | None
+    resolved_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """What is done to a ticket. `actor`: customer, bot, system, or the name of a member of staff."""
+
+    kind: str
+    actor: str
+    text: str = ""
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TicketEventRow:
+    """What was done, with the state that the ticket had afterwards."""
+
+    number: int
+    kind: str
+    actor: str
+    text: str
+    state: TicketState
+    public: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TicketFilter:
+    """What a list is narrowed to; empty for all. `overdue`: not done, and the time to resolve it is over."""
+
+    states: tuple[TicketState, ...] = ()
+    priority: Priority | None = None
+    session_id: str = ""
+    user_id: str = ""
+    assignee: str = ""
+    overdue: bool = False
+
+
+Change = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
+"""What a ticket becomes, and how that is told; what it raises leaves everything as it was."""
+Opener = Callable[[Connection], TicketRow]
+"""Opens a ticket within a transaction."""
+
+_COLUMNS = tuple(getattr(Ticket, name) for name in TicketRow.__dataclass_fields__)
+_URGENCY = case({priority.value: place for place, priority in enumerate(Priority)}, value=Ticket.priority)
+
+
+class TicketRepository:
+    """A ticket's number means something only together with its tenant."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(self, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
+        """The ticket under a number of its own, or the one that its conversation has of this subject; whether new."""
+        return await self._database.transact(lambda connection: open_within(connection, tenant, ticket, event))
+
+    async def get(self, tenant: str, number: str) -> TicketRow | None:
+        """The ticket with the number."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(*_COLUMNS).where(_key(tenant, number)))).first()
+        return None if row is None else _ticket(row)
+
+    async def history(self, tenant: str, number: str) -> list[TicketEventRow]:
+        """What happened to it, the oldest first."""
+        table = TicketEvent
+        columns = table.number, table.kind, table.actor, table.text, table.state, table.public, table.created_at
+        query = select(*columns).where(table.tenant_id == tenant, table.ticket == number).order_by(table.number)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query)).all()
+        return [TicketEventRow(*row[:4], TicketState(row.state), row.public, row.created_at) for row in rows]
+
+    async def page(
+        self, tenant: str, wanted: TicketFilter, limit: int = 50, offset: int = 0
+    ) -> tuple[list[TicketRow], int]:
+        """The tickets that are left open first, the most urgent of them first, and how many there are."""
+        where = _wanted(tenant, wanted)
+        done = case((Ticket.state.in_([state.value for state in DONE]), 1), else_=0)
+        order = done, _URGENCY.desc(), Ticket.resolve_by, Ticket.number
+        query = select(*_COLUMNS).where(*where).order_by(*order).limit(limit).offset(offset)
+        async with self._database.read() as connection:
+            rows = [_ticket(row) for row in await connection.execute(query)]
+            total = (await connection.execute(select(func.count()).select_from(Ticket).where(*where))).scalar_one()
+        return rows, total
+
+    async def of(self, tenant: str, owner: Owner, number: str = "", limit: int = 20) -> list[tuple[TicketRow, str]]:
+        """The owner's tickets, the latest first, each with the last public word of staff."""
+        where = [Ticket.tenant_id == tenant, _owned(owner)]
+        if number:
+            where.append(Ticket.number == number)
+        query = select(*_COLUMNS, _last_note()).where(*where).order_by(Ticket.created_at.desc(), Ticket.number)
+        async with self._database.read() as connection:
+            rows = (await connection.execute(query.limit(limit))).all()
+        return [(_ticket(row[:-1]), row[-1] or "") for row in rows]
+
+    async def change(self, tenant: str, number: str, work: Change, owner: Owner | None = None) -> TicketRow | None:
+        """Changes a ticket, no other change in between; None when there is none, or it is not the owner's."""
+        return await self._database.transact(lambda connection: change(connection, tenant, number, work, owner))
+
+
+def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
+    """See `TicketRepository.open`, within a transaction."""
+    key = _open_key(ticket)
+    while True:
+        ticket = replace(ticket, number=_number(ticket.created_at))
+        row = insert_into(connection, Ticket).values(tenant_id=tenant, open_key=key, **asdict(ticket))
+        if connection.execute(row.on_conflict_do_nothing()).rowcount:
+            break
+        same = select(*_COLUMNS).where(Ticket.tenant_id == tenant, Ticket.open_key == key)
+        if (found := connection.execute(same).first()) is not None:
+            return _ticket(found), False
+    _log(connection, tenant, ticket, event)
+    emit(connection, tenant, WebhookEvent.TICKET_CREATED, _told(ticket))
+    return ticket, True
+
+
+def change(
+    connection: Connection, tenant: str, number: str, work: Change, owner: Owner | None = None
+) -> TicketRow | None:
+    """See `TicketRepository.change`, within a transaction."""
+    where = _key(tenant, number) if owner is None else _key(tenant, number) & _owned(owner)
+    row = connection.execute(select(*_COLUMNS).where(where).with_for_update()).first()
+    if row is None:
+        return None
+    before = _ticket(row)
+    after, event = work(before)
+    after = replace(after, version=before.version + 1, updated_at=now())
+    values = asdict(after) | {"open_key": _free_key(connection, tenant, after)}
+    connection.execute(update(Ticket).where(_key(tenant, number)).values(values))
+    _log(connection, tenant, after, event)
+    if event.kind != ERASED:
+        change = {"kind": event.kind, "by": event.actor, "text": masked(event.text), "public": event.public}
+        told = _told(after) | {"assignee": after.assignee, "version": after.version, "before": before.state}
+        emit(connection, tenant, WebhookEvent.TICKET_UPDATED, told | {"change": change})
+    return after
+
+
+def _told(ticket: TicketRow) -> dict[str, Any]:
+    """What webhooks learn of a ticket."""
+    told = {name: getattr(ticket, name) for name in ("number", "session_id", "category", "priority", "state")}
+    told |= {"user_id": ticket.user_id, "verified": ticket.verified, "subject": masked(ticket.subject)}
+    return told | {name: getattr(ticket, name).isoformat() for name in ("respond_by", "resolve_by", "created_at")}
+
+
+def _log(connection: Connection, tenant: str, ticket: TicketRow, event: NewEvent) -> None:
+    table = TicketEvent
+    own = (table.tenant_id == tenant) & (table.ticket == ticket.number)
+    last = connection.execute(select(func.coalesce(func.max(table.number), 0)).where(own)).scalar_one()
+    about = {"tenant_id": tenant, "ticket": ticket.number, "number": last + 1}
+    connection.execute(insert(table).values(about | asdict(event) | {"state": ticket.state, "created_at": now()}))
+
+
+def _free_key(connection: Connection, tenant: str, ticket: TicketRow) -> str | None:
+    """Of a ticket that is not done, unless its conversation opened another one of the same subject meanwhile."""
+    if ticket.state in DONE:
+        return None
+    key = _open_key(ticket)
+    other = (Ticket.tenant_id == tenant) & (Ticket.open_key == key) & (Ticket.number != ticket.number)
+    return None if connection.execute(select(Ticket.number).where(other)).first() else key
+
+
+def _open_key(ticket: TicketRow) -> str:
+    """Without a conversation, of the user; without a user, each ticket stands for itself."""
+    whose = ticket.session_id or ticket.user_id or secrets.token_hex(8)
+    subject = "".join(character for character in ticket.subject.casefold() if character.isalnum())
+    return hashlib.sha256(f"{whose}\0{subject}".encode()).hexdigest()
+
+
+def _number(moment: datetime) -> str:
+    """Readable, by day, and telling nobody how many tickets there are: TK260301-482913 without the dash."""
+    return f"TK{moment:%y%m%d}{secrets.randbelow(10**6):06d}"
+
+
+def _owned(owner: Owner) -> ColumnElement[bool]:
+    mine = []
+    if owner.session:
+        mine.append(Ticket.session_id == owner.session)
+    if owner.caller:
+        mine.append(Ticket.user_id == owner.caller)
+    return or_(False, *mine)
+
+
+def _last_note() -> Any:
+    event = TicketEvent
+    own = (event.tenant_id == Ticket.tenant_id) & (event.ticket == Ticket.number)
+    told = own & event.public & event.actor.not_in((CUSTOMER, BOT)) & (event.text != "")
+    return select(event.text).where(told).order_by(event.number.desc()).limit(1).scalar_subquery()
+
+
+def _wanted(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
+    where = [Ticket.tenant_id == tenant]
+    if wanted.states:
+        where.append(Ticket.state.in_([state.value for state in wanted.states]))
+    if wanted.priority is not None:
+        where.append(Ticket.priority == wanted.priority.value)
+    for name in ("session_id", "user_id", "assignee"):
+        if value := getattr(wanted, name):
+            where.append(getattr(Ticket, name) == value)
+    if wanted.overdue:
+        where.append(Ticket.state.not_in([state.value for state in DONE]))
+        where.append(Ticket.resolve_by < func.coalesce(Ticket.waiting_since, now()))
+    return where
+
+
+def _key(tenant: str, number: str) -> ColumnElement[bool]:
+    return (Ticket.tenant_id == tenant) & (Ticket.number == number)
+
+
+def _ticket(row: Any) -> TicketRow:
+    ticket = TicketRow(*row)
+    return replace(
+        ticket,
+        category=Category(ticket.category),
+        priority=Priority(ticket.priority),
+        state=TicketState(ticket.state),
+    )

@@ -1,0 +1,41 @@
+"""What becomes of tickets whose conversation is deleted: the record stays, what was said in the conversation goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Connection, select, update
+
+from app.tickets.repository import BOT, CUSTOMER, SYSTEM, NewEvent, TicketRow, change
+from app.tickets.repository import ERASED as KIND
+from app.tickets.tables import Ticket, TicketEvent
+
+ERASED = "（会话已删除）"
+"""In the place of a subject in the customer's words."""
+
+
+def erase(connection: Connection, tenant: str, session_id: str) -> None:
+    """Takes the conversation out of its tickets, within the transaction that deletes it: the session, subject and
+    description that were made of it, and what the customer added. What staff wrote stays, and so do number, state and
+    times: staff may go on with the ticket, and with whom it is about, as far as that is a proved member.
+    """
+    numbers = select(Ticket.number).where(Ticket.tenant_id == tenant, Ticket.session_id == session_id)
+    for number in connection.execute(numbers.order_by(Ticket.number)).scalars().all():
+        change(connection, tenant, number, lambda ticket: _erased(connection, tenant, ticket))
+
+
+def _erased(connection: Connection, tenant: str, ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
+    own = (TicketEvent.tenant_id == tenant) & (TicketEvent.ticket == ticket.number)
+    connection.execute(update(TicketEvent).where(own, TicketEvent.actor == CUSTOMER).values(text=""))
+    subject, description = _texts(connection, own, ticket)
+    return replace(ticket, session_id="", subject=subject, description=description), NewEvent(KIND, SYSTEM)
+
+
+def _texts(connection: Connection, own: ColumnElement[bool], ticket: TicketRow) -> tuple[str, str]:
+    """Subject and description without what was made of the conversation; the desk's subject is always the same."""
+    events = connection.execute(select(TicketEvent.kind, TicketEvent.actor, TicketEvent.text).where(own)).all()
+    opened_by = {event.actor for event in events if event.kind == "created"}
+    by_staff = {name for event in events if event.kind == "updated" for name in event.text.split("、")}
+    keeps_subject = BOT not in opened_by or "subject" in by_staff
+    keeps_description = opened_by.isdisjoint({BOT, SYSTEM}) or "description" in by_staff
+    return ticket.subject if keeps_subject else ERASED, ticket.description if keeps_description else ""

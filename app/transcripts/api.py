@@ -1,0 +1,161 @@
+"""Conversations: listed, read, deleted, rated."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.types import Outcome
+from app.desk.types import Event, State
+from app.errors import NotFound
+from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.transcripts.repository_whole import Who
+from app.transcripts.types import Rating
+from app.types import SessionKey
+from knowledge.text import clean
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
+
+SessionId = Annotated[str, Path(max_length=128)]
+
+
+class ConversationOut(BaseModel):
+    """A conversation in the list."""
+
+    session_id: str
+    user_id: str
+    verified: bool = Field(description="user_id 是否已证明")
+    channel: str
+    turns: int
+    created_at: datetime
+    updated_at: datetime
+    first_question: str = Field(description="首条消息，便于辨认")
+
+
+class ConversationList(BaseModel):
+    """The ones that were active last come first; `next` continues the list as `after`."""
+
+    conversations: list[ConversationOut]
+    next: str | None
+
+
+class ExchangeOut(BaseModel):
+    """A message of the customer and the reply to it."""
+
+    message_id: str
+    question: str
+    reply: str
+    outcome: Outcome
+    data: dict[str, Any] = Field(description="与当时响应里的 data 相同；顾客看不到的 decision 也在其中")
+    created_at: datetime
+    rating: Rating | None
+    reason: str
+
+
+class EntryOut(BaseModel):
+    """Something that was said, or with `event` something that happened at the human desk."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    who: Who = Field(description="谁说的、谁做的：customer 顾客，bot 智能客服，staff 客服，system 系统")
+    agent_id: str = Field(description="客服的编号；不是客服时为空")
+    name: str = Field(description="客服的姓名；没有登记时为空")
+    text: str = Field(description="说了什么；人工服务的事件没有文字")
+    event: Event | None = Field(description="人工服务的事件，如 request 请求人工、accept 接入；说的话为 null")
+    note: str = Field(description="事件的说明，顾客看不到")
+    message_id: str = Field(description="所属的一轮，对应 turns；与客服之间的消息和事件为空")
+    seq: int | None = Field(description="与客服之间的消息的序号")
+    created_at: datetime
+
+
+class Transcript(BaseModel):
+    """A whole conversation, oldest first: `entries` is all that was said and happened, `turns` the bot's replies with
+    their sources and votes.
+    """
+
+    session_id: str
+    user_id: str
+    verified: bool = Field(description="user_id 是否已证明")
+    channel: str
+    state: State = Field(description="现在由谁接待")
+    created_at: datetime
+    updated_at: datetime
+    entries: list[EntryOut] = Field(description="从头到尾：各方说了什么，何时转人工、接入、结束")
+    turns: list[ExchangeOut] = Field(description="每一轮的问与答，含当时的来源与评价")
+
+
+class FeedbackIn(BaseModel):
+    """A vote on one reply; a later one replaces it."""
+
+    rating: Rating = Field(description="up 为赞，down 为踩")
+    reason: str = Field("", max_length=1000, description="原因，可不填")
+
+
+@router.get("")
+async def list_conversations(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    user_id: str = "",
+    channel: str = "",
+    after: Annotated[str, Query(description="上一页响应中的 next")] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> ConversationList:
+    """The conversations that were active last."""
+    found = await wiring.transcripts.recent(tenant, limit, user_id=user_id, channel=channel, after=after)
+    following = found[-1].session_id if len(found) == limit else None
+    return ConversationList(conversations=[ConversationOut(**asdict(item)) for item in found], next=following)
+
+
+@router.get("/{session_id}", responses=fails(404))
+async def read_conversation(session_id: SessionId, tenant: CompanyTenant, wiring: Wiring) -> Transcript:
+    """All of a conversation, with what staff said and what happened at the desk."""
+    whole = await wiring.whole_transcripts.read(SessionKey(tenant, session_id))
+    if whole is None:
+        raise _unknown(session_id)
+    turns = [
+        ExchangeOut(
+            message_id=item.id,
+            question=item.question,
+            reply=item.reply,
+            outcome=item.outcome,
+            data=item.response["data"],
+            created_at=item.created_at,
+            rating=item.rating,
+            reason=item.reason,
+        )
+        for item in await wiring.transcripts.read(tenant, session_id)
+    ]
+    entries = [EntryOut.model_validate(entry) for entry in whole.entries]
+    about = {name: getattr(whole, name) for name in _ABOUT}
+    return Transcript(**about, entries=entries, turns=turns)
+
+
+@router.delete("/{session_id}", status_code=204, responses=fails(404))
+async def delete_conversation(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> Response:
+    """Deletes a conversation with all its turns and votes for good."""
+    if not await wiring.transcripts.delete(tenant, session_id):
+        raise _unknown(session_id)
+    return Response(status_code=204)
+
+
+@router.put("/{session_id}/messages/{message_id}/feedback", status_code=204)
+async def rate_message(
+    session_id: SessionId, message_id: SessionId, body: FeedbackIn, tenant: HolderTenant, wiring: Wiring
+) -> Response:
+    """Keeps the customer's vote on one reply."""
+    if not await wiring.transcripts.rate(tenant, session_id, message_id, body.rating, clean(body.reason)):
+        raise NotFound("没有找到这条消息，请核对会话编号与消息编号。", code="message_not_found")
+    return Response(status_code=204)
+
+
+_ABOUT = "session_id", "user_id", "verified", "channel", "state", "created_at", "updated_at"
+
+
+def _unknown(session_id: str) -> NotFound:
+    return NotFound("没有找到这个会话，可能已被删除。", code="conversation_not_found", session_id=session_id)

@@ -1,0 +1,140 @@
+"""A conversation as it went: what customer, bot, staff and system said, and what happened to it at the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import Executable, Select, and_, func, select
+
+from app.conversations.tables import Conversation, Turn
+from app.db.engine import Database
+from app.desk.tables import DeskEvent, DeskMessage, DeskSession, DeskStaff
+from app.desk.types import Event, Sender, State
+from app.types import SessionKey
+
+
+class Who(StrEnum):
+    """Whose an entry of a transcript is."""
+
+    CUSTOMER = "customer"
+    BOT = "bot"
+    STAFF = "staff"
+    SYSTEM = "system"
+
+
+_WHO = {Sender.AGENT.value: Who.STAFF, Sender.SYSTEM.value: Who.SYSTEM}
+"""Of the desk's messages. What customer and bot say to each other while a person is waited for is a turn as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something said, or with `event` something that happened. agent_id, name: of the member of staff; message_id: of
+    the turn; seq: of the desk's message; note: for staff.
+    """
+
+    who: Who
+    created_at: datetime
+    text: str = ""
+    agent_id: str = ""
+    name: str = ""
+    message_id: str = ""
+    seq: int | None = None
+    event: Event | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A conversation. state: who it is with; entries: the oldest first."""
+
+    session_id: str
+    user_id: str
+    verified: bool
+    channel: str
+    state: State
+    created_at: datetime
+    updated_at: datetime
+    entries: tuple[Entry, ...]
+
+
+class WholeTranscriptRepository:
+    """A session id means something only together with its tenant."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(self, key: SessionKey) -> Whole | None:
+        """The conversation; None for one that is not there."""
+        same = and_(DeskSession.tenant_id == Conversation.tenant_id, DeskSession.session_id == Conversation.session_id)
+        query = (
+            select(
+                Conversation.session_id,
+                Conversation.user_id,
+                Conversation.caller != "",
+                Conversation.channel,
+                func.coalesce(DeskSession.state, State.BOT.value),
+                Conversation.created_at,
+                Conversation.updated_at,
+            )
+            .outerjoin(DeskSession, same)
+            .where(Conversation.tenant_id == key.tenant, Conversation.session_id == key.session_id)
+        )
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+            if row is None:
+                return None
+            turns = (await connection.execute(_turns(key))).all()
+            said = (await connection.execute(_said(key))).all()
+            happened = (await connection.execute(_happened(key))).all()
+        entries = _entries(turns, said, happened)
+        return Whole(row[0], row[1], bool(row[2]), row[3], State(row[4]), row[5], row[6], entries)
+
+
+def _turns(key: SessionKey) -> Executable:
+    return (
+        select(Turn.id, Turn.question, Turn.reply, Turn.created_at)
+        .where(Turn.tenant_id == key.tenant, Turn.session_id == key.session_id)
+        .order_by(Turn.number)
+    )
+
+
+def _said(key: SessionKey) -> Executable:
+    table = DeskMessage
+    rows = _of_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, table.content, table.created_at)
+    return rows.where(table.sender.in_(_WHO)).order_by(table.seq)
+
+
+def _happened(key: SessionKey) -> Executable:
+    table = DeskEvent
+    rows = _of_staff(table, key, table.event, table.actor, table.agent_id, _NAME, table.note, table.created_at)
+    return rows.order_by(table.version)
+
+
+def _of_staff(table: type[DeskMessage] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
+    """Rows of the conversation beside the member of staff whose they are."""
+    named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
+    own = table.tenant_id == key.tenant, table.session_id == key.session_id
+    return select(*columns).select_from(table).outerjoin(DeskStaff, named).where(*own)
+
+
+def _entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[Entry, ...]:
+    """In the order of time; of what came at once a turn first, which may have caused the rest, then the transition,
+    then the notice of it.
+    """
+    entries = []
+    for id, question, reply, at in turns:
+        entries.append(Entry(Who.CUSTOMER, at, question, message_id=id))
+        entries.append(Entry(Who.BOT, at, reply, message_id=id))
+    for event, actor, agent_id, name, note, at in happened:
+        entries.append(Entry(Who(actor), at, agent_id=agent_id, name=name, event=Event(event), note=note))
+    for seq, sender, agent_id, name, content, at in said:
+        entries.append(Entry(_WHO[sender], at, content, agent_id, name, seq=seq))
+    return tuple(sorted(entries, key=attrgetter("created_at")))
+
+
+_NAME = func.coalesce(DeskStaff.name, "")

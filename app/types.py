@@ -1,0 +1,25 @@
+"""What several features share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """A session id means something only together with its tenant."""
+
+    tenant: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What somebody shows for a conversation: the member it is proved to be, and the secret of the session.
+
+    `trusted`: by a key that needs no proof, because it stays with the company, which knows its customers.
+    """
+
+    caller: str = ""
+    token: str = field(default="", repr=False)
+    trusted: bool = False

@@ -1,0 +1,62 @@
+"""Events that webhooks tell of: each is written by the commit that causes it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from app.db import outbox
+from app.db.base import now
+from app.db.outbox import Event
+from app.request_ids import current
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+KIND = "webhook"
+"""Of the outbox events."""
+
+
+class WebhookEvent(StrEnum):
+    """What may be subscribed to."""
+
+    MESSAGE_CUSTOMER = "message.customer"
+    MESSAGE_BOT = "message.bot"
+    MESSAGE_STAFF = "message.staff"
+    HANDOFF_QUEUED = "handoff.queued"
+    HANDOFF_ACCEPTED = "handoff.accepted"
+    HANDOFF_RESOLVED = "handoff.resolved"
+    HANDOFF_LEFT = "handoff.left"
+    HANDOFF_CLOSED = "handoff.closed"
+    TICKET_CREATED = "ticket.created"
+    TICKET_UPDATED = "ticket.updated"
+    FEEDBACK_GIVEN = "feedback.given"
+    GAP_DETECTED = "gap.detected"
+    DOCUMENT_READY = "document.ready"
+    DOCUMENT_FAILED = "document.failed"
+
+
+def emit(connection: Connection, tenant: str, event: str, payload: dict[str, Any]) -> None:
+    """Tells the tenant's webhooks of something, if the caller's transaction commits. event: a WebhookEvent."""
+    about = {"id": secrets.token_hex(16), "event": str(event), "created_at": now().isoformat()}
+    envelope = about | {"request_id": current(), "data": payload}
+    outbox.add(connection, [Event(tenant, KIND, envelope)])
+
+
+def about(told: Mapping[str, Any]) -> str:
+    """What the data of an event tells of: `session:ID`, `gap:ID`, or empty."""
+    if told.get("session_id"):
+        return about_session(told["session_id"])
+    return about_gap(told["gap_id"]) if told.get("gap_id") else ""
+
+
+def about_session(session_id: str) -> str:
+    """As `about` says it."""
+    return f"session:{session_id}"
+
+
+def about_gap(gap: str) -> str:
+    """As `about` says it."""
+    return f"gap:{gap}"

@@ -1,0 +1,119 @@
+"""Webhooks: events are written by the commit that causes them, and handed to every subscription that wants them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+
+from app.db import outbox
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.db.outbox import Event
+from app.webhooks.events import KIND, about
+from app.webhooks.tables import Webhook, WebhookDelivery
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A webhook of a tenant."""
+
+    id: str
+    url: str
+    secret: str
+    events: list[str]
+    description: str
+    enabled: bool
+    created_at: datetime
+
+
+class WebhookRepository:
+    """A tenant's webhooks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, tenant: str, subscription: Subscription, most: int) -> bool:
+        """Adds a webhook; False where the tenant has `most` of them."""
+        there = select(func.count()).select_from(Webhook).where(Webhook.tenant_id == tenant)
+        async with self._database.write() as connection:
+            if (await connection.execute(there)).scalar_one() >= most:
+                return False
+            await connection.execute(insert(Webhook).values(tenant_id=tenant, **asdict(subscription)))
+        return True
+
+    async def all(self, tenant: str) -> list[Subscription]:
+        """All webhooks, the oldest first."""
+        query = select(*_COLUMNS).where(Webhook.tenant_id == tenant).order_by(Webhook.created_at, Webhook.id)
+        async with self._database.read() as connection:
+            return [Subscription(*row) for row in await connection.execute(query)]
+
+    async def get(self, tenant: str, webhook: str) -> Subscription | None:
+        """The webhook of that id."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(select(*_COLUMNS).where(_key(tenant, webhook)))).first()
+        return None if row is None else Subscription(*row)
+
+    async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> None:
+        """Changes what is given."""
+        async with self._database.write() as connection:
+            await connection.execute(update(Webhook).where(_key(tenant, webhook)).values(values))
+
+    async def delete(self, tenant: str, webhook: str) -> bool:
+        """Removes it with its deliveries; whether it was there."""
+        async with self._database.write() as connection:
+            return bool((await connection.execute(delete(Webhook).where(_key(tenant, webhook)))).rowcount)
+
+
+def fan_out(connection: Connection, events: Sequence[Event]) -> None:
+    """Outbox handler: one delivery for every enabled subscription to an event."""
+    rows = [row for event in events for row in _deliveries(connection, event)]
+    if rows:
+        added = insert_into(connection, WebhookDelivery)
+        connection.execute(added.on_conflict_do_nothing(), rows)
+
+
+def _deliveries(connection: Connection, event: Event) -> list[dict[str, Any]]:
+    moment, envelope = now(), event.payload
+    wanted = select(Webhook.id, Webhook.events).where(Webhook.tenant_id == event.tenant, Webhook.enabled.is_(True))
+    return [
+        {
+            "tenant_id": event.tenant,
+            "id": secrets.token_hex(16),
+            "webhook_id": webhook,
+            "event_id": envelope["id"],
+            "event": envelope["event"],
+            "about": about(envelope["data"]),
+            "body": json.dumps(envelope, ensure_ascii=False, separators=(",", ":")),
+            "state": "pending",
+            "attempts": 0,
+            "due_at": moment,
+            "status": None,
+            "error": "",
+            "created_at": moment,
+            "updated_at": moment,
+        }
+        for webhook, events in connection.execute(wanted)
+        if envelope["event"] in events
+    ]
+
+
+_COLUMNS = tuple(getattr(Webhook, field.name) for field in fields(Subscription))
+
+
+def _key(tenant: str, webhook: str) -> ColumnElement[bool]:
+    return (Webhook.tenant_id == tenant) & (Webhook.id == webhook)
+
+
+def forget(connection: Connection, tenant: str, gone: Collection[str]) -> None:
+    """Deletes what webhooks are told, or were, of what is gone; see `events.about`."""
+    for key, payload in outbox.pending(connection, tenant, KIND):
+        if about(payload["data"]) in gone:
+            outbox.drop(connection, tenant, key)
+    table = WebhookDelivery
+    connection.execute(delete(table).where(table.tenant_id == tenant, table.about.in_(gone)))

@@ -1,0 +1,68 @@
+"""Messages as webhooks learn of them. Most tenants have none for messages, so theirs are not written at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+
+from app.request_ids import caused_by
+from app.webhooks.events import WebhookEvent, emit
+from app.webhooks.tables import Webhook
+
+if TYPE_CHECKING:
+    from app.conversations.types import NewTurn
+    from app.desk.types import DeskMessage, DeskSession
+
+
+CUSTOMER, BOT, STAFF = WebhookEvent.MESSAGE_CUSTOMER, WebhookEvent.MESSAGE_BOT, WebhookEvent.MESSAGE_STAFF
+
+
+def turns_kept(connection: Connection, turns: Sequence[NewTurn]) -> None:
+    """Tells of what customers said and what they were told, in the order of the turns."""
+    wanted = _wanted(connection, {turn.tenant for turn in turns})
+    for turn in turns:
+        if wanted.isdisjoint({(turn.tenant, CUSTOMER), (turn.tenant, BOT)}):
+            continue
+        with caused_by(turn.trace_id):
+            about = _about(turn)
+            if (turn.tenant, CUSTOMER) in wanted:
+                emit(connection, turn.tenant, CUSTOMER, about | {"text": turn.question})
+            if (turn.tenant, BOT) in wanted:
+                said = {"text": turn.reply, "outcome": turn.outcome, "agent": turn.agent}
+                emit(connection, turn.tenant, BOT, about | said)
+
+
+def staff_said(connection: Connection, session: DeskSession, message: DeskMessage) -> None:
+    """Tells of a message of staff that is new."""
+    if (session.tenant, STAFF) not in _wanted(connection, {session.tenant}):
+        return
+    told = {
+        "session_id": session.session_id,
+        "user_id": session.user_id,
+        "verified": session.verified,
+        "channel": session.channel,
+        "seq": message.seq,
+        "agent_id": message.agent_id,
+        "text": message.content,
+        "created_at": message.created_at.isoformat(),
+    }
+    emit(connection, session.tenant, STAFF, told)
+
+
+def _wanted(connection: Connection, tenants: set[str]) -> set[tuple[str, str]]:
+    """Tenant and event of what anybody is told of."""
+    query = select(Webhook.tenant_id, Webhook.events).where(Webhook.tenant_id.in_(tenants), Webhook.enabled.is_(True))
+    return {(tenant, event) for tenant, events in connection.execute(query) for event in events}
+
+
+def _about(turn: NewTurn) -> dict[str, Any]:
+    return {
+        "session_id": turn.session_id,
+        "message_id": turn.id,
+        "user_id": turn.user_id,
+        "verified": bool(turn.claim.caller),
+        "channel": turn.channel,
+        "created_at": turn.created_at.isoformat(),
+    }

@@ -1,0 +1,111 @@
+"""Puts the human desk together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Self
+
+from app.conversations import repository_holders
+from app.conversations.repository import ConversationRepository
+from app.db.engine import Database
+from app.desk.feed import Feed
+from app.desk.gate import Gate
+from app.desk.openings import Openings, TicketDesk
+from app.desk.partners import Partners
+from app.desk.queue import Queue
+from app.desk.repository import proved
+from app.desk.repository_messages import DeskMessageRepository
+from app.desk.repository_sessions import DeskSessionRepository
+from app.desk.repository_solutions import SolutionRepository
+from app.desk.repository_staff import StaffRepository
+from app.desk.service import Desk
+from app.desk.watch import Watch
+from app.gaps import repository as gaps
+from app.limits.service import Limits
+from app.profiles.repository import ProfileRepository
+from app.settings import Settings
+from app.tickets import repository_served
+from app.webhooks import repository_messages
+
+PARTNERS = Partners(
+    lock=repository_holders.lock,
+    member=partial(repository_holders.member, proved=proved),
+    served=repository_served.resolve,
+    said=repository_messages.staff_said,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HumanDesk:
+    """The desk of all tenants; `start` before the first turn."""
+
+    sessions: DeskSessionRepository
+    messages: DeskMessageRepository
+    staff: StaffRepository
+    solutions: SolutionRepository
+    feed: Feed
+    queue: Queue
+    service: Desk
+    gate: Gate
+    watch: Watch
+
+    @classmethod
+    def over(
+        cls,
+        database: Database,
+        settings: Settings,
+        conversations: ConversationRepository,
+        profiles: ProfileRepository,
+        tickets: TicketDesk,
+        limits: Limits,
+        on_commit: Callable[[], None] = lambda: None,
+    ) -> Self:
+        sessions, staff = DeskSessionRepository(database), StaffRepository(database)
+        answering = settings.answer_while_queued
+        feed = Feed(sessions, answering=answering)
+        queue = Queue(sessions, staff, profiles)
+        openings = Openings(queue, conversations, tickets, limits, answering=answering)
+        service = Desk(database, feed, openings, PARTNERS, on_commit, timedelta(hours=settings.session_token_hours))
+        shared = database.engine.dialect.name != "sqlite"
+        watch = Watch(
+            service,
+            sessions,
+            staff,
+            queue,
+            release=timedelta(minutes=settings.desk_release_minutes),
+            idle=timedelta(hours=settings.desk_idle_hours),
+        )
+        gate = Gate(
+            service,
+            feed,
+            sessions,
+            queue,
+            openings,
+            shared=shared,
+            threshold=settings.emotion_threshold,
+            answering=answering,
+        )
+        return cls(
+            sessions=sessions,
+            messages=DeskMessageRepository(database),
+            staff=staff,
+            solutions=SolutionRepository(database, gaps.note),
+            feed=feed,
+            queue=queue,
+            service=service,
+            gate=gate,
+            watch=watch,
+        )
+
+    async def start(self) -> None:
+        """Returns once no turn can miss that a person has its session."""
+        await self.feed.start()
+        self.watch.start()
+
+    async def close(self) -> None:
+        """Stops."""
+        await self.watch.close()
+        await self.feed.close()

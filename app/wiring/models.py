@@ -1,0 +1,92 @@
+"""The language models of one process, and what is built on them. Without a key everything works without them."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from agents.answering.meaning import Meaning
+from agents.llm.base import Generator
+from agents.llm.fallback import FallbackGenerator
+from agents.llm.model import ChatModel, ModelOptions
+from agents.llm.registry import get_generator
+from agents.model_reading import ModelUnderstanding
+from agents.profile import TenantProfile
+from agents.verification.critique import Critic
+from agents.verifier import Verifier, VerifierPolicy
+from app.retrieval import generator_options
+from app.settings import Settings
+from knowledge.text import Analyzer
+
+
+class LanguageModels:
+    """`main` writes the answers, `small` reads messages and replies; at another endpoint it stands in for `main` too.
+
+    A turn costs three requests at most: one to understand the question, then one for the answer and one to read it
+    again, or two attempts at the answer.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        key = settings.llm_api_key.get_secret_value()
+        small_key = settings.small_llm_api_key.get_secret_value() or key
+        small_url = settings.small_llm_base_url or settings.llm_base_url
+        small_name = settings.small_llm_model or settings.llm_model
+        self._elsewhere = bool(key) and small_url != settings.llm_base_url
+        retries = 0 if self._elsewhere else settings.llm_retries
+        self.main = self._model(settings.llm_base_url, key, settings.llm_model, retries) if key else None
+        self.small = self._model(small_url, small_key, small_name, 0) if small_key else None
+
+    @property
+    def present(self) -> bool:
+        """Whether anything is sent to a model at all."""
+        return self.main is not None or self.small is not None
+
+    def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
+        """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
+        quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile, meaning=meaning))
+        if self.main is None:
+            return quotes
+
+        def writer(model: ChatModel) -> Generator:
+            return get_generator("openai", generator_options(self._settings, analyzer, profile, model))
+
+        standby = [writer(self.small)] if self.small is not None and self._elsewhere else []
+        return FallbackGenerator([writer(self.main), *standby, quotes])
+
+    def understanding(self) -> ModelUnderstanding | None:
+        """Reads messages in their conversation; None where no model does."""
+        if not self._settings.rewrite_enabled or self.small is None:
+            return None
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout)
+
+    def verifier(self) -> Verifier | None:
+        """Reads once more what a model wrote; None where no model writes."""
+        if self.small is None:
+            return None
+        settings = self._settings
+        critic = Critic(self.small, settings.verify_timeout, settings.max_chunk_chars)
+        policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
+        return Verifier(critic if settings.verify_enabled else None, policy)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Closes the connections."""
+        for model in (self.main, self.small):
+            if model is not None:
+                await model.close()
+
+    def _model(self, base_url: str, api_key: str, name: str, retries: int) -> ChatModel:
+        settings = self._settings
+        return ChatModel(
+            ModelOptions(
+                base_url,
+                api_key,
+                name,
+                silence=settings.llm_first_token_timeout,
+                total=settings.llm_timeout,
+                retries=retries,
+                max_tokens=settings.llm_max_tokens,
+            )
+        )

@@ -1,0 +1,21 @@
+"""All tables, for what needs to know them as a whole: importing this module fills `METADATA`."""
+
+from __future__ import annotations
+
+import app.conversations.tables
+import app.db.tables
+import app.desk.tables
+import app.documents.tables
+import app.embeddings.tables
+import app.gaps.tables
+import app.idempotency.tables
+import app.keys.tables
+import app.performance.tables
+import app.profiles.tables
+import app.retention.tables
+import app.search.tables
+import app.tickets.tables
+import app.webhooks.tables  # noqa: F401
+from app.db.base import Base
+
+METADATA = Base.metadata

@@ -1,0 +1,61 @@
+"""What one transaction keeps of turns, whatever feature it belongs to, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from app.conversations import repository, repository_holders
+from app.conversations.rules import LIFETIME
+from app.conversations.turn_log import TurnLog
+from app.conversations.types import NewTurn, NotKept
+from app.db import outbox
+from app.desk.repository import proved
+from app.desk.repository_turns import follow
+from app.idempotency import repository as requests
+from app.types import SessionKey
+from app.webhooks import repository_messages
+from app.wiring.desk import PARTNERS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from app.db.engine import Database
+    from app.db.outbox import Event
+    from app.desk.types import DeskSession
+
+Changed = Sequence["DeskSession"]
+
+
+def turn_log(
+    database: Database,
+    after: Callable[[Sequence[NewTurn]], list[Event]],
+    on_commit: Callable[[], None] = lambda: None,
+    on_desk: Callable[[Changed], None] = lambda sessions: None,
+    *,
+    durable: bool = False,
+    lifetime: timedelta = LIFETIME,
+    answering: bool = True,
+) -> TurnLog[Changed]:
+    """after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with
+    the sessions that changed at the human desk. durable: see `TurnLog`. lifetime: of a session's secret. answering: see
+    `app.desk.states.silent`.
+    """
+
+    def write(connection: Connection, turns: Sequence[NewTurn]) -> Changed:
+        repository.append(connection, turns)
+        claims = {turn.id: (SessionKey(turn.tenant, turn.session_id), turn.claim) for turn in turns}
+        if refused := repository_holders.settle(connection, claims, lifetime, proved):
+            raise NotKept(refused)
+        repository_messages.turns_kept(connection, turns)
+        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
+        outbox.add(connection, after(turns))
+        return follow(connection, turns, PARTNERS, answering=answering)
+
+    def kept(changed: Changed) -> None:
+        on_commit()
+        if changed:
+            on_desk(changed)
+
+    return TurnLog(database, write, kept, durable=durable)

@@ -1,0 +1,25 @@
+"""Turns to keep."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from app.conversations.types import NewTurn
+
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def turn(number: int, session: str = "s", tenant: str = "t", **fields: Any) -> NewTurn:
+    """The turn `m{number}` of a session, a second after the one before."""
+    values: dict[str, Any] = {
+        "user_id": "u",
+        "channel": "web",
+        "question": f"问题{number}",
+        "standalone": f"完整问题{number}",
+        "reply": "答",
+        "outcome": "answered",
+        "response": f'{{"回复":{number}}}'.encode(),
+        "created_at": MOMENT + timedelta(seconds=number),
+    }
+    return NewTurn(tenant=tenant, session_id=session, id=f"m{number}", **(values | fields))

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.db.lock import DataDirLock
+from app.documents.files import find_files
+from app.settings import Settings
+from app.wiring.knowledge import open_knowledge
+from scripts.ingest import main
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    values = {"DATA_DIR": str(tmp_path / "data"), "EMBEDDER": "hash", "VECTOR_STORE": "memory"}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    return Settings()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "文档"
+    for name, content in {
+        "退货/说明.md": "# 退货说明\n\n签收后七天内可以退货。",
+        "保修/说明.md": "# 保修说明\n\n整机保修三年。",
+        "总则.txt": "本店承诺正品。",
+        ".隐藏/草稿.txt": "不应导入。",
+        "图片.png": "不支持的类型",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, "utf-8")
+    return folder
+
+
+@contextmanager
+def server(settings: Settings) -> Iterator[None]:
+    """A server's knowledge base in a thread of its own: it holds the lock and follows SQL."""
+    ready, stop = threading.Event(), threading.Event()
+
+    async def run() -> None:
+        async with open_knowledge(settings, owns_index=True):
+            ready.set()
+            await asyncio.to_thread(stop.wait)
+
+    lock = DataDirLock(settings.data_dir)
+    assert lock.try_acquire()
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    assert ready.wait(20)
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        lock.release()
+
+
+def test_a_folder_gives_every_file_that_has_a_parser_once(folder: Path) -> None:
+    assert [(file.place, file.category) for file in find_files([folder])] == [
+        ("文档/保修/说明.md", "保修"),
+        ("文档/总则.txt", ""),
+        ("文档/退货/说明.md", "退货"),
+    ]
+
+
+def test_a_file_that_is_named_lies_in_its_own_folder(folder: Path) -> None:
+    assert [file.place for file in find_files([folder / "总则.txt"])] == ["文档/总则.txt"]
+    assert [file.place for file in find_files([folder / "总则.txt"], folder="北区")] == ["北区/总则.txt"]
+    assert [file.place for file in find_files([folder / "总则.txt"], folder="")] == ["总则.txt"]
+
+
+def test_two_files_that_would_be_one_document_are_refused_together(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = folder.parent / "南区" / "文档"
+    other.mkdir(parents=True)
+    (other / "总则.txt").write_text("别的内容。", "utf-8")
+    assert main([str(folder), str(other)]) == 1
+    assert "--folder" in capsys.readouterr().err
+    assert main([str(folder)]) == 0
+    assert main([str(other), "--folder", "南区"]) == 0
+    assert "新增  南区/总则.txt" in capsys.readouterr().out
+
+
+def test_a_file_that_is_named_is_taken_whatever_its_type(folder: Path) -> None:
+    assert [file.name for file in find_files([folder / "图片.png", folder / "总则.txt"])] == ["图片.png", "总则.txt"]
+    with pytest.raises(FileNotFoundError):
+        find_files([folder / "没有.md"])
+
+
+def test_a_second_run_changes_nothing(settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(folder)]) == 0
+    assert "共 3 个文件：新增 3，更新 0，未变 0，失败 0" in capsys.readouterr().out
+    assert main([str(folder)]) == 0
+    assert "新增 0，更新 0，未变 3，失败 0" in capsys.readouterr().out
+
+
+def test_folders_below_the_given_one_become_categories_unless_one_is_given(settings: Settings, folder: Path) -> None:
+    async def categories() -> dict[str, str]:
+        async with open_knowledge(settings, owns_index=True) as base:
+            rows, _ = await base.documents.page("default")
+            return {row.path: row.category for row in rows}
+
+    assert main([str(folder)]) == 0
+    assert asyncio.run(categories()) == {"文档/保修/说明.md": "保修", "文档/退货/说明.md": "退货", "文档/总则.txt": ""}
+    assert main([str(folder / "总则.txt"), "--category", "条款", "--tag", "官方"]) == 0
+    assert asyncio.run(categories())["文档/总则.txt"] == "条款"
+
+
+def test_files_that_nobody_reads_are_named_and_counted(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "退货" / "旧版.doc").write_bytes(b"\xd0\xcf\x11\xe0")
+    (folder / "链接.md").symlink_to(folder / "总则.txt")
+    assert main([str(folder)]) == 0
+    output = capsys.readouterr().out
+    for name in ("图片.png", "旧版.doc"):
+        assert f"{name}：类型不支持" in output
+    assert "草稿" not in output
+    assert "跳过 3 个文件：符号链接 1，类型不支持 2" in output
+
+
+def test_columns_of_questions_and_answers_are_reported_and_can_be_named(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "问答.csv").write_text("场景,口径,客户问题,客服答复\n退货,七天,多久能退？,七天内可以退。", "utf-8")
+    assert main([str(folder)]) == 0
+    assert "问题取「客户问题」列，答案取「客服答复」列；没有读取的列：场景、口径" in capsys.readouterr().out
+    assert main([str(folder / "问答.csv"), "--question-column", "场景", "--answer-column", "B"]) == 0
+    output = capsys.readouterr().out
+    assert "更新 1" in output
+    assert "问题取「场景」列，答案取「口径」列" in output
+    with pytest.raises(SystemExit):
+        main([str(folder), "--question-column", "场景"])
+
+
+def test_one_bad_file_fails_the_run_and_stops_no_other(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "空.md").touch()
+    assert main([str(folder)]) == 1
+    output = capsys.readouterr().out
+    assert "失败  文档/空.md" in output
+    assert "新增 3" in output
+
+
+def test_a_path_that_is_not_there_is_named(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["没有这个目录"]) == 1
+    assert "没有这个目录" in capsys.readouterr().err
+
+
+def test_a_running_server_takes_over_the_indexing(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server(settings):
+        assert main([str(folder), "--wait", "20"]) == 0
+        assert "服务正在运行" in capsys.readouterr().out
+
+
+def test_waiting_for_a_server_that_does_not_follow_ends_with_a_clear_message(
+    settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lock = DataDirLock(settings.data_dir)
+    assert lock.try_acquire()
+    assert main([str(folder), "--wait", "0.3"]) == 1
+    assert "0.3 秒内没有跟上" in capsys.readouterr().err
+    lock.release()
+    assert main([str(folder)]) == 0
+    assert "未变 3" in capsys.readouterr().out
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    first, second = DataDirLock(tmp_path), DataDirLock(tmp_path)
+    assert first.try_acquire()
+    assert not second.try_acquire()
+    first.release()
+    assert second.try_acquire()
+    second.release()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.types import Answer, Outcome, Usage
+from app.chat.hot_cache import CacheStats
+from app.http.statuses import Statuses
+from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, Durations, Metrics
+from app.performance.prometheus import Measured, exposition
+from app.performance.repository_backlog import Backlog
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def answer(outcome: Outcome = Outcome.ANSWERED, **fields: object) -> Answer:
+    return Answer("", outcome, "knowledge", "knowledge", **fields)  # type: ignore[arg-type]
+
+
+def test_percentiles_are_by_nearest_rank() -> None:
+    durations = Durations(Clock())
+    for milliseconds in range(1, 101):
+        durations.add(milliseconds)
+    assert durations.percentiles(0.5, 0.95, 0.99, 1.0) == [50, 95, 99, 100]
+    assert (durations.count, durations.total_ms) == (100, 5050)
+
+
+def test_a_window_forgets_what_is_old_and_the_count_does_not() -> None:
+    clock = Clock()
+    durations = Durations(clock)
+    durations.add(9.0)
+    clock.now = WINDOW_SECONDS + 1
+    assert durations.percentiles(0.5) == [0.0]
+    durations.add(1.0)
+    assert (durations.percentiles(0.5), durations.count) == ([1.0], 2)
+    for _ in range(WINDOW_SAMPLES):
+        durations.add(2.0)
+    assert durations.percentiles(0.01) == [2.0]
+
+
+def test_tenants_are_counted_apart() -> None:
+    metrics = Metrics()
+    degraded = answer(
+        Outcome.CANNOT_ANSWER, degraded=("llm",), usage=Usage(1, 2, 3), timings_ms={"gate": 1.0, "x": 1.0}
+    )
+    metrics.computed("a", degraded)
+    metrics.finished("a", degraded, cached=False, total_ms=5.0)
+    metrics.finished("b", answer(), cached=True, total_ms=1.0)
+    a, b = metrics.of("a"), metrics.of("b")
+    assert (a.turns, a.refused, a.degraded, a.cached, a.llm) == (1, 1, 1, 0, Usage(1, 2, 3))
+    assert (b.turns, b.refused, b.degraded, b.cached, b.llm) == (1, 0, 0, 1, Usage())
+    assert (a.stages["gate"].count, b.stages["gate"].count) == (1, 0)
+
+
+def test_concurrency_and_failures() -> None:
+    metrics = Metrics()
+    with metrics.turn("t"), metrics.turn("t"):
+        assert metrics.of("t").in_flight == 2
+    with pytest.raises(ValueError), metrics.turn("t"):
+        raise ValueError
+    own = metrics.of("t")
+    assert (own.in_flight, own.peak, own.failed) == (0, 2, 1)
+
+
+def test_one_tenant_never_reads_the_metrics_of_another() -> None:
+    metrics = Metrics()
+    metrics.finished("a", answer(), cached=False, total_ms=5.0)
+    metrics.finished("b", answer(), cached=False, total_ms=5.0)
+    text = exposition(Measured(metrics, lambda _: CacheStats(), Backlog({}, {}, {}, {}), Statuses()), "a").decode()
+    assert "process_" not in text
+    assert 'tenant="a"' in text
+    assert 'tenant="b"' not in text
+    assert 'yingda_turn_seconds_bucket{le="0.005",tenant="a"} 1.0' in text

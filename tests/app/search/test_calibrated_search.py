@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.main import open_container
+from app.search.calibration_set import load_calibration_set
+from app.search.service import Searches
+from app.settings import Settings
+from app.wiring.container import Container
+from app.wiring.knowledge import open_knowledge
+from knowledge.calibration.calibrator import Calibrator
+from knowledge.embeddings.base import Kind
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration, NotCalibrated
+from knowledge.types import Matrix
+
+pytestmark = pytest.mark.as_shipped
+FILES = [
+    ("退货.md", "# 退货\n\n质量问题的退货运费由商城承担。\n\n## 时间\n\n退款在验货后五个工作日内原路退回。".encode()),
+    ("保修.md", "# 保修\n\n路由器整机保修三年，耳机保修一年，人为损坏不在保修范围内。".encode()),
+]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path, embedder="hash", vector_store="memory", samples_enabled=False)
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of chunks of every fit, both scorers each."""
+    seen: list[int] = []
+    fit = Calibrator._fit
+
+    async def counted(self: Calibrator, snapshot, scorer):  # type: ignore[no-untyped-def]
+        seen.append(len(snapshot))
+        return await fit(self, snapshot, scorer)
+
+    monkeypatch.setattr(Calibrator, "_fit", counted)
+    return seen
+
+
+async def passes(container: Container, question: str) -> bool:
+    retriever = (await container.tenants.of("default")).retriever
+    return bool((await retriever.search(question)).passing)
+
+
+async def test_a_base_that_was_empty_answers_from_its_first_documents_at_once(settings: Settings) -> None:
+    async with open_container(settings) as container:
+        assert not await passes(container, "退货运费由谁承担")
+        (report, *_) = await container.ingestion.add("default", FILES)
+        assert report.ready
+        assert await passes(container, "质量问题的退货运费由商城承担")
+
+
+async def test_a_second_start_uses_what_the_first_fitted(settings: Settings, fits: list[int]) -> None:
+    async with open_container(settings) as container:
+        await container.ingestion.add("default", FILES)
+        await container.readiness.prepare()
+    assert len(fits) == 2
+    async with open_container(settings) as container:
+        await container.readiness.prepare()
+        assert await passes(container, "质量问题的退货运费由商城承担")
+    assert len(fits) == 2
+
+
+async def test_a_change_is_calibrated_behind_and_once(
+    settings: Settings, fits: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowledge.calibration.calibrator.DEBOUNCE_SECONDS", 0.1)
+    async with open_container(settings) as container:
+        await container.ingestion.add("default", FILES[:1])
+        await container.readiness.prepare()
+        fits.clear()
+        await container.ingestion.add("default", FILES[1:])
+        assert await passes(container, "质量问题的退货运费由商城承担")
+        async with asyncio.timeout(60):
+            while len(fits) < 2:  # noqa: ASYNC110 - nothing announces it
+                await asyncio.sleep(0.01)
+
+
+class BrokenEmbedder(HashEmbedder):
+    broken = False
+    queries_encoded = 0
+
+    def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
+        if self.broken:
+            raise RuntimeError("out of memory")
+        self.queries_encoded += kind == "query"
+        return super()._encode(texts, kind)
+
+
+async def test_while_the_embedder_fails_keywords_answer_and_say_so(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.chat.session import Message
+
+    embedder = BrokenEmbedder()
+    monkeypatch.setattr("app.wiring.knowledge.get_embedder", lambda *_: embedder)
+    uncached = {"hot_cache_max_size": 0, "retrieval_cache_ttl": 0.0}
+    async with open_container(settings.model_copy(update=uncached)) as container:
+        await container.ingestion.add("default", FILES)
+        await container.readiness.prepare()
+        embedder.queries_encoded = 0
+        sound = await container.chat.answer(Message("default", "s", "路由器整机保修三年，耳机保修一年"))
+        assert embedder.queries_encoded == 1
+        assert sound.answer.degraded == ()
+        embedder.broken = True
+        degraded = await container.chat.answer(Message("default", "t", "路由器整机保修三年，耳机保修一年"))
+        assert degraded.answer.degraded == ("embedding",)
+        assert "保修三年" in degraded.answer.reply
+
+
+def test_a_calibration_set_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    rows = [{"text": "怎么退货", "answerable": True, "id": 1}, {"text": "今天天气", "answerable": False}]
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", "utf-8")
+    assert [(item.text, item.answerable) for item in load_calibration_set(path)] == [
+        ("怎么退货", True),
+        ("今天天气", False),
+    ]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"text": "a"}', '{"text": "", "answerable": true}', '{"text": 1}'])
+def test_a_wrong_line_of_a_calibration_set_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text('{"text": "怎么退货", "answerable": true}\n' + line, "utf-8")
+    with pytest.raises(InvalidConfiguration, match=r"CALIBRATION_SET.*第 2 行"):
+        load_calibration_set(path)
+
+
+async def test_a_calibration_set_that_is_not_there_stops_the_start(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="CALIBRATION_SET"):
+        async with open_container(settings.model_copy(update={"calibration_set": tmp_path / "none.jsonl"})):
+            pass
+
+
+async def test_a_calibration_that_failed_is_made_up_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_knowledge(settings, owns_index=True) as base:
+        monkeypatch.setattr(type(base.embedder), "queries", unavailable)
+        searches = Searches(settings)
+        search = await searches.open("default", base)
+        await base.ingestion.add("default", FILES)
+        with pytest.raises(NotCalibrated):
+            await search.search("质量问题的退货运费由商城承担")
+        await searches.catch_up()
+        monkeypatch.undo()
+        await searches.catch_up()
+        assert (await search.search("质量问题的退货运费由商城承担")).passing
+        await searches.close()
+
+
+async def unavailable(*_: object) -> None:
+    raise EmbeddingUnavailable("out of memory")

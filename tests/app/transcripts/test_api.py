@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import AsyncMock
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import func, insert, select
+
+from app.auth.principal import Principal, Role
+from app.conversations.tables import Conversation, Feedback, Turn
+from app.db.engine import Database
+from app.db.migrate import upgrade
+from app.http.error_handlers import install_error_handlers
+from app.transcripts.api import router
+from app.transcripts.repository import TranscriptRepository
+from app.transcripts.repository_whole import WholeTranscriptRepository
+from app.types import SessionKey
+from app.wiring.erasure import forget
+from tests.app.desk.building import desk_over
+from tests.app.limits.building import limits
+
+PATH = "/api/v1/conversations"
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(f"sqlite+aiosqlite:///{(tmp_path / 'test.sqlite3').as_posix()}")
+    await upgrade(database)
+    for number, (session, user) in enumerate([("first", "amy"), ("second", "bob"), ("third", "amy")]):
+        await _converse(database, "t", session, user, START + timedelta(hours=number))
+    await _converse(database, "other", "first", "eve", START)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
+    app = FastAPI()
+    app.include_router(router)
+    app.state.container = SimpleNamespace(
+        transcripts=TranscriptRepository(database, forget),
+        whole_transcripts=WholeTranscriptRepository(database),
+        limits=limits(),
+        keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
+    )
+    install_error_handlers(app)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+        yield client
+
+
+async def test_the_list_starts_with_the_last_activity_and_goes_on_page_by_page(client: httpx.AsyncClient) -> None:
+    page = (await client.get(PATH, params={"limit": 2})).json()
+    assert [item["session_id"] for item in page["conversations"]] == ["third", "second"]
+    assert page["conversations"][0]["first_question"] == "third 1"
+    rest = (await client.get(PATH, params={"limit": 2, "after": page["next"]})).json()
+    assert [item["session_id"] for item in rest["conversations"]] == ["first"]
+    assert rest["next"] is None
+
+
+async def test_the_list_narrows_to_one_user(client: httpx.AsyncClient) -> None:
+    page = (await client.get(PATH, params={"user_id": "amy"})).json()
+    assert [item["session_id"] for item in page["conversations"]] == ["third", "first"]
+
+
+async def test_a_conversation_reads_in_order_with_its_votes(client: httpx.AsyncClient) -> None:
+    vote = {"rating": "down", "reason": "答非所问"}
+    assert (await client.put(f"{PATH}/first/messages/t-first-2/feedback", json={"rating": "up"})).status_code == 204
+    assert (await client.put(f"{PATH}/first/messages/t-first-2/feedback", json=vote)).status_code == 204
+    turns = (await client.get(f"{PATH}/first")).json()["turns"]
+    assert [turn["question"] for turn in turns] == ["first 1", "first 2"]
+    assert [(turn["rating"], turn["reason"]) for turn in turns] == [(None, ""), ("down", "答非所问")]
+    assert turns[0]["data"] == {"agent": "knowledge", "sources": []}
+
+
+@pytest.mark.parametrize("role, status", [(Role.SERVER, 200), (Role.AGENT, 200), (Role.CLIENT, 403)])
+async def test_the_transcript_is_for_keys_that_stay_with_the_company(
+    client: httpx.AsyncClient, role: Role, status: int
+) -> None:
+    keys = client._transport.app.state.container.keys  # type: ignore[attr-defined]
+    keys.authenticate.return_value = Principal("t", frozenset({role}))
+    assert (await client.get(f"{PATH}/first")).status_code == status
+
+
+async def test_a_whole_transcript_tells_who_said_what_and_what_happened(
+    client: httpx.AsyncClient, database: Database
+) -> None:
+    desk, key = desk_over(database), SessionKey("t", "first")
+    await desk.staff.put("t", "amy", "小艾", [], 5)
+    await desk.service.request(key)
+    await desk.service.accept(key, "amy")
+    await desk.service.say(key, "您好，已为您补发")
+    await desk.service.resolve(key, by="amy", note="补发了")
+    whole = (await client.get(f"{PATH}/first")).json()
+    told = [(item["who"], item["name"], item["event"] or item["text"]) for item in whole["entries"]]
+    assert told[:4] == [
+        ("customer", "", "first 1"),
+        ("bot", "", "好的"),
+        ("customer", "", "first 2"),
+        ("bot", "", "好的"),
+    ]
+    assert [item for item in told[4:] if item[0] != "system"] == [
+        ("customer", "", "request"),
+        ("staff", "小艾", "accept"),
+        ("staff", "小艾", "您好，已为您补发"),
+        ("staff", "小艾", "resolve"),
+    ]
+    assert told[6:8] == [("staff", "小艾", "accept"), ("system", "", "客服 小艾 已接入，将为您服务。")]
+    assert whole["entries"][-2]["note"] == "补发了" and whole["state"] == "resolved"
+    assert [item["message_id"] for item in whole["entries"][:2]] == ["t-first-1", "t-first-1"]
+
+
+async def test_a_conversation_that_began_at_the_desk_reads_without_turns(
+    client: httpx.AsyncClient, database: Database
+) -> None:
+    await desk_over(database).service.request(SessionKey("t", "new"), channel="web")
+    whole = (await client.get(f"{PATH}/new")).json()
+    assert (whole["turns"], whole["channel"], whole["state"]) == ([], "web", "queued")
+    assert whole["entries"][0]["event"] == "request" and whole["entries"][1]["who"] == "system"
+
+
+async def test_deleting_leaves_nothing_behind_and_no_other_tenant_is_touched(
+    client: httpx.AsyncClient, database: Database
+) -> None:
+    await client.put(f"{PATH}/first/messages/t-first-1/feedback", json={"rating": "up"})
+    assert (await client.delete(f"{PATH}/first")).status_code == 204
+    assert (await client.get(f"{PATH}/first")).json()["error"]["code"] == "conversation_not_found"
+    assert (await client.delete(f"{PATH}/first")).status_code == 404
+    async with database.read() as connection:
+        for table in (Conversation, Turn, Feedback):
+            mine = select(func.count()).select_from(table).where(table.tenant_id == "t")
+            left = (await connection.execute(mine)).scalar_one()
+            assert left == {Conversation: 2, Turn: 4, Feedback: 0}[table]
+        theirs = select(func.count()).select_from(Turn).where(Turn.tenant_id == "other")
+        assert (await connection.execute(theirs)).scalar_one() == 2
+
+
+@pytest.mark.parametrize("session, message", [("first", "t-second-1"), ("first", "other-first-1"), ("none", "x")])
+async def test_a_vote_wants_a_message_of_this_session(client: httpx.AsyncClient, session: str, message: str) -> None:
+    response = await client.put(f"{PATH}/{session}/messages/{message}/feedback", json={"rating": "up"})
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "message_not_found")
+
+
+async def _converse(database: Database, tenant: str, session: str, user: str, moment: datetime) -> None:
+    key: dict[str, Any] = {"tenant_id": tenant, "session_id": session}
+    async with database.write() as connection:
+        about = {"user_id": user, "channel": "web", "turns": 2, "created_at": moment, "updated_at": moment}
+        await connection.execute(insert(Conversation).values(key | about))
+        for number in (1, 2):
+            turn = {
+                "id": f"{tenant}-{session}-{number}",
+                "number": number,
+                "question": f"{session} {number}",
+                "standalone": f"{session} {number}",
+                "reply": "好的",
+                "outcome": "answered",
+                "response": {"data": {"agent": "knowledge", "sources": []}},
+                "created_at": moment,
+            }
+            await connection.execute(insert(Turn).values(key | turn))

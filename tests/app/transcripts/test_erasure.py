@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from app.chat.after import KIND, after_turns
+from app.conversations.questions import digest
+from app.conversations.types import NewTurn
+from app.db.engine import Database
+from app.db.outbox import Outbox
+from app.db.tables import OutboxEvent
+from app.gaps import repository as gaps
+from app.gaps.tables import KnowledgeGap
+from app.transcripts.repository import TranscriptRepository
+from app.webhooks.events import KIND as WEBHOOK
+from app.webhooks.events import emit
+from app.webhooks.repository import Subscription, WebhookRepository, fan_out
+from app.webhooks.tables import WebhookDelivery
+from app.wiring.erasure import forget
+from app.wiring.turns import turn_log
+from tests.app.conversations.turns import MOMENT, turn
+
+QUESTION = "陀螺仪怎么校准"
+
+
+def gap(number: int, session: str, question: str = QUESTION, tenant: str = "t") -> NewTurn:
+    """A turn that the knowledge base did not answer."""
+    response = b'{"data": {"agent": "knowledge", "degraded": []}}'
+    fields: dict[str, Any] = {"outcome": "no_evidence", "agent": "knowledge", "response": response}
+    return turn(number, session, tenant, question=question, standalone=question, **fields)
+
+
+async def keep(database: Database, *turns: NewTurn) -> None:
+    log = turn_log(database, after_turns)
+    for item in turns:
+        assert await log.append(item)
+    await log.close()
+
+
+async def settle(database: Database) -> None:
+    outbox = Outbox(database, {KIND: (gaps.note,), WEBHOOK: (fan_out,)})
+    while await outbox.settle():
+        pass
+
+
+async def subscribe(database: Database, tenant: str = "t") -> None:
+    events = ["gap.detected", "handoff.queued", "ticket.created"]
+    hook = Subscription("h", "https://example.com", "s" * 16, events, "", enabled=True, created_at=MOMENT)
+    await WebhookRepository(database).add(tenant, hook, most=10)
+
+
+async def counts(database: Database) -> dict[str, int]:
+    async with database.read() as connection:
+        rows = await connection.execute(select(KnowledgeGap.question, KnowledgeGap.count))
+        return {row.question: row[1] for row in rows}
+
+
+async def stored(database: Database) -> list[str]:
+    """What deliveries and events that wait hold."""
+    async with database.read() as connection:
+        bodies = list((await connection.execute(select(WebhookDelivery.body))).scalars())
+        return bodies + [str(item) for item in (await connection.execute(select(OutboxEvent.payload))).scalars()]
+
+
+async def test_a_gap_goes_with_the_only_conversation_that_asked(database: Database) -> None:
+    await subscribe(database)
+    await keep(database, gap(1, "s"), gap(2, "s"), gap(3, "s", "另一个问题"))
+    await settle(database)
+    assert len(await stored(database)) == 2
+    assert await TranscriptRepository(database, forget).delete("t", "s")
+    assert (await counts(database), await stored(database)) == ({}, [])
+
+
+async def test_a_gap_that_others_asked_about_too_loses_a_count(database: Database) -> None:
+    await subscribe(database)
+    await keep(database, gap(1, "s"), gap(2, "other"), gap(3, "s"))
+    await settle(database)
+    await TranscriptRepository(database, forget).delete("t", "s")
+    assert await counts(database) == {QUESTION: 1}
+    assert len(await stored(database)) == 1
+
+
+async def test_nothing_of_it_is_noted_later(database: Database) -> None:
+    await subscribe(database)
+    await keep(database, gap(1, "other"), gap(2, "s", "另一个问题"), gap(3, "s"))
+    await TranscriptRepository(database, forget).delete("t", "s")  # before anything was settled
+    assert not any("另一个问题" in text for text in await stored(database))
+    await settle(database)
+    assert await counts(database) == {QUESTION: 1}
+
+
+async def test_events_about_it_go_and_those_of_others_stay(database: Database) -> None:
+    await subscribe(database)
+    await keep(database, turn(1, "s"), turn(2, "other"))
+    told = [{"session_id": name, "card": {"summary": f"摘要 {name}"}} for name in ("s", "other")]
+    for item in told:
+        await database.transact(lambda connection, it=item: emit(connection, "t", "handoff.queued", it))  # type: ignore[misc]
+    await settle(database)
+    for item in told:  # these wait
+        await database.transact(lambda connection, it=item: emit(connection, "t", "ticket.created", it))  # type: ignore[misc]
+    assert len(await stored(database)) == 4
+    await TranscriptRepository(database, forget).delete("t", "s")
+    left = await stored(database)
+    assert len(left) == 2
+    assert all("摘要 other" in text for text in left)
+
+
+async def test_no_other_tenant_loses_anything(database: Database) -> None:
+    for tenant in ("t", "u"):
+        await subscribe(database, tenant)
+    await keep(database, gap(1, "s"), gap(2, "s", tenant="u"))
+    about = {"session_id": "s", "card": {}}
+    for tenant in ("t", "u"):
+        await database.transact(lambda connection, to=tenant: emit(connection, to, "handoff.queued", about))  # type: ignore[misc]
+    await settle(database)
+    await TranscriptRepository(database, forget).delete("t", "s")
+    async with database.read() as connection:
+        owners = (await connection.execute(select(WebhookDelivery.tenant_id))).scalars().all()
+        gaps_left = (await connection.execute(select(KnowledgeGap.tenant_id, KnowledgeGap.question_hash))).all()
+    assert owners == ["u", "u"]
+    assert [tuple(row) for row in gaps_left] == [("u", digest(QUESTION))]
