@@ -36,7 +36,7 @@ from agents.types import (
     Token,
     Usage,
 )
-from agents.understanding.asking import bare_name
+from agents.understanding.context import questions_before
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
@@ -162,10 +162,11 @@ class KnowledgeAgent:
         passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
-        context = "" if question.rewrite else "\n".join(question.state.context.questions[-QUESTIONS:])
+        before = questions_before(question)
+        context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
         return Request(
-            question.standalone,
+            question.rewrite or question.searched,
             fragments,
             retrieval.terms,
             retrieval.idf,
@@ -180,7 +181,7 @@ class KnowledgeAgent:
             computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
             vector=question.vector,
             told=question.told,
-            parts=asked_parts(question, retrieval, fragments, question.state.context.questions),
+            parts=asked_parts(question, retrieval, fragments, before),
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
@@ -218,7 +219,7 @@ class KnowledgeAgent:
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
         topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
-        if name := bare_name(question.standalone):
+        if name := question.understood.bare_name:
             topics = _titles(c for c in found if mentions(c.chunk, name)) or topics
         english = self._english(question)
         if topics:

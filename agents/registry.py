@@ -7,13 +7,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
+from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
-from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
-from agents.deflection import DeflectionAgent
 from agents.escalation import EscalationAgent
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.language import in_english
