@@ -46,7 +46,7 @@ from app.tickets import api as tickets
 from app.transcripts import api as conversations
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
-from app.wiring.container import Container, build
+from app.wiring.container import Container
 from app.wiring.erasure import forget
 from app.wiring.knowledge import open_knowledge
 from app.wiring.models import LanguageModels
@@ -90,7 +90,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))
-        container = build(settings, base, searches, models, webhooks, business)
+        container = Container(settings, base, searches, models, webhooks, business)
         followers.append(container.learning.sentences.follow)
         for part in (
             container.learning,
