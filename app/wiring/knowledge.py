@@ -17,12 +17,15 @@ from app.documents.repository import DocumentRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
+from app.documents.repository_queue import JobQueue
+from app.documents.runner import JobRunner
 from app.embeddings import shipped_vectors
 from app.embeddings.local import KeptEmbeddings, SqliteEmbeddingCache
 from app.embeddings.repository import DatabaseEmbeddingCache
 from app.indexing.backlog import Indexing
 from app.indexing.following import Follower, RemoteFollower
 from app.indexing.indexer import Indexer
+from app.metrics import Metrics
 from app.retrieval import chunk_options, embedder_options, sandbox_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
@@ -139,3 +142,9 @@ def index_path(settings: Settings) -> Path:
 def _open_index(settings: Settings, embedder: Embedder, recalls: DenseRecalls, tenant: str) -> Index:
     options = IndexOptions(settings.exact_search_max_chunks, recalls[tenant])
     return get_index(settings.vector_store, index_path(settings), tenant, embedder, options)
+
+
+def document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:
+    """Does the work of document jobs."""
+    alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
+    return JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=metrics.ingested)
