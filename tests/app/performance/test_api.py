@@ -220,7 +220,7 @@ async def test_metrics_tell_who_answered_dense_recalls(tmp_path: Path, limit: in
     async with app.router.lifespan_context(app):
         container: Container = app.state.container
         await container.ingestion.add("default", [("退货.md", RETURNS.encode())])
-        retriever = (await container.tenant("default")).retriever
+        retriever = (await container.tenants.of("default")).retriever
         await retriever.calibrate()
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             before = (await client.get("/api/v1/performance/metrics")).json()["dense_recalls"]
