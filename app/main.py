@@ -104,7 +104,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             stack.push_async_callback(part.close)
         await container.desk.start()
         container.outbox.start()
-        container.document_runner.start(container.readiness.ready)
+        container.document_runner.start(container.startup.ready)
         yield container
 
 
@@ -115,8 +115,8 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_container(settings) as container:
             app.state.container = container
-            readiness = container.readiness
-            behind = [asyncio.create_task(work) for work in (readiness.prepare(), container.learning.learn(readiness))]
+            startup = container.startup
+            behind = [asyncio.create_task(work) for work in (startup.prepare(), container.learning.learn(startup))]
             try:
                 yield
             finally:

@@ -250,14 +250,10 @@ class Settings(BaseSettings):
     )
 
     # Checking what a model wrote
-    llm_profile: Literal["default", "thorough"] = Field(
-        "default", description="default：首字之前最多一次大模型请求；thorough：评片段、假想文档与重试，核对之后才作答"
-    )
     verify_enabled: bool = Field(True, description="大模型写的回答是否由小模型再读一遍；关闭后只做不用模型的校验")
-    verify_timeout: float = Field(8.0, gt=0, le=60, description="复读、评片段与重试各一次请求的秒数上限")
+    verify_timeout: float = Field(8.0, gt=0, le=60, description="复读一次的秒数上限")
     min_quality: int = Field(80, ge=0, le=100, description="回答质量低于它时附上人工客服")
     min_relevance: float = Field(0.8, ge=0, le=1, description="回答相关度低于它时附上人工客服")
-    max_iterations: int = Field(2, ge=0, le=5, description="thorough 档检索不到时再试的次数")
 
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")

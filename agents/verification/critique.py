@@ -15,6 +15,9 @@ from agents.prompting import fill, one_line, template
 from agents.types import Usage
 from knowledge.types import Chunk
 
+MAX_CLAIMS = 10
+"""Checked in one request."""
+
 Coverage = Literal["FULLY", "PARTIALLY", "CANNOT"]
 """How much of the question a reply answers."""
 

@@ -10,8 +10,8 @@ from datetime import timedelta
 from loguru import logger
 
 from app.db.base import now
+from app.desk.moves import Step
 from app.desk.queue import Queue
-from app.desk.repository import Step
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk

@@ -70,7 +70,7 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     the `error` that every refusal has. Questions are answered by keywords meanwhile.
     """
     indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
-    if wiring.readiness.ready.is_set():
+    if wiring.startup.ready.is_set():
         return Readiness(status="ready", ready=True, learning=wiring.learning.under_way, indexing=indexing)
     message = "服务正在启动，请稍后再试。"
     if indexing:

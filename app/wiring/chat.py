@@ -16,9 +16,9 @@ from app.chat.stopping import Stops
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.turn_log import TurnLog
-from app.desk.gate import Gate
+from app.desk.gate import DeskGate
 from app.learning import Learning
-from app.limits.service import Limits
+from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.profiles.repository import ProfileRepository
 from app.settings import Settings
@@ -36,9 +36,9 @@ def chat_service(
     learning: Learning,
     hot_cache: HotCache,
     turn_log: TurnLog[Any],
-    gate: Gate,
+    gate: DeskGate,
     access: Access,
-    limits: Limits,
+    limits: RateLimits,
     stops: Stops,
     *,
     rows_to_model: bool,

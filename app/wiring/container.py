@@ -30,16 +30,16 @@ from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
 from app.limits.attempts import Attempts
-from app.limits.service import Limits
+from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.outbox import OutboxWorker
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
 from app.profiles.repository import ProfileRepository
-from app.readiness import Readiness
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
+from app.startup import Startup
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
@@ -71,7 +71,7 @@ class Container:
     strangers: Strangers
     user_tokens: UserTokens
     keys: KeyRing
-    limits: Limits
+    limits: RateLimits
     attempts: Attempts
     retries: Retries
     profiles: ProfileRepository
@@ -91,7 +91,7 @@ class Container:
     document_runner: JobRunner
     learning: Learning
     tenants: Tenants
-    readiness: Readiness
+    startup: Startup
     turn_log: TurnLog[Any]
     hot_cache: HotCache
     stops: Stops
@@ -180,7 +180,7 @@ def build(
         document_runner=runner,
         learning=learning,
         tenants=tenants,
-        readiness=Readiness(settings, base, tenants),
+        startup=Startup(settings, base, tenants),
         turn_log=log,
         hot_cache=hot_cache,
         stops=stops,

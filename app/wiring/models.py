@@ -9,12 +9,9 @@ from agents.llm.base import Generator
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.registry import get_generator, get_model
-from agents.llm.tiered import TieredGenerator
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
-from agents.recall import Searcher
 from agents.verification.critique import Critic
-from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Verifier, VerifierPolicy
 from app.retrieval import generator_options
 from app.settings import Settings
@@ -22,9 +19,9 @@ from knowledge.text import Analyzer
 
 
 class LanguageModels:
-    """`main` writes answers that have to be put together, `small` plain ones; it reads messages and replies.
+    """`main` writes the answers, `small` reads messages and replies; at another endpoint it stands in for `main` too.
 
-    At another endpoint each also stands in for the other. A turn costs three requests at most: one to understand the
+    A turn costs three requests at most: one to understand the
     question, then one for the answer and one to read it again, or two attempts at the answer.
     """
 
@@ -38,11 +35,10 @@ class LanguageModels:
         self.main: ChatModel | None = None
         self.small: ChatModel | None = None
         if local:
-            self._elsewhere = self._two = bool(small_key)
+            self._elsewhere = bool(small_key)
             self.main = self.small = self._model("local", settings.llm_local_model)
         else:
             self._elsewhere = bool(key) and small_url != settings.llm_base_url
-            self._two = (small_url, small_name) != (settings.llm_base_url, settings.llm_model)
             retries = 0 if self._elsewhere else settings.llm_retries
             if key:
                 self.main = self._model("openai", settings.llm_model, settings.llm_base_url, key, retries)
@@ -63,13 +59,8 @@ class LanguageModels:
         def writer(model: ChatModel) -> Generator:
             return get_generator("model", generator_options(self._settings, analyzer, profile, model))
 
-        main = writer(self.main)
-        if self.small is None or not self._two:
-            return FallbackGenerator([main, quotes])
-        small = writer(self.small)
-        if self._elsewhere:
-            return TieredGenerator(FallbackGenerator([small, main, quotes]), FallbackGenerator([main, small, quotes]))
-        return TieredGenerator(FallbackGenerator([small, quotes]), FallbackGenerator([main, quotes]))
+        standby = [writer(self.small)] if self.small is not None and self._elsewhere else []
+        return FallbackGenerator([writer(self.main), *standby, quotes])
 
     def understanding(self) -> ModelUnderstanding | None:
         """Reads messages in their conversation; None where no model does."""
@@ -85,19 +76,6 @@ class LanguageModels:
         critic = Critic(self.small, settings.verify_timeout, settings.max_chunk_chars)
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
         return Verifier(critic if settings.verify_enabled else None, policy)
-
-    def thorough(self, searcher: Searcher) -> ThoroughSearch | None:
-        """Tries again where one search finds nothing; None in the default profile and without a model."""
-        settings = self._settings
-        if self.small is None or settings.llm_profile != "thorough":
-            return None
-        return ThoroughSearch(
-            searcher,
-            self.small,
-            max_iterations=settings.max_iterations,
-            seconds=settings.verify_timeout,
-            max_chunk_chars=settings.max_chunk_chars,
-        )
 
     async def __aenter__(self) -> Self:
         return self

@@ -6,10 +6,10 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.llm.citations import without_marks
 from agents.types import Outcome
+from agents.verification.marks import without_marks
+from agents.verification.reply import judge
 from agents.verification.support import Support, SupportChecker
-from agents.verifier import Review, Verifier
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, share
 from knowledge.evaluation.runner import QuestionResult
 from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
@@ -48,7 +48,7 @@ def corruption_report(results: Sequence[QuestionResult], texts: Sequence[str], s
     caught: share of spoiled answers in which a sentence does not hold; false_flags: the same for answers as they were
     and for harmless rewordings of them.
     """
-    chance, pool, verifier = random.Random(seed), Pool.of(texts), Verifier()
+    chance, pool = random.Random(seed), Pool.of(texts)
     caught: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     flags: dict[str, list[bool]] = {"verbatim": [], "reworded": []}
     missed: dict[str, list[str]] = {name: [] for name in (*KINDS, *flags)}
@@ -59,8 +59,7 @@ def corruption_report(results: Sequence[QuestionResult], texts: Sequence[str], s
         reply = without_marks(result.reply.text)
 
         def found(text: str, question: str = result.question.text, known: Mapping[int, Chunk] = fragments) -> bool:
-            verdict = verifier.check(Review(question, text, known))
-            return bool(verdict.dropped) or verdict.outcome is not Outcome.ANSWERED
+            return bool(judge(text, SupportChecker(known, question))[1].dropped)
 
         for kind in KINDS:
             spoiled = corrupt(kind, reply, evidence, pool, chance)

@@ -191,7 +191,7 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
         assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
-        await asyncio.wait_for(app.state.container.readiness.ready.wait(), 60)
+        await asyncio.wait_for(app.state.container.startup.ready.wait(), 60)
         assert (await client.get("/api/v1/health/ready")).json()["status"] == "ready"
 
 

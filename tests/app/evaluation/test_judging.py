@@ -4,19 +4,21 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.dialogues import Expectation, Kind
-from app.evaluation.judging import Heard, Judgement, Verdict, judge
+from app.evaluation.dialogues import Expectation, TurnKind
+from app.evaluation.judging import JudgedReply, Judgement, Verdict, judge
 
 POLICY = {"index": 1, "title": "退货说明", "heading": "谁承担运费"}
 ROW = {"index": "SQL", "table": "orders"}
 
 
-def heard(outcome: str, reply: str = "", agent: str = "", *sources: dict[str, Any], **data: Any) -> Heard:
-    return Heard.of({"outcome": outcome, "reply": reply, "data": {"agent": agent, "sources": list(sources), **data}})
+def heard(outcome: str, reply: str = "", agent: str = "", *sources: dict[str, Any], **data: Any) -> JudgedReply:
+    return JudgedReply.of(
+        {"outcome": outcome, "reply": reply, "data": {"agent": agent, "sources": list(sources), **data}}
+    )
 
 
 def expect(*kinds: str, **fields: Any) -> Expectation:
-    return Expectation(frozenset(map(Kind, kinds)), **fields)
+    return Expectation(frozenset(map(TurnKind, kinds)), **fields)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def expect(*kinds: str, **fields: Any) -> Expectation:
         (heard("HTTP 503", "稍后再试"), {"HTTP 503"}),
     ],
 )
-def test_a_response_is_of_a_kind(response: Heard, kinds: set[str]) -> None:
+def test_a_response_is_of_a_kind(response: JudgedReply, kinds: set[str]) -> None:
     assert response.kinds == kinds
 
 

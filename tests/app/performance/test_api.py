@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from app.auth.principal import Role
 from app.chat.session import Message
-from app.conversations.tables import Turn
+from app.conversations.tables import StoredTurn
 from app.db.tables import OutboxEvent
 from app.ids import new_id
 from app.keys.repository import KeyRepository
@@ -124,7 +124,9 @@ async def test_a_hundred_customers_with_one_question_cost_one_search_and_all_are
     assert len({body["reply"] for body in bodies}) == 1
     assert sum(not body["data"]["cached"] for body in bodies) == 1
     async with container.base.database.read() as connection:
-        kept = {row.id: row.session_id for row in await connection.execute(select(Turn.id, Turn.session_id))}
+        kept = {
+            row.id: row.session_id for row in await connection.execute(select(StoredTurn.id, StoredTurn.session_id))
+        }
     assert kept == {body["message_id"]: body["session_id"] for body in bodies}
     assert len(kept) == 100
 

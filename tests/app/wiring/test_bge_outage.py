@@ -55,8 +55,8 @@ async def test_without_the_embedder_keywords_answer_from_the_first_start_on(
     async with open_container(settings) as container:
         reports = await container.ingestion.add("default", FILES)
         assert all(report.ready for report in reports)
-        await container.readiness.prepare()
-        assert container.readiness.ready.is_set()
+        await container.startup.prepare()
+        assert container.startup.ready.is_set()
         done = await container.chat.answer(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("embedding",)
         assert "保修三年" in done.answer.reply
@@ -80,7 +80,7 @@ async def test_without_the_reranker_the_fallback_answers_from_the_first_start_on
     )
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
-        await container.readiness.prepare()
+        await container.startup.prepare()
         done = await container.chat.answer(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("rerank",)
         assert {candidate.scorer for candidate in (await search(container)).candidates} == {"cosine"}

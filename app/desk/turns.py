@@ -6,19 +6,20 @@ each other while the customer waits goes to the desk, too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from sqlalchemy import Connection, select, tuple_
+from typing import TYPE_CHECKING
 
 from app.conversations.types import NewTurn, NotKept
-from app.desk import repository as desk
+from app.desk import moves, repository
 from app.desk import repository_messages as desk_messages
+from app.desk.moves import Step
 from app.desk.partners import Partners
-from app.desk.repository import Step
 from app.desk.states import silent
-from app.desk.tables import DeskSession as Table
 from app.desk.types import WAITING, Actor, DeskSession, Event, Sender, State
 from app.request_ids import caused_by
 from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _PRIVATE = "（已根据本人的业务数据作答，内容见对话记录。）"
 """Instead of a reply with a member's rows: messages are also delivered to whoever holds no more than the session."""
@@ -47,15 +48,15 @@ def _one(connection: Connection, turn: NewTurn, state: State | None, partners: P
     key = _key(turn)
     if turn.for_desk:
         desk_messages.add(connection, key, Sender.CUSTOMER, turn.question, client_id=turn.client_id)
-        return desk.get(connection, key)
+        return moves.get(connection, key)
     if state in WAITING:
         return _overheard(connection, turn)
     if state in _OVER:
-        desk.move(connection, Step(key, Event.RETURN, Actor.CUSTOMER))
+        moves.move(connection, Step(key, Event.RETURN, Actor.CUSTOMER))
     if turn.opening is not None:
         about = {"user_id": turn.user_id, "channel": turn.channel}
-        return desk.request(connection, key, turn.opening, about, partners)
-    return desk.find(connection, key) if state in _OVER else None
+        return moves.request(connection, key, turn.opening, about, partners)
+    return repository.find(connection, key) if state in _OVER else None
 
 
 def _overheard(connection: Connection, turn: NewTurn) -> DeskSession:
@@ -65,22 +66,14 @@ def _overheard(connection: Connection, turn: NewTurn) -> DeskSession:
     reply = _PRIVATE if turn.rows_of else turn.reply
     desk_messages.add(connection, key, Sender.BOT, reply, client_id=turn.client_id)
     if turn.opening is not None:  # somebody called a person while the bot was about to
-        return desk.raised(connection, key, turn.opening.priority, turn.opening.emotion)
-    return desk.get(connection, key)
+        return moves.raised(connection, key, turn.opening.priority, turn.opening.emotion)
+    return moves.get(connection, key)
 
 
 def _states(connection: Connection, turns: Sequence[NewTurn]) -> Mapping[SessionKey, State]:
     """Of those sessions that were with the desk; most were not, and a new one cannot have been."""
-    keys = sorted({(turn.tenant, turn.session_id) for turn in turns if not turn.new_session})
-    if not keys:
-        return {}
-    query = (
-        select(Table.tenant_id, Table.session_id, Table.state)
-        .where(tuple_(Table.tenant_id, Table.session_id).in_(keys))
-        .order_by(Table.tenant_id, Table.session_id)
-        .with_for_update()
-    )
-    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(query)}
+    keys = {_key(turn) for turn in turns if not turn.new_session}
+    return repository.states(connection, keys) if keys else {}
 
 
 def _key(turn: NewTurn) -> SessionKey:

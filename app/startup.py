@@ -22,7 +22,7 @@ RETRY_SECONDS = 1.0
 MAX_RETRY_SECONDS = 30.0
 
 
-class Readiness:
+class Startup:
     """`serving` is set once questions are answered, be it by keywords alone; `ready` once a warm query was answered by
     all there is; `draining` once the server stops.
     """

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from app.db.base import now
-from app.desk import repository as desk
+from app.desk import moves
 from app.desk import repository_messages as desk_messages
 from app.desk import repository_staff as desk_staff
+from app.desk.moves import Step
 from app.desk.partners import Partners
-from app.desk.repository import Step
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, Sender, Staff, State
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
@@ -20,14 +23,14 @@ def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSessio
     NotFound, and Conflict when another was faster or there is no place.
     """
     member = desk_staff.enlist(connection, key.tenant, agent_id)
-    session = desk.get(connection, key, lock=True)
+    session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == agent_id:
         return session
     if session.state is not State.ASSIGNED:  # else that is what there is to say
         _require_place(member, session.skill)
     values = {"agent_id": agent_id, "assigned_at": now()}
     notice = f"客服 {member.name} 已接入，将为您服务。"
-    return desk.move(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
+    return moves.move(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
 
 
 def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
@@ -35,12 +38,12 @@ def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, not
     member = desk_staff.known(connection, key.tenant, to)
     if member is None:
         raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
-    session = desk.get(connection, key, lock=True)
+    session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == to:
         raise InvalidRequest("会话已经在这位客服手上。", code="same_agent")
     _require_place(member, "")
     notice = f"已为您转接到客服 {member.name}。"
-    return desk.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
+    return moves.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
 
 
 def resolve(
@@ -49,9 +52,9 @@ def resolve(
     """By whoever has it, with the ticket that stood for that person; by: who that is, when the caller says so. Raises
     NotFound, Conflict.
     """
-    holder = by or desk.get(connection, key, lock=True).agent_id
+    holder = by or moves.get(connection, key, lock=True).agent_id
     step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
-    after = desk.move(connection, step)
+    after = moves.move(connection, step)
     partners.served(connection, key)
     return after
 
@@ -60,15 +63,15 @@ def say(
     connection: Connection, key: SessionKey, content: str, by: str, client_id: str, partners: Partners
 ) -> tuple[DeskMessage, DeskSession]:
     """A message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
-    session = desk.get(connection, key, lock=True)
+    session = moves.get(connection, key, lock=True)
     message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None
     if message is None:
         if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
-            raise desk.refused(session)
+            raise moves.refused(session)
         who = session.agent_id
         message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
         partners.said(connection, session, message)
-    return message, desk.get(connection, key)
+    return message, moves.get(connection, key)
 
 
 def _require_place(member: Staff, skill: str) -> None:
