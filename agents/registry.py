@@ -24,7 +24,6 @@ from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
 from agents.types import AnswerEvent, Question
-from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Verifier
 
 
@@ -42,7 +41,6 @@ class AgentParts:
     care: CarePolicy = field(default_factory=CarePolicy)
     tickets: Tickets | None = None
     verifier: Verifier | None = None
-    thorough: ThoroughSearch | None = None
 
 
 Build = Callable[[AgentParts], Agent]
@@ -62,7 +60,7 @@ def _ticket(parts: AgentParts) -> TicketAgent:
 
 
 def _knowledge(parts: AgentParts) -> KnowledgeAgent:
-    return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier, parts.thorough)
+    return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier)
 
 
 def _business(parts: AgentParts) -> BusinessAgent:

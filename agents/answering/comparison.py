@@ -9,7 +9,7 @@ from itertools import islice, product
 
 from agents.answering.scoring import Scored, bigrams
 from agents.llm.units import MAX_LIST_CHARS, Passage
-from agents.understanding.complexity import compares
+from agents.understanding.asking import compares
 from knowledge.text import fold
 
 MAX_NAME_CHARS = 16

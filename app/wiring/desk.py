@@ -103,9 +103,7 @@ class HumanDesk:
     async def start(self) -> None:
         """Returns once no turn can miss that a person has its session."""
         await self.feed.start()
-        self.watch.start()
 
     async def close(self) -> None:
         """Stops."""
-        await self.watch.close()
         await self.feed.close()
