@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
+from app import __version__
 from app.chat import api as chat
 from app.chat import openai
 from app.chat import socket as handoff_socket
@@ -129,6 +130,7 @@ def create_app(settings: Settings) -> FastAPI:
     statuses = Statuses()
     app = Application(
         title=TITLE,
+        version=__version__,
         lifespan=lifespan,
         openapi_url=None,
         middleware=_middleware(settings, statuses),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Mapping
@@ -35,7 +36,16 @@ URLS = {"tests/e2e/test_evaluation_equals_product.py"}
 """Names an address of the interface by what looks like a path."""
 LOADED_BY_NAME = {"aiosqlite", "python-multipart"}
 """Needed by SQLAlchemy's address and by Starlette's forms; no line of ours imports them."""
-NOT_IN_LITE = {"asyncpg", "flagembedding", "huggingface-hub", "ir-measures", "matplotlib", "torch", "transformers"}
+NOT_IN_LITE = {
+    "asyncpg",
+    "flagembedding",
+    "huggingface-hub",
+    "ir-measures",
+    "matplotlib",
+    "tokenizers",
+    "torch",
+    "transformers",
+}
 """Loaded by a provider that was chosen, by the evaluation or by the integrator; all else is needed to start."""
 READERS = {
     "understanding/": "what customers say",
@@ -51,7 +61,6 @@ READERS = {
 KNOWN_CYCLES = (
     {"agents.answering", "agents.llm", "agents.pages", "agents.recall", "agents.verification"},
     {"agents.business", "agents.business.engines", "agents.business.offline"},
-    {"knowledge.bridging", "knowledge.calibration", "knowledge.retriever"},
 )
 """Packages that still need each other; these only shrink."""
 DISTRIBUTIONS = {
@@ -96,6 +105,15 @@ def test_every_file_that_a_text_names_is_there() -> None:
         if (missing := missing_files(path.read_text("utf-8"), lambda name: ROOT.joinpath(name).exists()))
     }
     assert {path: missing for path, missing in found.items() if path not in THIS_FOLDERS_OWN | URLS} == {}
+
+
+def test_the_names_of_the_engines_classes_stand_once() -> None:
+    homes: dict[str, list[str]] = {}
+    for module in MODULES.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.layer)
+    assert [name for name, layers in homes.items() if "knowledge" in layers and len(layers) > 1] == []
 
 
 def test_only_rooms_for_reading_read_texts_with_patterns() -> None:

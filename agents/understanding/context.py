@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from agents.types import Question
 
 
+def questions_before(question: Question) -> tuple[str, ...]:
+    """What the customer asked before, oldest first, without what the message takes back of it."""
+    questions = question.state.context.questions
+    for what in question.reading.withdrawn:
+        questions = tuple(before.replace(what, "") for before in questions)
+    return questions
+
+
 def search_context(question: Question) -> Context:
     """A day that the customer names (12 月是几号) is in no document: behind the questions before it the message is read
     without, since it would only lead away from what was talked about.
@@ -20,7 +28,7 @@ def search_context(question: Question) -> Context:
     context = question.state.context
     if not context:
         return context
-    questions = tuple(map(normalised, context.questions))
+    questions = tuple(map(normalised, questions_before(question)))
     return replace(context, questions=questions, message=question.reading.dateless, vector=question.told)
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from agents.understanding import acts, asking, causes, consent, language, safety, tickets
+from agents.understanding import acts, asking, causes, consent, corrections, language, safety, tickets
 from agents.understanding.answer_type import AnswerType, answer_types
-from agents.understanding.complexity import is_complex
 from agents.understanding.dates import Said, said_days, without_days
 from agents.understanding.entities import Mentions, shipped_extractor
 from agents.understanding.feeling import Emotion, emotion
@@ -27,8 +26,13 @@ class Reading:
 
     @cached_property
     def normal(self) -> str:
-        """In one spelling, without greetings and thanks; what is embedded, searched and routed."""
-        return normalised(self.text)
+        """In one spelling, without greetings, thanks and what it takes back; what is embedded, searched and routed."""
+        return corrections.without_withdrawn(normalised(self.text))
+
+    @cached_property
+    def withdrawn(self) -> tuple[str, ...]:
+        """What it takes back, in favour of what else it says."""
+        return corrections.withdrawn(self.text)
 
     @cached_property
     def folded(self) -> str:
@@ -75,19 +79,9 @@ class Reading:
         return answer_types(self.text)
 
     @cached_property
-    def subject(self) -> str:
-        """What it is about, without the words that only ask; may be empty."""
-        return asking.without_asking(self.text)
-
-    @cached_property
     def bare_name(self) -> str | None:
         """The model or code that it names and says nothing of."""
         return asking.bare_name(self.text)
-
-    @cached_property
-    def complex(self) -> bool:
-        """Whether the answer has to be put together from several statements."""
-        return is_complex(self.text)
 
     @cached_property
     def parts(self) -> tuple[str, ...]:

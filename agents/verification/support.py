@@ -105,6 +105,12 @@ class Statement:
         return not (self.pairs or self.latin or self.numbers.said)
 
     @property
+    def announces(self) -> bool:
+        """A lead-in or question without numbers and codes: what it is about is told by what follows."""
+        told = self.numbers.said or any(character.isdigit() for name in self.latin for character in name)
+        return self.text.endswith((":", "?")) and not told
+
+    @property
     def bare(self) -> bool:
         """A number or date and nothing else."""
         return not (self.pairs or self.latin)
@@ -175,6 +181,11 @@ class SupportChecker:
         self._asked = Statement(fold(question))
         self._computed = Statement(fold(computed))
 
+    @property
+    def fragments(self) -> frozenset[int]:
+        """The numbers of the chunks."""
+        return frozenset(self._chunks)
+
     @cached_property
     def _evidence(self) -> dict[int, _Evidence]:
         """Made at the first check: by then the first tokens are on their way."""
@@ -195,7 +206,7 @@ class SupportChecker:
             found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
             if found:
                 return Finding(Support.SUPPORTED, found)
-        return Finding(Support.UNSUPPORTED)
+        return Finding(Support.NEUTRAL if claim.announces else Support.UNSUPPORTED)
 
     def _repeats_computed(self, claim: Statement) -> bool:
         computed = self._computed

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, select
 from app.db.base import now
 from app.db.engine import Database
 from app.search.tables import CalibrationRow
-from knowledge.calibration.model import Calibration
+from knowledge.probability import CalibrationMap
 
 
 class CalibrationRepository:
@@ -19,14 +19,14 @@ class CalibrationRepository:
         self._database = database
         self._tenant = tenant
 
-    async def load(self, scorer: str, key: str) -> tuple[int, Calibration] | None:
+    async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """The last one saved, with the revision that it was fitted on."""
         query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._row(scorer, key))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
-        return (row.revision, Calibration.from_json(row.parameters)) if row else None
+        return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
 
-    async def save(self, scorer: str, key: str, revision: int, calibration: Calibration) -> None:
+    async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         """Replaces it."""
         values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
         async with self._database.write() as connection:

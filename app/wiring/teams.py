@@ -48,7 +48,6 @@ class Teams:
                 self.care.policy(tenant, learning.emotions, learning.dangers),
                 CustomerTickets(self.tickets, tenant, self.limits),
                 self.models.verifier(),
-                self.models.thorough(retriever),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)

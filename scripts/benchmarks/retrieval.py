@@ -1,6 +1,6 @@
 """`retrieval`: the product's own retriever over an evaluation set, stage by stage.
 
-Over the index in memory, which searches as every local index of up to EXACT_ROWS chunks does: exactly.
+Over the index in memory, which searches as every local index of up to EXACT_SEARCH_MAX_CHUNKS chunks does: exactly.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from loguru import logger
 
+from app import __version__
 from app.indexing import backlog
 from app.main import create_app, open_container
 from app.settings import Settings
@@ -84,7 +85,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
     settings: Settings, slow: list[SlowEmbedder]
 ) -> None:
     async with started(settings) as (container, client):
-        assert (await client.get("/api/v1/health")).json() == {"status": "ok"}
+        assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
         body = await until_done(client, 0)
         total = body["indexing"]["total"]
         assert total >= len(FILES)

@@ -214,6 +214,26 @@ async def test_metrics_tell_every_stage_and_rate(client: httpx.AsyncClient) -> N
     assert found["llm"] == {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
 
 
+@pytest.mark.parametrize(("limit", "recall"), [(20_000, "exact"), (0, "hnsw")])
+async def test_metrics_tell_who_answered_dense_recalls(tmp_path: Path, limit: int, recall: str) -> None:
+    """On either side of EXACT_SEARCH_MAX_CHUNKS."""
+    settings = Settings(data_dir=tmp_path, embedder="hash", samples_enabled=False, exact_search_max_chunks=limit)
+    app = create_app(settings)
+    async with app.router.lifespan_context(app):
+        container: Container = app.state.container
+        await container.ingestion.add("default", [("退货.md", RETURNS.encode())])
+        retriever = (await container.tenants.of("default")).retriever
+        await retriever.calibrate()
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            before = (await client.get("/api/v1/performance/metrics")).json()["dense_recalls"]
+            await retriever.search(QUESTION)
+            after = (await client.get("/api/v1/performance/metrics")).json()["dense_recalls"]
+            assert after[recall] > before[recall]
+            assert sum(after.values()) == after[recall]
+            text = (await client.get("/metrics")).text
+            assert f'yingda_dense_recalls_total{{recall="{recall}",tenant="default"}} {after[recall]:.1f}' in text
+
+
 async def test_prometheus_reads_the_same_counts(client: httpx.AsyncClient, container: Container) -> None:
     await chat(client, QUESTION)
     container.metrics.of("other").turns += 1

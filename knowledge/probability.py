@@ -19,7 +19,7 @@ _AT_UNRELATED, _AT_CUTOFF, _AT_TYPICAL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CalibrationMap:
     """Three points on the raw scale, rising: the typical best score of a question on something else entirely
     (probability 0.05), the cutoff (0.6) and the typical best score of a question that the base answers (0.9).
 

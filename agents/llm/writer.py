@@ -8,15 +8,15 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 
 from agents.llm.base import PAGE, Piece, Request, Spent
-from agents.llm.citations import MarkScanner, without_marks
-from agents.llm.grounding import GroundedReply
-from agents.llm.model import ChatMessage, ChatModel, Cut
+from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.llm.quotable import safe_text
 from agents.llm.units import quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompting import fill, instructions, one_line
 from agents.types import Turn, Usage
+from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
+from agents.verification.reply import GroundedReply
 from agents.verification.support import SupportChecker
 from knowledge.types import Chunk
 
@@ -24,10 +24,10 @@ MAX_HISTORY_CHARS = 300
 """Of each earlier question and reply: enough to know what was talked about."""
 
 
-class OpenAIGenerator:
+class ModelGenerator:
     """Streams what the model writes as it comes, citations checked; unsupported sentences are taken back at the end."""
 
-    name = "openai"
+    name = "model"
 
     def __init__(self, model: ChatModel, profile: TenantProfile, max_sources: int, max_chunk_chars: int) -> None:
         """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt."""
@@ -42,8 +42,7 @@ class OpenAIGenerator:
         """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
         if not request.chunks:
             return
-        asked = f"{request.question}\n{request.asked}"
-        checker = SupportChecker(request.chunks, asked, english=request.english, computed=request.computed)
+        checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
         reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
         cut, checking = False, 0.0
         async with aclosing(self._model.stream(self._messages(request))) as parts:
@@ -54,12 +53,12 @@ class OpenAIGenerator:
                     cut = True
                 else:
                     started = time.perf_counter()
-                    pieces = [piece for mark in scanner.feed(part) for piece in reply.write(mark)]
+                    pieces = [piece for said in scanner.feed(part) for piece in reply.write(_fragments(said))]
                     checking += time.perf_counter() - started
                     for piece in pieces:
                         yield piece
         started = time.perf_counter()
-        rest = [*(piece for mark in scanner.end() for piece in reply.write(mark)), *reply.end(cut=cut)]
+        rest = [*(piece for said in scanner.end() for piece in reply.write(said)), *reply.end(cut=cut)]
         checking += time.perf_counter() - started
         for piece in rest:
             yield piece
@@ -86,6 +85,11 @@ class OpenAIGenerator:
         heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
         return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars)}"
+
+
+def _fragments(said: str | Mark) -> str | Mark:
+    """A mark by the numbers of the request's fragments, which the prompt counts from 1, and the page as 0."""
+    return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
 
 
 def prompt_text(text: str, max_chars: int) -> str:

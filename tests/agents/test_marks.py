@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.llm.citations import Mark, MarkScanner, without_marks
+from agents.verification.marks import Mark, MarkScanner, without_marks
 
 
 def scanned(text: str, size: int) -> list[str | Mark]:

@@ -6,7 +6,7 @@ import pytest
 
 from agents.errors import GenerationUnavailable
 from agents.llm.base import PAGE, Checked, Citation, Piece, Request, Spent, Text, Unanswered, Withdrawn
-from agents.llm.openai import OpenAIGenerator
+from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.types import Turn, Usage
 from scripts.scripted_llm import Behaviour, Say, Step
@@ -17,8 +17,8 @@ PAID = "退货运费由您承担，首重 12 元。"
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
 
 
-def generator(llm: Scripted, profile: TenantProfile | None = None, max_sources: int = 3) -> OpenAIGenerator:
-    return OpenAIGenerator(llm.model, profile or TenantProfile(), max_sources, max_chunk_chars=800)
+def generator(llm: Scripted, profile: TenantProfile | None = None, max_sources: int = 3) -> ModelGenerator:
+    return ModelGenerator(llm.model, profile or TenantProfile(), max_sources, max_chunk_chars=800)
 
 
 async def written(*script: Step, to: Request | None = None, max_sources: int = 3) -> list[Piece]:

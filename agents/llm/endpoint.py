@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agents.errors import GenerationRejected, GenerationUnavailable
+from agents.llm.chat import ChatMessage, Cut, ModelOptions
 from agents.types import Usage
 from knowledge.outside import outside
 
@@ -24,31 +24,8 @@ _PATH = "/chat/completions"
 _COUNTS = "prompt_tokens", "completion_tokens"
 _TEMPORARY = frozenset({408, 409, 425, 429})
 
-ChatMessage = dict[str, str]
-"""`role` and `content`."""
 
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """silence: seconds until the first token and between two; total: seconds of one reply, retries included;
-    retries: after a failure before the first token; max_tokens: of a reply.
-    """
-
-    base_url: str
-    api_key: str
-    name: str
-    silence: float = 10.0
-    total: float = 60.0
-    retries: int = 1
-    max_tokens: int = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The reply ended at the limit of tokens, perhaps within a sentence."""
-
-
-class ChatModel:
+class EndpointModel:
     """One endpoint and model; serves many requests at once. Close it at the end."""
 
     def __init__(self, options: ModelOptions) -> None:
@@ -61,10 +38,7 @@ class ChatModel:
         )
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
-        """Text as it comes, and what it costs: a Usage for every request made and one for its tokens, where told.
-
-        Raises GenerationUnavailable, GenerationRejected, after the first token too.
-        """
+        """See `ChatModel.stream`."""
         deadline = time.monotonic() + self._options.total
         async with outside(), aclosing(self._tried(messages, deadline)) as pieces:
             async for piece in pieces:
@@ -89,7 +63,7 @@ class ChatModel:
             await asyncio.sleep(delay)
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
-        """A short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
+        """See `ChatModel.complete`."""
         async with self._within(seconds), outside():
             reply = await self._request(messages)
             return "" + (reply["choices"][0]["message"]["content"] or ""), Usage(calls=1) + _tokens(reply)

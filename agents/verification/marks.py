@@ -1,4 +1,4 @@
-"""Finds the citation marks in a text that is still being written."""
+"""The citation marks in a text, finished or still being written."""
 
 from __future__ import annotations
 
@@ -43,6 +43,11 @@ class MarkScanner:
 def without_marks(text: str) -> str:
     """A reply without its citations."""
     return "".join(part for part in _split(text) if isinstance(part, str))
+
+
+def cited(text: str) -> frozenset[int]:
+    """The numbers of the marks in a text."""
+    return frozenset(number for part in _split(text) if isinstance(part, Mark) for number in part.numbers)
 
 
 def _split(text: str) -> list[str | Mark]:
