@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agents.understanding.dates import without_days
 from agents.understanding.normalise import normalised
+from agents.understanding.reading import read
 from knowledge.types import Context
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def search_context(question: Question) -> Context:
     if not context:
         return context
     questions = tuple(map(normalised, questions_before(question)))
-    return replace(context, questions=questions, message=question.reading.dateless, vector=question.told)
+    return replace(context, questions=questions, message=read(question.searched).dateless, vector=question.told)
 
 
 def part_context(question: Question, place: int) -> Context:
@@ -44,6 +44,6 @@ def part_context(question: Question, place: int) -> Context:
         context,
         questions=(*context.questions, *(one.text for one in before)),
         subject="" if before else context.subject,
-        message=without_days(part.text),
+        message=read(part.text).dateless,
         vector=part.told,
     )

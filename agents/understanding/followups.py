@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agents.understanding.asking import IDENTIFIER, without_asking
-from agents.understanding.consent import Consent, Reply, decided
+from agents.understanding.consent import Consent, Reply
 from agents.understanding.facts import keeps_facts
+from agents.understanding.reading import read
 
 if TYPE_CHECKING:
     from agents.types import Turn
@@ -46,7 +47,7 @@ def picked(text: str, history: Sequence[Turn]) -> str | None:
         return None
     if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
         return _chosen(text, history[-1])
-    agreed = decided(text)
+    agreed = read(text).reply
     only = len(history[-1].suggestions) == 1
     return history[-1].suggestions[0] if only and agreed == Reply(Consent.CONFIRM) else None
 

@@ -71,7 +71,7 @@ class Reading:
     @cached_property
     def reply(self) -> consent.Reply | None:
         """What it says to a proposal, if one was made; None where it is about something else."""
-        return consent.decided(self.text)
+        return consent.decided(self.text, self.act)
 
     @cached_property
     def asks_for(self) -> tuple[AnswerType, ...]:
@@ -133,14 +133,15 @@ class Reading:
         """What it says beside a request, in so many words, to note something down; None without one."""
         return tickets.beside_request(self.text)
 
+    def days(self, today: date) -> tuple[Said, ...]:
+        """The times that it says, where they stand in the folded text and which days they are."""
+        dates = [entity.text for entity in self.mentions.certain if entity.kind == "date"]
+        return said_days(self.folded, dates, today)
+
     @cached_property
     def dateless(self) -> str:
-        """What it says besides the days of the calendar, folded, in one spelling; empty when that is nothing."""
-        return without_days(self.normal)
-
-    def days(self, today: date) -> tuple[Said, ...]:
-        """The times that it says."""
-        return said_days(self.text, today)
+        """What it says besides the days of the calendar, folded; empty when that is nothing."""
+        return without_days(self.folded, self.days(date.today()))  # where they stand is the same on any day
 
 
 def read(text: str) -> Reading:

@@ -140,12 +140,12 @@ def index_path(settings: Settings) -> Path:
     return settings.data_dir / "index"
 
 
+def _open_index(settings: Settings, embedder: Embedder, recalls: DenseRecalls, tenant: str) -> Index:
+    options = IndexOptions(settings.exact_search_max_chunks, recalls[tenant])
+    return get_index(settings.vector_store, index_path(settings), tenant, embedder, options)
+
+
 def document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:
     """Does the work of document jobs."""
     alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
     return JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=metrics.ingested)
-
-
-def _open_index(settings: Settings, embedder: Embedder, recalls: DenseRecalls, tenant: str) -> Index:
-    options = IndexOptions(settings.exact_search_max_chunks, recalls[tenant])
-    return get_index(settings.vector_store, index_path(settings), tenant, embedder, options)

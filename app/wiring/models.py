@@ -21,8 +21,8 @@ from knowledge.text import Analyzer
 class LanguageModels:
     """`main` writes the answers, `small` reads messages and replies; at another endpoint it stands in for `main` too.
 
-    A turn costs three requests at most: one to understand the
-    question, then one for the answer and one to read it again, or two attempts at the answer.
+    A turn costs three requests at most: one to understand the question, then one for the answer and one to read it
+    again, or two attempts at the answer.
     """
 
     def __init__(self, settings: Settings) -> None:
