@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class PeriodicJob:
     """every: from one beginning to the next; one that is still at it is left alone. first: after the start."""
 
     name: str
@@ -28,23 +28,25 @@ class Job:
     first: timedelta
 
 
-def schedule(searches: Searches, retention: Retention, labels: LabelRepository, watch: Watch) -> tuple[Job, ...]:
+def schedule(
+    searches: Searches, retention: Retention, labels: LabelRepository, watch: Watch
+) -> tuple[PeriodicJob, ...]:
     """Documents come into force, or go out of it, at most ten seconds late. Retention begins soon after the start, so
     that a server which is restarted every day deletes too.
     """
     seconds, minutes = timedelta(seconds=1), timedelta(minutes=1)
     return (
-        Job("desk", watch.look, 10 * seconds, 0 * seconds),
-        Job("validity", labels.turn, 10 * seconds, 10 * seconds),
-        Job("calibration", searches.catch_up, 5 * minutes, 5 * minutes),
-        Job("retention", retention.run, timedelta(days=1), 10 * minutes),
+        PeriodicJob("desk", watch.look, 10 * seconds, 0 * seconds),
+        PeriodicJob("validity", labels.turn, 10 * seconds, 10 * seconds),
+        PeriodicJob("calibration", searches.catch_up, 5 * minutes, 5 * minutes),
+        PeriodicJob("retention", retention.run, timedelta(days=1), 10 * minutes),
     )
 
 
 class Jobs:
     """Runs jobs on the running event loop, from `start` to `close`."""
 
-    def __init__(self, jobs: tuple[Job, ...]) -> None:
+    def __init__(self, jobs: tuple[PeriodicJob, ...]) -> None:
         self._jobs = jobs
         self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1})
         self._running: set[asyncio.Task[object]] = set()
@@ -64,7 +66,7 @@ class Jobs:
             self._scheduler.shutdown(wait=False)
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: PeriodicJob) -> None:
         task = asyncio.ensure_future(job.run())
         self._running.add(task)
         try:

@@ -24,7 +24,7 @@ from agents.types import Done, Question
 from agents.understanding.normalise import normalised
 from app.chat.answering import spelled
 from app.chat.guard import Guard
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.logging import configure_logging
 from app.retrieval import (
     chunk_options,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from tests.acceptance import WHOLE
 from tests.vectors import fill
 

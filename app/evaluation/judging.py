@@ -35,7 +35,7 @@ SILENT = frozenset({TurnKind.REFUSE, TurnKind.CLARIFY, TurnKind.CHAT, TurnKind.R
 BRUSH_OFFS = frozenset({Outcome.IRRELEVANT, Outcome.NONSENSE, Outcome.OUT_OF_SCOPE})
 
 
-class Verdict(StrEnum):
+class TurnVerdict(StrEnum):
     """PARTLY: of the right kind, with some of what it had to say; not counted as correct."""
 
     CORRECT = "correct"
@@ -102,7 +102,7 @@ class Judgement:
     `false_answer`: facts where there are none to tell, or those of a neighbour; `brush_off`: wrong, and it talks past.
     """
 
-    verdict: Verdict
+    verdict: TurnVerdict
     why: str = ""
     swallowed: bool = False
     false_answer: bool = False
@@ -110,33 +110,33 @@ class Judgement:
 
     @property
     def correct(self) -> bool:
-        return self.verdict is Verdict.CORRECT
+        return self.verdict is TurnVerdict.CORRECT
 
 
 def judge(expect: Expectation, heard: JudgedReply) -> Judgement:
     """The verdict on one turn, and which of the known ways of being wrong it is."""
     if heard.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
-        return Judgement(Verdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
+        return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
     said = folded(heard.text)
     banned = [text for text in expect.must_not if holds(said, text)]
-    verdict, why = (Verdict.WRONG, f"holds {banned}") if banned else _verdict(expect, heard, said)
-    brush_off = verdict is not Verdict.CORRECT and heard.brushes_off
+    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _verdict(expect, heard, said)
+    brush_off = verdict is not TurnVerdict.CORRECT and heard.brushes_off
     invented = expect.kinds <= SILENT and bool(heard.kinds & FACTS)
     return Judgement(verdict, why, false_answer=invented or (bool(banned) and not brush_off), brush_off=brush_off)
 
 
-def _verdict(expect: Expectation, heard: JudgedReply, said: str) -> tuple[Verdict, str]:
+def _verdict(expect: Expectation, heard: JudgedReply, said: str) -> tuple[TurnVerdict, str]:
     fit = heard.kinds & expect.kinds
     if not fit:
-        return Verdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
+        return TurnVerdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
     if expect.kinds & FACTS and not fit & FACTS:  # a refusal that is right too owes no facts
-        return Verdict.CORRECT, ""
+        return TurnVerdict.CORRECT, ""
     missing = [group for group in expect.must_any if not any(holds(said, text) for text in group)]
     if _astray(expect, heard):
-        return Verdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
+        return TurnVerdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
     if not missing:
-        return Verdict.CORRECT, ""
-    return Verdict.PARTLY if len(missing) < len(expect.must_any) else Verdict.WRONG, f"lacks {missing}"
+        return TurnVerdict.CORRECT, ""
+    return TurnVerdict.PARTLY if len(missing) < len(expect.must_any) else TurnVerdict.WRONG, f"lacks {missing}"
 
 
 def _astray(expect: Expectation, heard: JudgedReply) -> bool:

@@ -22,7 +22,7 @@ from app.chat.session import Message
 from app.chat.types import TurnDone
 from app.documents.files import SamePath, find_files
 from app.documents.progress import IngestionBar
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.errors import AppError, describe
 from app.evaluation.grounding import cited_texts, full_text
 from app.ids import new_id

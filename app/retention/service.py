@@ -13,7 +13,7 @@ from loguru import logger
 from app.db.base import now
 from app.db.engine import Database
 from app.db.leader import leading
-from app.embeddings.local import KeptEmbeddings
+from app.embeddings.base import KeptEmbeddings
 from app.retention.repository import BATCH, RetentionRepository
 from app.retention.repository_growing import Growing, growing
 

@@ -20,8 +20,9 @@ from app.documents.repository_labels import LabelRepository
 from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner
 from app.embeddings import shipped_vectors
-from app.embeddings.local import KeptEmbeddings, SqliteEmbeddingCache
+from app.embeddings.base import KeptEmbeddings
 from app.embeddings.repository import DatabaseEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.indexing.backlog import Indexing
 from app.indexing.following import Follower, RemoteFollower
 from app.indexing.indexer import Indexer

@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings
 from app.wiring.knowledge import embeddings_path

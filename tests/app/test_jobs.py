@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from app.jobs import Job, Jobs
+from app.jobs import Jobs, PeriodicJob
 
 SOON, NEVER = timedelta(milliseconds=20), timedelta(days=1)
 
@@ -17,7 +17,7 @@ async def test_a_job_that_fails_runs_again() -> None:
             enough.set()
         raise OSError("away")
 
-    jobs = Jobs((Job("fails", fails, SOON, timedelta(0)),))
+    jobs = Jobs((PeriodicJob("fails", fails, SOON, timedelta(0)),))
     jobs.start()
     await asyncio.wait_for(enough.wait(), 10)
     await jobs.close()
@@ -35,7 +35,7 @@ async def test_a_job_that_is_at_it_is_left_alone_and_has_ended_when_all_stops() 
             await asyncio.sleep(0)
             states.append("ended")
 
-    jobs = Jobs((Job("long", long, SOON, timedelta(0)),))
+    jobs = Jobs((PeriodicJob("long", long, SOON, timedelta(0)),))
     jobs.start()
     await asyncio.wait_for(begun.wait(), 10)
     await asyncio.sleep(5 * SOON.total_seconds())
@@ -46,4 +46,4 @@ async def test_a_job_that_is_at_it_is_left_alone_and_has_ended_when_all_stops() 
 async def test_jobs_that_never_started_stop() -> None:
     async def nothing() -> None: ...
 
-    await Jobs((Job("nothing", nothing, NEVER, NEVER),)).close()
+    await Jobs((PeriodicJob("nothing", nothing, NEVER, NEVER),)).close()

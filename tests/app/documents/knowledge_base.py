@@ -14,7 +14,7 @@ from app.documents.repository import DocumentRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.indexing.indexer import Indexer
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder

@@ -21,7 +21,7 @@ from app.desk.tables import DeskSessionRow
 from app.desk.types import State
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.tables import Content, DocumentVersion
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.gaps.tables import KnowledgeGap
 from app.keys.repository import KeyRepository
 from app.keys.tables import ApiKey

@@ -8,31 +8,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 
-from knowledge.embeddings.base import EmbeddingCache
 from knowledge.types import Vector
 
 _BATCH = 500
 _PRECISION_DAYS = 7
-
-
-class KeptEmbeddings(EmbeddingCache, Protocol):
-    """A cache whose unused vectors go after a time. All methods block and may be called from threads."""
-
-    def count(self) -> int:
-        """How many vectors there are."""
-
-    def unused(self, days: int) -> int:
-        """How many were not used for so many days, as far as that is known."""
-
-    def forget(self, days: int) -> int:
-        """Deletes some of those that were not used for so many days, and returns how many; 0 when none is left."""
-
-    def close(self) -> None:
-        """Releases what it holds."""
 
 
 class SqliteEmbeddingCache:
