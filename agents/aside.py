@@ -1,15 +1,98 @@
-"""Whether a message is about nothing that could be looked up: small talk, an errand for somebody else, noise."""
+"""Messages about nothing that could be looked up, small talk, errands for somebody else, noise: no search, no model."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+
+from agents.base import said
 from agents.bids import SURE, Bid, Rank, TurnEvidence, Weights
+from agents.language import in_english
+from agents.profile import TenantProfile
 from agents.routing.types import OFF_TOPIC, Intent
+from agents.types import Answer, AnswerEvent, Outcome, Question
+from agents.understanding.acts import SMALL_TALK, Act
+from agents.wording.catalogue import say
 
 ASIDE = Weights(like=1.0, found=-0.6, later=-0.7, bias=-2.0)
 """Fitted as `bids.CLAIM` is: in the middle of a conversation 两年呢 is like small talk by its words, and is none."""
+_OPEN = frozenset({"greeting", "identity", "chitchat", "nonsense"})
+"""Kinds after which the customer is shown what can be asked."""
+_OUTCOMES = {
+    Intent.NONSENSE: Outcome.NONSENSE,
+    Intent.IRRELEVANT: Outcome.IRRELEVANT,
+    Intent.OUT_OF_SCOPE: Outcome.OUT_OF_SCOPE,
+}
+"""Intents that are keys of the catalogue too."""
+MAX_SUGGESTIONS = 3
 
 
-def aside(turn: TurnEvidence, intent: Intent) -> Bid | None:
+class ChitchatAgent:
+    """Answers any message that is sent here."""
+
+    name = "chitchat"
+
+    def __init__(self, profile: TenantProfile) -> None:
+        self._profile = profile
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`."""
+        return _bid(turn, Intent.CHITCHAT)
+
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """See `Agent.run`."""
+        act = question.reading.act
+        intent = act.value if act in SMALL_TALK or act is Act.NOISE else "chitchat"
+        profile = self._profile
+        english = in_english(question, profile)
+        reply = say(intent, english, seed=question.text, name=profile.called(english))
+        if intent == "greeting" and profile.welcome_message:
+            reply = profile.welcome_message
+        return said(
+            Answer(
+                reply=reply,
+                outcome=Outcome.NONSENSE if intent == "nonsense" else Outcome.ANSWERED,
+                intent=intent,
+                agent=self.name,
+                suggestions=profile.suggested_questions if intent in _OPEN else (),
+            )
+        )
+
+
+class DeflectionAgent:
+    """Answers for one intent: a polite line, topics that can be asked about, for out_of_scope the offer of a person."""
+
+    name = "deflection"
+
+    def __init__(self, intent: Intent, profile: TenantProfile) -> None:
+        """Raises KeyError for an intent that is not to be deflected."""
+        self._intent = intent
+        self._outcome = _OUTCOMES[intent]
+        self._profile = profile
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`."""
+        return _bid(turn, self._intent)
+
+    def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """See `Agent.run`."""
+        english = in_english(question, self._profile)
+        topics = self._profile.suggested_questions[:MAX_SUGGESTIONS]
+        reply = say(self._intent, english, seed=question.text, name=self._profile.called(english))
+        if topics:
+            reply += f"\n{say('topics', english)}" + "".join(f"\n- {topic}" for topic in topics)
+        return said(
+            Answer(
+                reply=reply,
+                outcome=self._outcome,
+                intent=self._intent,
+                agent=self.name,
+                suggestions=topics,
+                escalate_to_human=self._intent is Intent.OUT_OF_SCOPE,
+            )
+        )
+
+
+def _bid(turn: TurnEvidence, intent: Intent) -> Bid | None:
     """The bid of one off-topic intent; only the likeliest of them bids."""
     if turn.worded or turn.named:
         return Bid(intent, SURE, "in so many words", Rank.ASIDE, alone=True) if turn.wants(intent) else None

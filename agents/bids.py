@@ -12,7 +12,7 @@ from agents.heads.safety import Safety
 from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.feeling import CALM, Emotion
-from knowledge.types import Retrieval, Verdict
+from knowledge.types import GateVerdict, Retrieval
 
 DANGER = 0.85
 OUTCRY = 0.5
@@ -105,7 +105,7 @@ class TurnEvidence:
     @property
     def answerable(self) -> bool:
         """Whether something passed the gate."""
-        return self.found is not None and self.found.verdict is Verdict.PASS
+        return self.found is not None and self.found.verdict is GateVerdict.PASS
 
     @property
     def urgent(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agents.answering.curated import curated_answer
 from agents.answering.deadlines import computed
-from agents.llm.base import PAGE, Citation, Degraded, Piece, Request, Spent, Text, Unanswered, Withdrawn
+from agents.llm.base import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
 from agents.llm.quotable import safe_text
 from agents.llm.units import lines_above, passage_of
 from agents.types import Answer, Outcome, Source, Usage
@@ -28,6 +28,7 @@ class Draft:
         self.verify_ms = 0.0
         self.sent = False
         self.withdrawn = False
+        self.judged = Judged((), ())
         self._request = request
         self._confident = confident
         self._texts: list[str] = []
@@ -59,7 +60,9 @@ class Draft:
                 return self._out(self._cited(piece))
             case Withdrawn():
                 self.withdrawn = self.withdrawn or self.sent
-                self._texts, self._quotes, self._unanswered = [], {}, False
+                self._texts, self._quotes, self._unanswered, self.judged = [], {}, False, Judged((), ())
+            case Judged():
+                self.judged = piece
             case Unanswered():
                 self._unanswered = True
             case Degraded(part):
@@ -98,7 +101,7 @@ class Draft:
     @property
     def _written(self) -> bool:
         """Whether by a model."""
-        return self.usage.calls > 0 and "llm" not in self.degraded
+        return bool(self.judged.supported)
 
     @property
     def fragments(self) -> dict[int, Chunk]:

@@ -11,7 +11,6 @@ from itertools import islice
 
 from agents.answering.deadlines import computed
 from agents.answering.subjects import mentions, other_subject
-from agents.base import answer_of
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
 from agents.language import in_english
@@ -25,7 +24,6 @@ from agents.routing.types import Intent
 from agents.several import asked_parts, sure_of_all
 from agents.suggestions import neighbours
 from agents.types import (
-    GIVEN,
     Answer,
     AnswerEvent,
     Done,
@@ -35,17 +33,15 @@ from agents.types import (
     Question,
     Replace,
     Settled,
-    Source,
     Token,
     Usage,
 )
-from agents.understanding.asking import bare_name
-from agents.verification.thorough import ThoroughSearch
+from agents.understanding.context import questions_before
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
-from knowledge.types import Candidate, Retrieval, Verdict
+from knowledge.types import Candidate, GateVerdict, Retrieval
 
 MAX_TOPICS = 3
 RULING = 3
@@ -75,14 +71,12 @@ class KnowledgeAgent:
         generator: Generator,
         policy: KnowledgePolicy,
         verifier: Verifier | None = None,
-        thorough: ThoroughSearch | None = None,
     ) -> None:
-        """verifier: of what a model writes, None leaves it unread; thorough: instead of one search, tries again."""
+        """verifier: of what a model writes, None leaves it unread."""
         self._searcher = searcher
         self._generator = generator
         self._policy = policy
         self._verifier = verifier
-        self._thorough = thorough
         self._avoided = tuple(fold(topic) for topic in policy.profile.avoid_topics if topic.strip())
 
     def bid(self, turn: TurnEvidence) -> Bid | None:
@@ -103,37 +97,15 @@ class KnowledgeAgent:
             yield Token(answer.reply)
             yield _done(answer)
             return
-        if self._thorough is not None:
-            async for event in self._tried(question, self._thorough):
-                yield event
-            return
         retrieval = question.found or await recall(self._searcher, question)
         yield Evidence(question, retrieval)
         async for event in self._reply(question, retrieval):
             yield event
 
-    async def _tried(self, question: Question, thorough: ThoroughSearch) -> AsyncGenerator[AnswerEvent]:
-        """The first attempt that is verified, else the last one. Nothing is said before: it might not stand."""
-        told: list[AnswerEvent] = []
-        spent, degraded = Usage(), tuple[str, ...]()
-        async for attempt in thorough.attempts(question):
-            spent, degraded = spent + attempt.usage, (*degraded, *attempt.degraded)
-            if attempt.retrieval is None:
-                continue
-            yield Evidence(question, attempt.retrieval)
-            told = [event async for event in self._reply(question, attempt.retrieval)]
-            answer = answer_of(told)
-            spent, degraded = spent + answer.usage, (*degraded, *answer.degraded)
-            if answer.outcome in GIVEN:
-                break
-        for event in told[:-1]:
-            yield event
-        yield Done(replace(answer_of(told), usage=spent, degraded=tuple(dict.fromkeys(degraded))))
-
     async def _reply(self, question: Question, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent]:
         """What becomes of what was found."""
         answer = self._about_another(question, retrieval)
-        if answer is None and retrieval.verdict is Verdict.PASS:
+        if answer is None and retrieval.verdict is GateVerdict.PASS:
             async for event in self._answer(question, retrieval):
                 yield event
             return
@@ -172,8 +144,8 @@ class KnowledgeAgent:
         """The answer after a second reading, by a model as long as the turn may ask one."""
         started = time.perf_counter()
         english = self._english(question)
-        review = Review(question.standalone, answer.reply, draft.fragments, english, answer.computed)
-        may_ask = self._thorough is not None or draft.usage.calls < question.max_calls
+        review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
+        may_ask = draft.usage.calls < question.max_calls
         checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
@@ -182,9 +154,6 @@ class KnowledgeAgent:
             answer,
             reply=checked.reply,
             outcome=checked.outcome,
-            sources=tuple(
-                source for source in answer.sources if isinstance(source, Source) and source.index in checked.cited
-            ),
             escalate_to_human=checked.escalate_to_human,
             verified=checked.verified,
         )
@@ -193,10 +162,11 @@ class KnowledgeAgent:
         passing = ordered_up(retrieval.passing, question.page, self._policy.page_boost)
         fragments = tuple(candidate for candidate in passing if not candidate.chunk.in_view)
         place = next((place for place, candidate in enumerate(passing) if candidate.chunk.in_view), None)
-        context = "" if question.rewrite else "\n".join(question.state.context.questions[-QUESTIONS:])
+        before = questions_before(question)
+        context = "" if question.rewrite else "\n".join(before[-QUESTIONS:])
         today, english = self._policy.today(), self._english(question)
         return Request(
-            question.standalone,
+            question.rewrite or question.searched,
             fragments,
             retrieval.terms,
             retrieval.idf,
@@ -211,7 +181,7 @@ class KnowledgeAgent:
             computed=computed(question.standalone, context, _sentences(fragments), today, english) or "",
             vector=question.vector,
             told=question.told,
-            parts=asked_parts(question, retrieval, fragments, question.state.context.questions),
+            parts=asked_parts(question, retrieval, fragments, before),
         )
 
     def _finished(self, draft: Draft, retrieval: Retrieval, english: bool) -> Answer:
@@ -227,7 +197,7 @@ class KnowledgeAgent:
         """Asks whether another model's answer is wanted, where only that was found: it is not told unasked. Of several
         questions each is looked at by itself.
         """
-        found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is Verdict.CLARIFY)
+        found = retrieval.passing or tuple(c for c in retrieval.candidates if c.verdict is GateVerdict.CLARIFY)
         if retrieval.parts or not found or any(candidate.chunk.in_view for candidate in found):
             return None
         other = other_subject(question, found)
@@ -248,8 +218,8 @@ class KnowledgeAgent:
         is asked whether they mean the page that they look at.
         """
         found = [candidate for candidate in retrieval.candidates if not candidate.chunk.in_view]
-        topics = _topics(c for c in found if c.verdict is not Verdict.REFUSE)
-        if name := bare_name(question.standalone):
+        topics = _topics(c for c in found if c.verdict is not GateVerdict.REFUSE)
+        if name := question.understood.bare_name:
             topics = _titles(c for c in found if mentions(c.chunk, name)) or topics
         english = self._english(question)
         if topics:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.citations import without_marks
 from agents.llm.quotable import safe_text
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.pages import subject_of
@@ -23,6 +22,7 @@ from agents.ticketing.proposals import decides
 from agents.types import Question, Turn, Usage
 from agents.understanding.acts import Act
 from agents.understanding.facts import adds_facts, keeps_facts
+from agents.verification.marks import without_marks
 from knowledge.text import clean, fold
 
 PART = "understanding"

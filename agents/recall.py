@@ -10,7 +10,7 @@ from agents.pages import page_text
 from agents.types import Question
 from agents.understanding.context import part_context, search_context
 from knowledge.several import side_by_side
-from knowledge.types import Context, Filter, PageText, Retrieval, Vector, Verdict
+from knowledge.types import Context, Filter, GateVerdict, PageText, Retrieval, Vector
 
 _EVERYTHING = Filter()
 
@@ -64,6 +64,6 @@ async def _spoken(searcher: Searcher, question: Question, where: Filter) -> Retr
             for place, part in enumerate(question.spoken)
         ),
     )
-    if all(one.verdict is not Verdict.PASS for one in found):
+    if all(one.verdict is not GateVerdict.PASS for one in found):
         return whole
-    return replace(side_by_side([*found, whole]), question=whole.question, alone=whole.alone, parts=tuple(found))
+    return replace(side_by_side([*found, whole]), question=whole.question, parts=tuple(found))

@@ -7,13 +7,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
+from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
-from agents.chitchat import ChitchatAgent
 from agents.decision import Decision, decide
-from agents.deflection import DeflectionAgent
 from agents.escalation import EscalationAgent
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.language import in_english
@@ -25,7 +24,6 @@ from agents.routing.types import Intent, Route
 from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
 from agents.types import AnswerEvent, Question
-from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Verifier
 
 
@@ -43,7 +41,6 @@ class AgentParts:
     care: CarePolicy = field(default_factory=CarePolicy)
     tickets: Tickets | None = None
     verifier: Verifier | None = None
-    thorough: ThoroughSearch | None = None
 
 
 Build = Callable[[AgentParts], Agent]
@@ -63,7 +60,7 @@ def _ticket(parts: AgentParts) -> TicketAgent:
 
 
 def _knowledge(parts: AgentParts) -> KnowledgeAgent:
-    return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier, parts.thorough)
+    return KnowledgeAgent(parts.searcher, parts.generator, parts.policy, parts.verifier)
 
 
 def _business(parts: AgentParts) -> BusinessAgent:

@@ -9,7 +9,7 @@ from math import inf
 from typing import Protocol
 
 from agents.errors import BusinessUnavailable
-from agents.routing.decision import Decision, Thresholds, decide, weigh
+from agents.routing.decision import IntentDecision, Thresholds, decide, weigh
 from agents.routing.evidence import KnowledgeEvidence
 from agents.routing.head import Head
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
@@ -124,7 +124,7 @@ class Router:
         decision = decide(scores, forced, thresholds)
         if vector is None:  # words alone cannot tell what is off-topic, and the gate of retrieval refuses what is
             on_topic = scores | dict.fromkeys(OFF_TOPIC, -inf)
-            decision = Decision(decide(on_topic, forced, thresholds).intents, Band.LOW)
+            decision = IntentDecision(decide(on_topic, forced, thresholds).intents, Band.LOW)
         trace = Trace(
             Tier.HEAD,
             decision.band,

@@ -81,7 +81,7 @@ class TicketAgent:
             return self._said(question, replies.say("ticket_kept" if proposal.action == WITHDRAW else "ticket_dropped"))
         if proposal.action == WITHDRAW:
             ticket = await self._tickets.close(_owner(question), proposal.fields["number"])
-            return self._said(question, replies.withdrawn(ticket) if ticket else replies.say("ticket_not_found"))
+            return self._said(question, replies.about("ticket_withdrawn", ticket))
         if proposal.action == DESCRIBE:
             told = reply.text if reply.consent is Consent.SUPPLEMENT else ""
             if not told:
@@ -94,7 +94,7 @@ class TicketAgent:
         if opened is None:  # it may be confirmed once more, later
             return self._said(question, replies.say("ticket_too_many"), CREATE, dict(proposal.fields))
         ticket, new = opened
-        return self._said(question, replies.created(ticket) if new else replies.existing(ticket))
+        return self._said(question, replies.about("ticket_created" if new else "ticket_existing", ticket))
 
     async def _propose(self, question: Question, draft: NewTicket) -> Answer:
         """Unless the conversation has it already."""
@@ -105,7 +105,7 @@ class TicketAgent:
             if ticket.subject == draft.subject and ticket.state not in DONE
         ]
         if same:
-            return self._said(question, self._replies(question).existing(same[0]))
+            return self._said(question, self._replies(question).about("ticket_existing", same[0]))
         return self._proposal(question, draft)
 
     def _proposal(self, question: Question, draft: NewTicket) -> Answer:
@@ -129,13 +129,13 @@ class TicketAgent:
         if ticket.state is TicketState.CLOSED:
             return self._said(question, replies.listed([ticket]))
         if wish is Wish.WITHDRAW:
-            return self._said(question, replies.withdraw(ticket), WITHDRAW, {"number": ticket.number})
+            return self._said(question, replies.about("ticket_withdraw", ticket), WITHDRAW, {"number": ticket.number})
         owner, number = _owner(question), ticket.number
         if wish is Wish.URGE:
             changed = await self._tickets.urge(owner, number)
-            return self._said(question, replies.pressed(changed) if changed else replies.say("ticket_not_found"))
+            return self._said(question, replies.pressed(changed))
         changed = await self._tickets.add(owner, number, question.text)
-        return self._said(question, replies.added(changed) if changed else replies.say("ticket_not_found"))
+        return self._said(question, replies.about("ticket_added", changed))
 
     def _listed(self, question: Question, found: Sequence[CustomerTicket]) -> Answer:
         """How the tickets stand, or that there are none."""

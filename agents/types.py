@@ -168,6 +168,11 @@ class Question:
         return self.rewrite or self.text
 
     @property
+    def understood(self) -> Reading:
+        """The reading of `standalone`."""
+        return read(self.rewrite) if self.rewrite else self.reading
+
+    @property
     def resolved(self) -> str:
         """As the customer's own data is asked about: rows are read by the last word, so that rules fill in what is
         left out.

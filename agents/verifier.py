@@ -1,7 +1,7 @@
-"""Decides what becomes of a reply that a model wrote: it stays, is corrected, gets a person beside it, or gives way.
+"""Decides what becomes of a reply that a model wrote: it stays, gets a person beside it, or gives way.
 
-What needs no model is always checked: sentences that the fragments do not say are taken out. With a model the reply is
-read once more, in one request behind the tokens; it can only make the verdict stricter.
+Its claims were judged while it was written. With a model it is read once more, in one request behind the tokens, which
+can only make the verdict stricter.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from loguru import logger
 
 from agents.errors import GenerationError
+from agents.llm.base import Judged
 from agents.llm.quotable import safe_text
 from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict, Usage, Verified
-from agents.verification.claims import MAX_CLAIMS
-from agents.verification.critique import Coverage, Critic, Critique, read_critique
-from agents.verification.offline import Checked, check_reply, cited
+from agents.verification.critique import MAX_CLAIMS, Coverage, Critic, Critique, read_critique
+from agents.verification.marks import cited
 from agents.wording.catalogue import say
 from knowledge.types import Chunk
 
@@ -27,17 +27,17 @@ PERSON_TARGET = "#human"
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A finished reply, without the words that frame it (disclaimer, offer of a person).
+    """What stands of a reply, without the words that frame it (disclaimer, offer of a person).
 
-    fragments: all that it was written from, by the number that `[n]` in it means; english: the reply's language;
-    computed: the date that follows from them, which none of them says.
+    fragments: all that it was written from, by the number that `[n]` in it means; judged: its claims; english: the
+    reply's language.
     """
 
     question: str
     reply: str
     fragments: Mapping[int, Chunk]
+    judged: Judged
     english: bool = False
-    computed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,12 @@ class VerifierPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The verdict on a reply.
-
-    `reply` is what stands; it differs from the one reviewed where something was corrected or added. `cited` are the
-    numbers of its marks, `dropped` the claims that did not hold.
-    """
+    """The verdict on a reply; `reply` differs from the one reviewed where something was added or it gives way."""
 
     reply: str
     outcome: Outcome
     verified: Verified
-    cited: frozenset[int] = frozenset()
     escalate_to_human: bool = False
-    dropped: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
@@ -76,48 +70,42 @@ class Verifier:
 
     def check(self, review: Review) -> Verification:
         """The verdict without a model."""
-        checked = _checked(review)
-        return self._verdict(review, checked, None, ReplyVerdict.AUTO, Usage())
+        return self._verdict(review, None, ReplyVerdict.AUTO, Usage())
 
     async def verify(self, review: Review) -> Verification:
         """The verdict with the critic's, where there is one and something is left to judge. Never raises."""
-        checked = _checked(review)
-        if self._critic is None or not checked.reply:
-            return self._verdict(review, checked, None, ReplyVerdict.AUTO, Usage())
-        stated = checked.supported[:MAX_CLAIMS]
+        claims = review.judged.supported[:MAX_CLAIMS]
+        if self._critic is None or not claims:
+            return self.check(review)
         usage = Usage(calls=1)
         try:
-            words, usage = await self._critic.judge(review.question, checked.reply, stated, review.fragments)
-            critique = read_critique(words, len(stated), list(review.fragments))
+            words, usage = await self._critic.judge(review.question, review.reply, claims, review.fragments)
+            critique = read_critique(words, len(claims), list(review.fragments))
         except (GenerationError, UnreadableReply) as error:
             logger.opt(exception=error).warning("no critique, the check without a model decides")
-            return self._verdict(review, checked, None, ReplyVerdict.ERROR, usage)
-        return self._verdict(review, checked, critique, ReplyVerdict.AUTO, usage)
+            return self._verdict(review, None, ReplyVerdict.ERROR, usage)
+        return self._verdict(review, critique, ReplyVerdict.AUTO, usage)
 
-    def _verdict(
-        self, review: Review, checked: Checked, critique: Critique | None, verdict: ReplyVerdict, usage: Usage
-    ) -> Verification:
-        coverage = self._coverage(checked, critique)
+    def _verdict(self, review: Review, critique: Critique | None, verdict: ReplyVerdict, usage: Usage) -> Verification:
+        coverage = self._coverage(review.judged, critique)
         if verdict is ReplyVerdict.AUTO and (coverage == "CANNOT" or (critique and not self._good(critique))):
             verdict = ReplyVerdict.HUMAN
         quality, relevance = (critique.quality, critique.relevance) if critique else (None, None)
         return Verification(
-            reply=_presented(review, checked.reply, coverage),
+            reply=_presented(review, coverage),
             outcome=_OUTCOMES[coverage],
-            verified=Verified(verdict, _factuality(checked, critique), quality, relevance),
-            cited=cited(checked.reply) if coverage != "CANNOT" else frozenset(),
+            verified=Verified(verdict, _factuality(review.judged, critique), quality, relevance),
             escalate_to_human=coverage != "FULLY",
-            dropped=checked.dropped,
             usage=usage,
         )
 
-    def _coverage(self, checked: Checked, critique: Critique | None) -> Coverage:
-        """The stricter of both; a full answer that is not good enough, or has a claim that fails, is a part of one."""
-        if not checked.reply or (critique and critique.coverage == "CANNOT"):
+    def _coverage(self, judged: Judged, critique: Critique | None) -> Coverage:
+        """What the critic says; a full answer that is not good enough, or has a claim that fails, is a part of one."""
+        if (judged.dropped and not judged.supported) or (critique and critique.coverage == "CANNOT"):
             return "CANNOT"
-        if critique and critique.supported and not any(critique.supported):
+        if critique and not any(critique.supported):
             return "CANNOT"
-        if checked.dropped or (critique and (critique.coverage == "PARTIALLY" or not self._good(critique))):
+        if critique and (critique.coverage == "PARTIALLY" or not self._good(critique)):
             return "PARTIALLY"
         return "FULLY"
 
@@ -133,17 +121,11 @@ _OUTCOMES: Mapping[Coverage, Outcome] = {
 }
 
 
-def _checked(review: Review) -> Checked:
-    return check_reply(
-        review.reply, review.question, review.fragments, english=review.english, computed=review.computed
-    )
-
-
-def _presented(review: Review, reply: str, coverage: Coverage) -> str:
+def _presented(review: Review, coverage: Coverage) -> str:
     if coverage == "CANNOT":
         return say("cannot_answer", review.english)
-    ending = partial_ending(review.fragments, cited(reply), review.english)
-    return reply if coverage == "FULLY" else reply + ending
+    ending = partial_ending(review.fragments, cited(review.reply), review.english)
+    return review.reply if coverage == "FULLY" else review.reply + ending
 
 
 def partial_ending(fragments: Mapping[int, Chunk], cited: Collection[int], english: bool) -> str:
@@ -155,11 +137,8 @@ def partial_ending(fragments: Mapping[int, Chunk], cited: Collection[int], engli
     return f"\n{article}\n{say('rest_unanswered', english, link=link)}"
 
 
-def _factuality(checked: Checked, critique: Critique | None) -> int | None:
+def _factuality(judged: Judged, critique: Critique | None) -> int | None:
     """Claims that hold among all that were made; a claim has to pass the critic too."""
-    made = len(checked.supported) + len(checked.dropped)
-    if critique and critique.supported:
-        made, held = len(critique.supported) + len(checked.dropped), sum(critique.supported)
-    else:
-        held = len(checked.supported)
-    return round(100 * held / made) if made else None
+    held = critique.supported if critique else [True] * len(judged.supported)
+    made = len(held) + len(judged.dropped)
+    return round(100 * sum(held) / made) if made else None

@@ -29,7 +29,7 @@ GRACE_SECONDS = int(DRAIN_SECONDS) + 5
 _EXAMPLE = '{"message": "怎么申请退货"}'
 
 
-class Server(uvicorn.Server):
+class ProductServer(uvicorn.Server):
     """Tells people where to go once it answers, and streams to end once it stops."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, *, has_key: bool) -> None:
@@ -44,7 +44,7 @@ class Server(uvicorn.Server):
             self._greeting = asyncio.create_task(self._greet())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._container.readiness.draining.set()
+        self._container.startup.draining.set()
         if self._greeting is not None:
             self._greeting.cancel()
         await super().shutdown(sockets)
@@ -57,10 +57,10 @@ class Server(uvicorn.Server):
     async def _greet(self) -> None:
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        await self._container.readiness.serving.wait()
+        await self._container.startup.serving.wait()
         if indexing := self._container.base.indexing:
             print(f"正在为知识库的 {indexing.total} 个片段计算向量，其间只凭关键词回答：{address}", flush=True)
-        await self._container.readiness.ready.wait()
+        await self._container.startup.ready.wait()
         _spare_the_collector()
         docs = f"，接口文档 {address}/docs" if await documented(self._container) else ""
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}{docs}）")
@@ -93,7 +93,7 @@ def main() -> int:
     keep_private(settings.data_dir)
     app = create_app(settings)
     config = server_config(app, settings, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
-    server = Server(config, app, has_key=has_key)
+    server = ProductServer(config, app, has_key=has_key)
     with suppress(KeyboardInterrupt):
         server.run()
     return 0 if server.started else 3

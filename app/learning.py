@@ -19,7 +19,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 
 if TYPE_CHECKING:
-    from app.readiness import Readiness
+    from app.startup import Startup
 
 RETRY_SECONDS = 30.0
 
@@ -40,9 +40,9 @@ class Learning:
         self.learnt = asyncio.Event()
         self.under_way = True
 
-    async def learn(self, readiness: Readiness) -> None:
+    async def learn(self, startup: Startup) -> None:
         """Begins once questions are answered."""
-        await readiness.serving.wait()
+        await startup.serving.wait()
         screening = self.screening = await asyncio.to_thread(Screening)
         while self._embedder.has_meaning and not self.learnt.is_set():
             try:
@@ -55,7 +55,7 @@ class Learning:
             except EmbeddingUnavailable as error:
                 logger.opt(exception=error).warning("screening and routing by rules, trying again")
                 await asyncio.sleep(RETRY_SECONDS)
-        await readiness.ready.wait()
+        await startup.ready.wait()
         await self.sentences.settled()
         self.under_way = False
 

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
+from app import __version__
 from app.chat import api as chat
 from app.chat import openai
 from app.chat import socket as handoff_socket
@@ -32,7 +33,7 @@ from app.http.direct import include_directly
 from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
-from app.jobs import start_jobs
+from app.jobs import Jobs, schedule
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
@@ -46,7 +47,7 @@ from app.tickets import api as tickets
 from app.transcripts import api as conversations
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
-from app.wiring.container import Container, build
+from app.wiring.container import Container
 from app.wiring.erasure import forget
 from app.wiring.knowledge import open_knowledge
 from app.wiring.models import LanguageModels
@@ -86,12 +87,12 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
         retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
-        stack.callback(start_jobs(searches, retention, base.labels).shutdown, wait=False)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         business = await stack.enter_async_context(open_business(settings, models.main))
-        container = build(settings, base, searches, models, webhooks, business)
+        container = Container(settings, base, searches, models, webhooks, business)
         followers.append(container.learning.sentences.follow)
+        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch))
         for part in (
             container.learning,
             container.outbox,
@@ -99,11 +100,13 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.retries,
             container.desk,
             container.document_runner,
+            jobs,
         ):
             stack.push_async_callback(part.close)
         await container.desk.start()
         container.outbox.start()
-        container.document_runner.start(container.readiness.ready)
+        container.document_runner.start(container.startup.ready)
+        jobs.start()
         yield container
 
 
@@ -114,8 +117,8 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_container(settings) as container:
             app.state.container = container
-            readiness = container.readiness
-            behind = [asyncio.create_task(work) for work in (readiness.prepare(), container.learning.learn(readiness))]
+            startup = container.startup
+            behind = [asyncio.create_task(work) for work in (startup.prepare(), container.learning.learn(startup))]
             try:
                 yield
             finally:
@@ -127,6 +130,7 @@ def create_app(settings: Settings) -> FastAPI:
     statuses = Statuses()
     app = Application(
         title=TITLE,
+        version=__version__,
         lifespan=lifespan,
         openapi_url=None,
         middleware=_middleware(settings, statuses),

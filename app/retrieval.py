@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from agents.answering.meaning import Meaning
 from agents.knowledge import KnowledgePolicy
-from agents.llm.model import ChatModel
+from agents.llm.chat import ChatModel
 from agents.llm.registry import GeneratorOptions
 from agents.profile import TenantProfile
 from agents.prompting import prompts_version
@@ -16,10 +16,10 @@ from app.settings import Settings
 from knowledge import text
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.registry import EmbedderOptions
-from knowledge.gate import Gate
+from knowledge.gate import EvidenceGate
 from knowledge.rerankers.registry import RerankerOptions
-from knowledge.retriever import RetrievalOptions
 from knowledge.sandbox.pool import SandboxOptions
+from knowledge.scoring import RetrievalOptions
 from knowledge.text import Analyzer
 
 
@@ -32,7 +32,7 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         vector_weight=settings.rrf_vector_weight,
         keyword_weight=settings.rrf_keyword_weight,
         rerank_top_k=settings.rerank_top_k,
-        gate=Gate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
+        gate=EvidenceGate(settings.similarity_threshold, settings.clarify_threshold, settings.min_surviving_chunks),
     )
 
 
@@ -49,8 +49,10 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
 
 
 def reranker_options(settings: Settings) -> RerankerOptions:
-    """Checkpoint and width of the cross-encoder."""
-    return RerankerOptions(settings.bge_reranker_model, settings.rerank_candidates, settings.hf_endpoint)
+    """Checkpoint, width and stand-in of the cross-encoder."""
+    return RerankerOptions(
+        settings.bge_reranker_model, settings.rerank_candidates, settings.hf_endpoint, settings.rerank_fallback
+    )
 
 
 def chunk_options(settings: Settings) -> ChunkOptions:

@@ -115,10 +115,12 @@ class Settings(BaseSettings):
         description="算过的向量保存在哪里：local 为 DATA_DIR 下的文件；database 为产品的数据库，随它备份，副本之间共用",
     )
     vector_store: Literal["chroma", "memory"] = Field("chroma", description="向量库")
+    exact_search_max_chunks: int = Field(20_000, ge=0, description="片段不超过它时向量召回精确计算，更多时用 HNSW")
     reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
     bge_reranker_model: str = Field(
         "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
     )
+    rerank_fallback: Literal["lexical_dense", "cosine"] = Field("lexical_dense", description="BGE 重排不可用时由谁重排")
     hf_endpoint: str = Field(
         "",
         pattern=r"^(https?://\S+)?$",
@@ -173,7 +175,12 @@ class Settings(BaseSettings):
     fallback_script: str = Field("抱歉，知识库中未找到相关内容。", min_length=1, description="兜底话术")
     history_turns: int = Field(6, ge=0, le=50, description="大模型回看的轮数；0 则每句话单独理解")
 
-    # Language models; without LLM_API_KEY answers are quoted from the knowledge base
+    # Language models; without LLM_API_KEY, or a local one, answers are quoted from the knowledge base
+    llm_provider: Literal["openai", "local"] = Field(
+        "openai", description="大模型：openai 为接口，local 为本机的文件夹"
+    )
+    llm_local_model: str = Field("", description="本机对话（Instruct）模型的文件夹；LLM_PROVIDER=local 时必填")
+    llm_local_queue: int = Field(8, ge=0, le=1000, description="本机模型一次写一个回答，最多有几个排队；再多的不等")
     llm_base_url: str = Field("https://api.deepseek.com", description="OpenAI 兼容的大模型接口地址")
     llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
     llm_model: str = Field("deepseek-chat", min_length=1, description="生成回答的模型")
@@ -243,14 +250,10 @@ class Settings(BaseSettings):
     )
 
     # Checking what a model wrote
-    llm_profile: Literal["default", "thorough"] = Field(
-        "default", description="default：首字之前最多一次大模型请求；thorough：评片段、假想文档与重试，核对之后才作答"
-    )
     verify_enabled: bool = Field(True, description="大模型写的回答是否由小模型再读一遍；关闭后只做不用模型的校验")
-    verify_timeout: float = Field(8.0, gt=0, le=60, description="复读、评片段与重试各一次请求的秒数上限")
+    verify_timeout: float = Field(8.0, gt=0, le=60, description="复读一次的秒数上限")
     min_quality: int = Field(80, ge=0, le=100, description="回答质量低于它时附上人工客服")
     min_relevance: float = Field(0.8, ge=0, le=1, description="回答相关度低于它时附上人工客服")
-    max_iterations: int = Field(2, ge=0, le=5, description="thorough 档检索不到时再试的次数")
 
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
@@ -347,6 +350,8 @@ class Settings(BaseSettings):
             )
         if self.embedder == "openai" and not (self.embedding_base_url and self.embedding_model):
             raise ValueError("EMBEDDER=openai 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
+        if self.llm_provider == "local" and not self.llm_local_model:
+            raise ValueError("LLM_PROVIDER=local 时须设置 LLM_LOCAL_MODEL，即模型所在的文件夹")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
         secrets = [self.user_token_secret, *self.user_token_secrets.values()]

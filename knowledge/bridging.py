@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from knowledge.calibration.model import Calibration
 from knowledge.english import is_chinese, is_english
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query
 from knowledge.types import Chunk
 
 
 def comparable(
-    queries: Sequence[Query], scores: Sequence[Sequence[float]], chunks: Sequence[Chunk], calibration: Calibration
+    queries: Sequence[Query], scores: Sequence[Sequence[float]], chunks: Sequence[Chunk], calibration: CalibrationMap
 ) -> list[list[float]]:
     """Scores of every query, for every chunk, as a Chinese question would have them.
 

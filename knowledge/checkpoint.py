@@ -7,7 +7,8 @@ import json
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Thread
@@ -59,14 +60,19 @@ class Checkpoint:
                 raise FileNotFoundError(f"没有模型文件夹 {self.model}")
         return self._identity
 
+    def file(self, name: str) -> Path | None:
+        """One of its files, in the folder or in the hub's cache; None where it is not there."""
+        path = Path(self.model) / name
+        if path.is_file():
+            return path
+        return _cached(self.model, name) if _HUB_NAME.fullmatch(self.model) else None
+
     def hidden_size(self) -> int | None:
-        """Width of the model by its config.json, in the folder or in the hub's cache; None where none can be read."""
-        path = Path(self.model) / "config.json"
-        if not path.is_file() and _HUB_NAME.fullmatch(self.model):
-            path = _cached(self.model, "config.json") or path
+        """Width of the model by its config.json; None where none can be read."""
+        path = self.file("config.json")
         try:
-            size = json.loads(path.read_text("utf-8")).get("hidden_size")
-        except (OSError, ValueError):  # not there, or half copied: loading will say so
+            size = json.loads(path.read_text("utf-8")).get("hidden_size") if path else None
+        except (OSError, ValueError):  # half copied: loading will say so
             return None
         return size if isinstance(size, int) else None
 
@@ -91,11 +97,11 @@ class LazyModel(Generic[M]):
         """The model. Blocking. Raises MissingDependency, and `failure` while it cannot be had."""
         with self._lock:
             if self._loading is None:
-                self._patient_until = monotonic() + FIRST_LOAD_SECONDS
-                self._loading = self._start()
+                self._begin()
             elif self._failed() and monotonic() >= self._retry_at:
                 self._patient_until = 0.0
                 self._loading = self._start()
+            assert self._loading is not None
             loading, patience = self._loading, max(0.0, self._patient_until - monotonic())
         try:
             return loading.result(patience)
@@ -106,10 +112,22 @@ class LazyModel(Generic[M]):
         except Exception as error:  # whatever a library says of files and networks
             raise self._failure(f"{self._title} cannot be loaded: {error}") from error
 
-    def close(self) -> None:
-        """Lets the model go."""
+    def begin(self) -> None:
+        """Loads behind, ahead of the first use; at once back."""
         with self._lock:
+            if self._loading is None:
+                self._begin()
+
+    def close(self) -> None:
+        """Lets the model go; who waits for it gets `failure`."""
+        with self._lock:
+            if self._loading is not None:
+                self._loading.cancel()
             self._loading = None
+
+    def _begin(self) -> None:
+        self._patient_until = monotonic() + FIRST_LOAD_SECONDS
+        self._loading = self._start()
 
     def _failed(self) -> bool:
         return self._loading is not None and self._loading.done() and self._loading.exception() is not None
@@ -127,9 +145,11 @@ class LazyModel(Generic[M]):
             self._retry_at = monotonic() + self._backoff
             logger.warning("{} cannot be loaded, trying again in {} s: {}", self._title, self._backoff, error)
             self._backoff = min(self._backoff * 2, MAX_BACKOFF_SECONDS)
-            loading.set_exception(error)
+            with suppress(InvalidStateError):  # closed meanwhile
+                loading.set_exception(error)
         else:
-            loading.set_result(model)
+            with suppress(InvalidStateError):
+                loading.set_result(model)
 
 
 def require(module: str, command: str) -> None:

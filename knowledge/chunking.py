@@ -1,4 +1,4 @@
-"""Chunks for Chinese text: by heading, then paragraph, then sentence; bounds and overlap in estimated tokens."""
+"""Chunks for Chinese text: by heading, then paragraph, then sentence; bounds and overlap in tokens."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import groupby, pairwise
 
 from knowledge.errors import InvalidConfiguration
 from knowledge.numbering import article
+from knowledge.tokens import TokenMeasure, measure_by
 from knowledge.types import Block, Chunk, DocumentMeta, FaqPair, ParsedDocument
 
 MAX_ANSWER_CHARS = 2000
 """A curated answer up to this length is one chunk; a longer one is chunked as a section named by its question."""
-_SYMBOL = re.compile(r"[A-Za-z0-9]{1,3}|\S")
 _CLOSING = r"[”’」』）)】》〉\]\"']*"
 _SENTENCE = re.compile(rf"(?:[。！？；…][。！？；…!?]*{_CLOSING}|[.!?;]+{_CLOSING}(?=\s|$))\s*|\n\s*")
 _SENTENCE_OF_OVERLAP = re.compile(rf"(?:[。！？…!?]{_CLOSING}|\.{_CLOSING}(?:\s|$)|\n)\s*$")
@@ -22,28 +22,10 @@ _CLAUSE = re.compile(rf"(?:[，、：]{_CLOSING}|[,:]{_CLOSING}(?=\s|$))\s*")
 _LIST_NUMBER = re.compile(r"\s*[(（]?[0-9A-Za-z]{1,3}\.\s*")
 
 
-def count_tokens(text: str) -> int:
-    """Estimated tokens, without a model: three for every four symbols, where a symbol is a CJK character, up to 3
-    characters of a run of ASCII letters and digits, or another visible character; white space is free.
-
-    Within 7 % of what multilingual-e5's tokenizer counts on encyclopaedic and on technical Chinese (74,230 and 29,346
-    tokens in 400 texts). Never grows by joining: count(a + b) <= count(a) + count(b).
-    """
-    return -(-3 * _symbols(text) // 4)
-
-
-def _symbols(text: str) -> int:
-    return _SYMBOL.subn("", text)[1]  # a loop in Python took three times as long
-
-
-def _most_symbols(tokens: int) -> int:
-    """The longest text of so many tokens. Sizes are added up in symbols: rounded ones do not add up to that of all."""
-    return 4 * tokens // 3
-
-
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
-    """Bounds of a chunk's text, in tokens of `count_tokens`; title and heading path are not counted.
+    """Bounds of a chunk's text; title and heading path are not counted. `tokenizer`: the embedder's tokenizer.json, by
+    which tokens are counted; empty estimates them.
 
     A section under `min_tokens` is merged with its next sibling when both fit; a numbered article stays alone.
     """
@@ -51,6 +33,7 @@ class ChunkOptions:
     min_tokens: int = 50
     max_tokens: int = 300
     overlap_tokens: int = 50
+    tokenizer: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_tokens <= self.max_tokens:
@@ -59,31 +42,51 @@ class ChunkOptions:
             raise InvalidConfiguration("须满足 0 <= CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The options in units of their measure."""
+
+    measure: TokenMeasure
+    longest: int
+    too_short: int
+    overlap: int
+
+    @classmethod
+    def of(cls, options: ChunkOptions) -> _Bounds:
+        measure = measure_by(options.tokenizer)
+        sizes = (options.max_tokens, options.min_tokens - 1, options.overlap_tokens)
+        return cls(measure, *map(measure.units, sizes))
+
+    def size(self, blocks: Sequence[Block]) -> int:
+        return sum(self.measure.size(block.text) for block in blocks)
+
+
 def split(parsed: ParsedDocument, document: DocumentMeta, version_id: str, options: ChunkOptions) -> list[Chunk]:
     """Chunks in document order, blocks before FAQ pairs; ids are "{version_id}-{ordinal}", ordinals from 0.
 
     Every way to ask a FAQ pair is a chunk of its own; those of one pair share the entry "{version_id}-q{n}".
     """
+    bounds = _Bounds.of(options)
     chunks: list[Chunk] = []
 
     def add(chunk: Chunk) -> None:
         identifier = f"{version_id}-{len(chunks)}"
         chunks.append(replace(chunk, id=identifier, ordinal=len(chunks), entry=chunk.entry or identifier))
 
-    for section in _merge(_sections(parsed.blocks), options):
-        for text, page in _pack(section.blocks, options):
+    for section in _merge(_sections(parsed.blocks), bounds):
+        for text, page in _pack(section.blocks, bounds):
             add(Chunk("", document, 0, text, section.path, page))
     for number, pair in enumerate(parsed.faqs):
-        for chunk in _faq_chunks(pair, document, f"{version_id}-q{number}", options):
+        for chunk in _faq_chunks(pair, document, f"{version_id}-q{number}", bounds):
             add(chunk)
     return chunks
 
 
-def _faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, options: ChunkOptions) -> Iterator[Chunk]:
+def _faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, bounds: _Bounds) -> Iterator[Chunk]:
     path = (pair.category,) if pair.category else ()
     if len(pair.answer) > MAX_ANSWER_CHARS:
         questions = (pair.question, *pair.variants)
-        for text, _ in _pack((Block(pair.answer),), options):
+        for text, _ in _pack((Block(pair.answer),), bounds):
             yield Chunk("", document, 0, text, (*path, " / ".join(questions)))
         return
     for question in dict.fromkeys((pair.question, *pair.variants)):
@@ -101,10 +104,6 @@ class _Section:
     blocks: tuple[Block, ...]
 
     @property
-    def symbols(self) -> int:
-        return sum(_symbols(block.text) for block in self.blocks)
-
-    @property
     def article(self) -> bool:
         """Whether it is asked for by its number: others beside it would be found as well."""
         return bool(self.path and article(self.path[-1]))
@@ -119,9 +118,8 @@ def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
         yield _Section(path, tuple(block for block in group if block.text.strip()))
 
 
-def _merge(sections: Iterator[_Section], options: ChunkOptions) -> Iterator[_Section]:
+def _merge(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_Section]:
     """Joins a short section with the next of the same parent; their headings become lines of the text."""
-    longest, too_short = _most_symbols(options.max_tokens), _most_symbols(options.min_tokens - 1)
     open_section: _Section | None = None
     siblings: tuple[str, ...] | None = None  # the parent of what is open; None: nothing may join it
     merged = False
@@ -130,12 +128,13 @@ def _merge(sections: Iterator[_Section], options: ChunkOptions) -> Iterator[_Sec
             continue
         if open_section is not None:
             joined = _join(open_section, section, merged) if siblings is not None and not section.article else None
-            if joined and section.path and section.path[:-1] == siblings and joined.symbols <= longest:
+            size = bounds.size(joined.blocks) if joined else 0
+            if joined and section.path and section.path[:-1] == siblings and size <= bounds.longest:
                 open_section, merged = joined, True
-                siblings = siblings if joined.symbols <= too_short else None
+                siblings = siblings if size <= bounds.too_short else None
                 continue
             yield open_section
-        short = bool(section.path) and not section.article and section.symbols <= too_short
+        short = bool(section.path) and not section.article and bounds.size(section.blocks) <= bounds.too_short
         open_section, siblings, merged = section, section.path[:-1] if short else None, False
     if open_section is not None:
         yield open_section
@@ -159,26 +158,26 @@ class _Unit:
     """
 
     text: str
-    symbols: int
+    size: int
     page: int | None
     opens_block: bool
     anchor: bool
     whole: bool
 
 
-def _pack(blocks: Sequence[Block], options: ChunkOptions) -> Iterator[tuple[str, int | None]]:
+def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[tuple[str, int | None]]:
     """Texts of at most `max_tokens` with the page each begins on. Only an over-long block is divided."""
-    longest, overlap = _most_symbols(options.max_tokens), _most_symbols(options.overlap_tokens)
+    longest = bounds.longest
     chunk: list[_Unit] = []
     size = 0
     for block in blocks:
-        units = list(_units(block, longest))
+        units = list(_units(block, bounds))
         groups = [units] if _size(units) <= longest else [[unit] for unit in units]
         for group in groups:
             added = _size(group)
             if chunk and size + added > longest:
                 yield _text(chunk), chunk[0].page
-                chunk = _overlap(chunk, group[0], min(overlap, longest - added))
+                chunk = _overlap(chunk, group[0], min(bounds.overlap, longest - added))
                 size = _size(chunk)
             chunk.extend(group)
             size += added
@@ -187,28 +186,28 @@ def _pack(blocks: Sequence[Block], options: ChunkOptions) -> Iterator[tuple[str,
 
 
 def _size(units: Sequence[_Unit]) -> int:
-    return sum(unit.symbols for unit in units)
+    return sum(unit.size for unit in units)
 
 
-def _units(block: Block, longest: int) -> Iterator[_Unit]:
+def _units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
     opens_block = anchor = True
     for sentence in _divide(block.text, _SENTENCE, keep=_LIST_NUMBER):
-        parts = _shorten(sentence, longest)
+        parts = _shorten(sentence, bounds)
         for part in parts:
-            yield _Unit(part, _symbols(part), block.page, opens_block, anchor, len(parts) == 1)
+            yield _Unit(part, bounds.measure.size(part), block.page, opens_block, anchor, len(parts) == 1)
             opens_block = anchor = False
         anchor = bool(_SENTENCE_OF_OVERLAP.search(sentence))
 
 
-def _shorten(sentence: str, longest: int) -> list[str]:
-    """The sentence, or its clauses when it is over-long, or pieces of `longest` symbols of an over-long clause."""
-    if _symbols(sentence) <= longest:
+def _shorten(sentence: str, bounds: _Bounds) -> list[str]:
+    """The sentence, or its clauses when it is over-long, or pieces of an over-long clause."""
+    if bounds.measure.size(sentence) <= bounds.longest:
         return [sentence]
     parts: list[str] = []
     for clause in _divide(sentence, _CLAUSE):
-        starts = [match.start() for match in _SYMBOL.finditer(clause)][::longest] or [0]
-        bounds = [0, *starts[1:], len(clause)]
-        parts.extend(clause[start:end] for start, end in pairwise(bounds))
+        starts = bounds.measure.starts(clause)[:: bounds.longest]
+        edges = [0, *starts[1:], len(clause)]
+        parts.extend(clause[start:end] for start, end in pairwise(edges) if start < end)
     return parts
 
 
@@ -224,13 +223,13 @@ def _divide(text: str, boundary: re.Pattern[str], keep: re.Pattern[str] | None =
 
 
 def _overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Unit]:
-    """Whole sentences from the end of a chunk, at most `budget` symbols; none when a sentence goes on after it."""
+    """Whole sentences from the end of a chunk, at most `budget` units; none when a sentence goes on after it."""
     if not following.anchor:
         return []
-    symbols, start = 0, len(chunk)
+    size, start = 0, len(chunk)
     for index in range(len(chunk) - 1, -1, -1):
-        symbols += chunk[index].symbols
-        if symbols > budget or not chunk[index].whole:
+        size += chunk[index].size
+        if size > budget or not chunk[index].whole:
             break
         if chunk[index].anchor:
             start = index

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge.errors import InvalidConfiguration
-from knowledge.types import Verdict
+from knowledge.types import GateVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class EvidenceGate:
     """threshold: below it a candidate is not answered from; 0 is valid and lets everything pass.
 
     clarify: from here up to the threshold the assistant asks back instead of refusing.
@@ -27,16 +27,16 @@ class Gate:
         if self.min_surviving < 1:
             raise InvalidConfiguration("MIN_SURVIVING_CHUNKS 至少为 1")
 
-    def verdicts(self, probabilities: Sequence[float]) -> list[Verdict]:
+    def verdicts(self, probabilities: Sequence[float]) -> list[GateVerdict]:
         """One verdict a candidate, in that order."""
         passing = sum(probability >= self.threshold for probability in probabilities)
         return [self._verdict(probability, passing) for probability in probabilities]
 
-    def overall(self, verdicts: Sequence[Verdict]) -> Verdict:
+    def overall(self, verdicts: Sequence[GateVerdict]) -> GateVerdict:
         """The verdict on a result: the best one of its candidates, REFUSE without any."""
-        return next((verdict for verdict in Verdict if verdict in verdicts), Verdict.REFUSE)
+        return next((verdict for verdict in GateVerdict if verdict in verdicts), GateVerdict.REFUSE)
 
-    def _verdict(self, probability: float, passing: int) -> Verdict:
+    def _verdict(self, probability: float, passing: int) -> GateVerdict:
         if probability >= self.threshold and passing >= self.min_surviving:
-            return Verdict.PASS
-        return Verdict.CLARIFY if probability >= min(self.clarify, self.threshold) else Verdict.REFUSE
+            return GateVerdict.PASS
+        return GateVerdict.CLARIFY if probability >= min(self.clarify, self.threshold) else GateVerdict.REFUSE

@@ -6,12 +6,12 @@ import asyncio
 import hashlib
 import mimetypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import ReadDocument, read
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
@@ -55,7 +55,7 @@ class PreparedDocument:
     notices: tuple[Notice, ...] = ()
 
 
-class Reader(Protocol):
+class DocumentReader(Protocol):
     """Makes a title and chunks of a file's bytes."""
 
     async def read(
@@ -68,13 +68,13 @@ class Reader(Protocol):
 class TrustingReader:
     """Reads in a thread of this process: for files of one's own. Strangers' files go to `knowledge.sandbox`."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: ParsingLimits | None = None) -> None:
+        self._limits = limits or ParsingLimits()
 
     async def read(
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
-        """See `Reader`."""
+        """See `DocumentReader`."""
         return await asyncio.to_thread(read, name, content, self._limits, options, columns)
 
 
@@ -82,7 +82,11 @@ class Ingestor:
     """The pipeline, without storage. CPU work runs off the loop; embedding gives way to customers' questions."""
 
     def __init__(
-        self, embedder: Embedder, analyzer: Analyzer, options: ChunkOptions | None = None, reader: Reader | None = None
+        self,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        options: ChunkOptions | None = None,
+        reader: DocumentReader | None = None,
     ) -> None:
         self._embedder = embedder
         self._analyzer = analyzer
@@ -102,9 +106,10 @@ class Ingestor:
     ) -> PreparedDocument:
         """Raises InvalidDocument (by its subclasses) and EmbeddingUnavailable; stores nothing but embeddings.
 
-        columns: see `Reader`. embed: False leaves the embeddings to whoever updates the index.
+        columns: see `DocumentReader`. embed: False leaves the embeddings to whoever updates the index.
         """
-        found = await self._reader.read(tenant, name, content, self._options, columns)
+        options = replace(self._options, tokenizer=self._embedder.tokenizer_file)
+        found = await self._reader.read(tenant, name, content, options, columns)
         document = DocumentMeta(identity.document_id, name, found.title, identity.category, identity.tags)
         chunks = found.labelled(document, identity.version_id)
         tokens = await self.tokenise(chunks)

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from knowledge.chunking import ChunkOptions, split
 from knowledge.errors import DocumentTooLarge, EmptyDocument
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
 
@@ -29,7 +29,7 @@ class ReadDocument:
 
 
 def read(
-    name: str, content: bytes, limits: Limits, options: ChunkOptions, columns: FaqColumns | None = None
+    name: str, content: bytes, limits: ParsingLimits, options: ChunkOptions, columns: FaqColumns | None = None
 ) -> ReadDocument:
     """Blocking and CPU bound. `columns`: see `parse`. Raises InvalidDocument by its subclasses, and MemoryError."""
     parsed = parse(name, content, limits, columns)

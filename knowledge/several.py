@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
-from knowledge.types import Candidate, Retrieval, Verdict
+from knowledge.types import Candidate, GateVerdict, Retrieval
 
 EACH = 3
 """Candidates of each of several questions: so many may be cited in an answer."""
-_BEST_FIRST = (Verdict.PASS, Verdict.CLARIFY, Verdict.REFUSE)
+_BEST_FIRST = (GateVerdict.PASS, GateVerdict.CLARIFY, GateVerdict.REFUSE)
 
 
 def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
@@ -29,7 +29,6 @@ def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
         verdict=min((one.verdict for one in found), key=_BEST_FIRST.index),
         terms=tuple(idf),
         idf=tuple(idf.values()),
-        alone=max(one.alone for one in found),
         degraded=tuple(dict.fromkeys(part for one in found for part in one.degraded)),
         timings_ms={stage: spent for one in found for stage, spent in one.timings_ms.items()},
         parts=tuple(found),

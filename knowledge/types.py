@@ -227,7 +227,7 @@ class Hit:
 # --- Retrieval -----------------------------------------------------------------------------
 
 
-class Verdict(StrEnum):
+class GateVerdict(StrEnum):
     """What the gate says of a candidate, and of a result as a whole."""
 
     PASS = "pass"
@@ -252,7 +252,7 @@ class Candidate:
     scorer: str
     score: float
     probability: float
-    verdict: Verdict
+    verdict: GateVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +260,7 @@ class Retrieval:
     """The result of one search.
 
     `candidates` are in final order, the ones that the gate refused included; with `explain` all that were recalled,
-    else the best RERANK_TOP_K. `alone` is the highest probability that the question has without its conversation.
-    `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
+    else the best RERANK_TOP_K. `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
     a key per stage. `degraded` names what was out of order, for example ("embedding",).
     `parts`: where the message holds several questions, what was found for each of them, in their order.
     """
@@ -269,10 +268,9 @@ class Retrieval:
     question: str
     revision: int
     candidates: tuple[Candidate, ...]
-    verdict: Verdict
+    verdict: GateVerdict
     terms: tuple[str, ...] = ()
     idf: tuple[float, ...] = ()
-    alone: float = 0.0
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     parts: tuple[Retrieval, ...] = ()
@@ -280,7 +278,7 @@ class Retrieval:
     @property
     def passing(self) -> tuple[Candidate, ...]:
         """The candidates that may be answered from."""
-        return tuple(c for c in self.candidates if c.verdict is Verdict.PASS)
+        return tuple(c for c in self.candidates if c.verdict is GateVerdict.PASS)
 
     @property
     def confidence(self) -> float:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tqdm import tqdm
 
 from agents.understanding.normalise import normalised
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings, load_settings
 from app.wiring.knowledge import embeddings_path

@@ -72,8 +72,8 @@ async def _local(options: argparse.Namespace) -> int:
     settings = load_settings()
     keep_private(settings.data_dir)
     async with open_container(settings) as container:
-        await container.readiness.prepare()
-        await container.learning.learn(container.readiness)  # else rules alone would route what is asked here
+        await container.startup.prepare()
+        await container.learning.learn(container.startup)  # else rules alone would route what is asked here
 
         def ask(text: str, session: str) -> AsyncIterator[Event]:
             message = Message(DEFAULT_TENANT, session, text, trace_id=new_id(), proof=Proof(trusted=True))

@@ -24,7 +24,7 @@ from agents.types import Done, Question
 from agents.understanding.normalise import normalised
 from app.chat.answering import spelled
 from app.chat.guard import Guard
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.logging import configure_logging
 from app.retrieval import (
     chunk_options,
@@ -45,7 +45,7 @@ from knowledge.evaluation.dataset import EvalQuestion, EvalSet, load_set
 from knowledge.evaluation.documents import OwnDocuments, injection_report, own_documents, rejection_report
 from knowledge.evaluation.report import set_report
 from knowledge.evaluation.rows import read_rows
-from knowledge.evaluation.runner import Answerer, Reply, Result, build_retriever, run_questions
+from knowledge.evaluation.runner import AgentReply, Answerer, QuestionResult, build_retriever, run_questions
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
@@ -101,7 +101,7 @@ class Evaluation:
         self._models = models
         self._analyzer = Analyzer()
 
-    async def run_set(self, data: EvalSet) -> list[list[Result]]:
+    async def run_set(self, data: EvalSet) -> list[list[QuestionResult]]:
         """Results of the answerable, the unanswerable and the out-of-domain questions."""
         groups = [data.answerable, data.unanswerable, data.out_of_domain]
         return await self._run(data.name, data.chunks, groups, self._settings.reranker)
@@ -113,7 +113,7 @@ class Evaluation:
             async with build_retriever(data.chunks, self._embedder, self._analyzer, scorer, options) as retriever:
                 return await metamorphic_report(retriever, data)
 
-    async def run_own_documents(self, data: OwnDocuments, reranker: str | None = None) -> list[Result]:
+    async def run_own_documents(self, data: OwnDocuments, reranker: str | None = None) -> list[QuestionResult]:
         """Every question against its own documents alone."""
         reranker = reranker or self._settings.reranker
         (results,) = await self._run(data.name, data.chunks, [data.questions], reranker, data.scopes)
@@ -135,7 +135,7 @@ class Evaluation:
         groups: Sequence[Sequence[EvalQuestion]],
         reranker: str,
         scopes: Sequence[Filter] = (),
-    ) -> list[list[Result]]:
+    ) -> list[list[QuestionResult]]:
         with (
             closing(get_reranker(reranker, reranker_options(self._settings))) as scorer,
             tqdm(total=len(chunks), desc=f"{name} 向量", unit="段", file=sys.stderr) as embedded,
@@ -159,19 +159,19 @@ class Evaluation:
         generator = self._models.generator(self._analyzer, profile)
         policy = knowledge_policy(self._settings, profile)
 
-        async def answer(text: str, vector: Vector, where: Filter) -> Reply:
+        async def answer(text: str, vector: Vector, where: Filter) -> AgentReply:
             agent = KnowledgeAgent(_Scoped(retriever, where), generator, policy)
             question = Question(text, vector=vector)
             question = replace(question, rewrite=await spelled(retriever.speller, question))
             async for event in agent.run(question):
                 if isinstance(event, Done):
-                    return Reply(event.answer.outcome.value, event.answer.reply)
+                    return AgentReply(event.answer.outcome.value, event.answer.reply)
             raise RuntimeError("the agent ended without an answer")
 
         return answer
 
 
-def _run_lines(data: EvalSet, results: Sequence[Result]) -> list[str]:
+def _run_lines(data: EvalSet, results: Sequence[QuestionResult]) -> list[str]:
     return [
         json.dumps(
             {

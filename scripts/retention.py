@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.db.engine import Database
 from app.db.lock import DataDirLock
 from app.db.migrate import upgrade
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.private import keep_private
 from app.retention.repository_growing import KINDS
 from app.retention.service import Retention

@@ -29,7 +29,7 @@ from knowledge.types import Vector
 async def started(settings: Settings) -> Container:
     """A container that has taken the samples in and learnt, closed again."""
     async with open_container(settings) as container:
-        await asyncio.gather(container.readiness.prepare(), container.learning.learn(container.readiness))
+        await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
     return container
 
 

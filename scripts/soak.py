@@ -155,7 +155,7 @@ async def _application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[ht
     app = create_app(settings)
     async with app.router.lifespan_context(app):
         container: Container = app.state.container
-        await container.readiness.ready.wait()
+        await container.startup.ready.wait()
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=120) as client:
             yield client, container

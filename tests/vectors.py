@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE as SHIPPED
 from app.embeddings.shipped_vectors import read, write
 from knowledge.embeddings.registry import get_embedder

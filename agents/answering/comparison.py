@@ -9,6 +9,7 @@ from itertools import islice, product
 
 from agents.answering.scoring import Scored, bigrams
 from agents.llm.units import MAX_LIST_CHARS, Passage
+from agents.understanding.asking import compares
 from knowledge.text import fold
 
 MAX_NAME_CHARS = 16
@@ -21,9 +22,6 @@ ALIKE_WEIGHT = 0.5
 BOTH_SHARE = 0.85
 """What else names both things is quoted too when it is worth this share of the best that does."""
 
-_COMPARES = re.compile(
-    r"区别|差别|差异|不同|不一样|对比|比较|相比|哪个|哪款|哪种|怎么选|选哪|还是|谁更|\bvs\b|difference|compare|better"
-)
 _BETWEEN = re.compile(r"\s*(?:和|跟|与|同|还是|比起|对比|相比|比|(?<![a-z])(?:vs\.?|and|or)(?![a-z]))\s*")
 
 
@@ -47,7 +45,7 @@ class Pair:
 def compared(question: str, passages: Sequence[Passage]) -> Pair | None:
     """The two things that a question compares: what the passages name, too, around 和, 还是 or 比."""
     folded = fold(question)
-    if not _COMPARES.search(folded):
+    if not compares(folded):
         return None
     known = fold("\n".join(f"{passage.chunk.context}\n{passage.chunk.text}" for passage in passages))
     for between in islice(_BETWEEN.finditer(folded), MAX_BETWEEN):

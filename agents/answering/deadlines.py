@@ -11,8 +11,9 @@ from agents.answering.events import Event, events, features
 from agents.answering.occurrences import again, between, season
 from agents.answering.periods import Rule, Unit, rules_of
 from agents.answering.wanted import EARLIER_WEIGHT
-from agents.understanding.answer_type import AnswerType, answer_types
-from agents.understanding.dates import Said, said_days
+from agents.understanding.answer_type import AnswerType
+from agents.understanding.dates import Said
+from agents.understanding.reading import Reading, read
 from agents.understanding.stretches import months_before
 from agents.verification.quantities import in_digits
 from agents.verification.wording import pairs_of
@@ -25,13 +26,13 @@ _LEANING = frozenset({AnswerType.DATE, AnswerType.DURATION, AnswerType.YES_NO})
 _PAST = ("了", "过", "的")
 
 
-def computed(question: str, context: str, quoted: Sequence[str], today: date, english: bool) -> str | None:
+def computed(text: str, context: str, quoted: Sequence[str], today: date, english: bool) -> str | None:
     """A sentence with the date that follows from what is quoted; None where there is none, or in doubt.
 
-    question: what the customer says now; context: the questions before it; quoted: sentences of the documents.
+    text: what the customer says now; context: the questions before it; quoted: sentences of the documents.
     """
-    told = Told(today, english)
-    said = said_days(question, today)
+    told, question = Told(today, english), read(text)
+    said = question.days(today)
     return (
         between(question, said, told)
         or again(question, context, said, quoted, told)
@@ -40,15 +41,15 @@ def computed(question: str, context: str, quoted: Sequence[str], today: date, en
     )
 
 
-def _deadline(question: str, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
+def _deadline(question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
     """Where the period ends that a rule lets run from an event that the customer dates."""
-    named = events(question, said)
-    if not named and _LEANING & set(answer_types(question)):
-        named = events(context, said_days(context, told.today))
+    named = events(question.text, said)
+    if not named and _LEANING & set(question.asks_for):
+        named = events(context, read(context).days(told.today))
     if not named:
         return None
     rules = [rule for text in quoted for rule in rules_of(text)]
-    fits = list(_fits(named, rules, (question, context)))
+    fits = list(_fits(named, rules, question, context))
     best = max((score for score, _, _ in fits), default=0.0)
     ends = {(event.said, rule.amount, rule.unit, rule.before): (event, rule) for s, event, rule in fits if s == best}
     if len(ends) != 1:
@@ -59,11 +60,12 @@ def _deadline(question: str, context: str, said: Sequence[Said], quoted: Sequenc
 
 
 def _fits(
-    named: Sequence[Event], rules: Sequence[Rule], messages: tuple[str, str]
+    named: Sequence[Event], rules: Sequence[Rule], question: Reading, context: str
 ) -> Iterator[tuple[float, Event, Rule]]:
-    """The events and rules that share their words, with how much they do. messages: this one and those before it."""
+    """The events and rules that share their words, with how much they do."""
+    messages = question.text, context
     wanted = features(" ".join(messages))
-    timed = bool(_LEANING & set(answer_types(messages[0])))
+    timed = bool(_LEANING & set(question.asks_for))
     for rule in rules:
         anchor, around = features(rule.anchor), features(rule.clause)
         for event in named:

@@ -7,20 +7,20 @@ from collections.abc import Iterable, Sequence
 from agents.answering.dating import Told
 from agents.answering.events import features
 from agents.answering.recurring import Recurring, recurring_of, seasons_of
-from agents.understanding.answer_type import AnswerType, answer_types
+from agents.understanding.answer_type import AnswerType
 from agents.understanding.dates import Said
+from agents.understanding.reading import Reading
 from agents.understanding.stretches import months_before
-from knowledge.text import fold
 
 _DAYS = ("天", "days")
 _NEXT = ("下次", "下一次", "最近一次", "这次", "next")
 
 
-def between(question: str, said: Sequence[Said], told: Told) -> str | None:
+def between(question: Reading, said: Sequence[Said], told: Told) -> str | None:
     """How many days lie between two that are named."""
     days = [one for one in said if one.single]
-    kinds = set(answer_types(question))
-    counted = AnswerType.QUANTITY in kinds and any(word in fold(question) for word in _DAYS)
+    kinds = set(question.asks_for)
+    counted = AnswerType.QUANTITY in kinds and any(word in question.folded for word in _DAYS)
     if not (AnswerType.DURATION in kinds or counted) or len(days) != 2 or len(said) != 2:
         return None
     start, end = days[0].first, days[1].first
@@ -31,15 +31,15 @@ def between(question: str, said: Sequence[Said], told: Told) -> str | None:
     return told.say("days_between", start=names[0], end=names[1], count=str((end - start).days))
 
 
-def again(question: str, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
+def again(question: Reading, context: str, said: Sequence[Said], quoted: Sequence[str], told: Told) -> str | None:
     """On which day of a month that is named something comes again, or when it does next."""
-    if AnswerType.DATE not in answer_types(question):
+    if AnswerType.DATE not in question.asks_for:
         return None
     months = [one for one in said if not one.single]
-    coming = any(word in fold(question) for word in _NEXT)
+    coming = any(word in question.folded for word in _NEXT)
     if len(months) != 1 and not coming:
         return None
-    rule = _only(recurring_of(text) for text in quoted) or _fitting_recurring(question, context, quoted)
+    rule = _only(recurring_of(text) for text in quoted) or _fitting_recurring(question.text, context, quoted)
     if rule is None:
         return None
     if len(months) == 1:

@@ -13,7 +13,7 @@ from loguru import logger
 from agents.business.dialects import DIALECTS
 from agents.business.schema import Schema
 from agents.errors import GenerationError
-from agents.llm.model import ChatMessage, ChatModel
+from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import fill
 from agents.types import Question, Usage

@@ -13,7 +13,7 @@ from importlib.resources import files
 import numpy as np
 import yaml
 
-from agents.heads.linear import Linear, fit
+from agents.linear import Linear, fit
 from agents.routing.head import Head
 from agents.routing.types import Intent
 from knowledge.embeddings.base import Embedder

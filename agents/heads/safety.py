@@ -18,7 +18,7 @@ import numpy as np
 import yaml
 
 from agents.heads.feeling import emotion_examples
-from agents.heads.linear import Linear, fit
+from agents.linear import Linear, fit
 from agents.routing.head import Head
 from agents.understanding.reading import Reading
 from agents.understanding.safety import Danger, cued, told

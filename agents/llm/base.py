@@ -146,7 +146,15 @@ class Spent:
     verify_ms: float = 0.0
 
 
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The claims of a reply that a model wrote, without marks: those that a fragment says, and those taken back."""
+
+    supported: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged
 
 
 class Generator(Protocol):

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from agents.llm.orders import ABOUT_CUSTOMER, CASE_RECORD, PAYLOAD, TO_MODEL, VERBS_EN
 from agents.llm.sentences import Sentence, split_sentences
+from agents.screening.patterns import ABOUT_CUSTOMER, CASE_RECORD, PARTS, TO_MODEL
 from knowledge.text import fold
 
 MIN_CHINESE = 8
@@ -32,10 +32,10 @@ _SPACED = re.compile(r"(?<=[\u4e00-\u9fff])[\s·•_*~|.-]+(?=[\u4e00-\u9fff])|(
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[A-Za-z']+")
 _PROSE = re.compile(r"\b(?:a|an|the|of|to|in|your|you|for|with|is|are|and|my|me|this|that|it)\b", re.IGNORECASE)
-_ENGLISH = re.compile(rf"\W*{VERBS_EN}\b", re.IGNORECASE)
+_ENGLISH = re.compile(rf"\W*{PARTS['verbs_en']}\b", re.IGNORECASE)
 _CODE = re.compile(r"[={}<>_\\`$|]|(?:^|\s)--?\w|/\w+/|\w\(|^\s*[$#>]")
 _TASK = re.compile(
-    rf"(?:请|直接|必须|不要|然后|并|也|现在|改为|务必|立即|马上|以|用|把|将|说|写|重复|输出|告诉|向)|.*{PAYLOAD}",
+    rf"(?:请|直接|必须|不要|然后|并|也|现在|改为|务必|立即|马上|以|用|把|将|说|写|重复|输出|告诉|向)|.*{PARTS['payload']}",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""Generators by name. A provider is imported only when it is chosen."""
+"""Generators and chat models by name. A provider is imported only when it is chosen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agents.answering.meaning import Meaning
 from agents.llm.base import Generator
-from agents.llm.model import ChatModel
+from agents.llm.chat import ChatModel, ModelOptions
 from agents.profile import TenantProfile
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import Analyzer
@@ -35,15 +35,15 @@ def _extractive(options: GeneratorOptions) -> Generator:
     return ExtractiveGenerator(options.analyzer, options.max_sources, options.meaning)
 
 
-def _openai(options: GeneratorOptions) -> Generator:
-    from agents.llm.openai import OpenAIGenerator
+def _model(options: GeneratorOptions) -> Generator:
+    from agents.llm.writer import ModelGenerator
 
     if options.model is None:
-        raise InvalidConfiguration("生成器 openai 需要大模型：请设置 LLM_API_KEY")
-    return OpenAIGenerator(options.model, options.profile, options.max_sources, options.max_chunk_chars)
+        raise InvalidConfiguration("生成器 model 需要大模型：请设置 LLM_API_KEY 或 LLM_LOCAL_MODEL")
+    return ModelGenerator(options.model, options.profile, options.max_sources, options.max_chunk_chars)
 
 
-GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "openai": _openai}
+GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "model": _model}
 
 
 def get_generator(name: str, options: GeneratorOptions) -> Generator:
@@ -51,3 +51,25 @@ def get_generator(name: str, options: GeneratorOptions) -> Generator:
     if name not in GENERATORS:
         raise InvalidConfiguration(f"生成器 {name} 不存在，可选：{', '.join(GENERATORS)}")
     return GENERATORS[name](options)
+
+
+def _endpoint(options: ModelOptions) -> ChatModel:
+    from agents.llm.endpoint import EndpointModel
+
+    return EndpointModel(options)
+
+
+def _local(options: ModelOptions) -> ChatModel:
+    from agents.llm.local import LocalModel
+
+    return LocalModel(options)
+
+
+MODELS: dict[str, Callable[[ModelOptions], ChatModel]] = {"openai": _endpoint, "local": _local}
+
+
+def get_model(provider: str, options: ModelOptions) -> ChatModel:
+    """The chat model of that provider. Raises InvalidConfiguration, MissingDependency."""
+    if provider not in MODELS:
+        raise InvalidConfiguration(f"LLM_PROVIDER={provider} 不存在，可选：{', '.join(MODELS)}")
+    return MODELS[provider](options)

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from agents.llm.model import ChatMessage
+from agents.llm.chat import ChatMessage
 from agents.types import Usage
 
 _FENCE = "```"
 
 
 class Completer(Protocol):
-    """A chat model that replies as a whole: `agents.llm.model.ChatModel`."""
+    """A chat model that replies as a whole: `agents.llm.chat.ChatModel`."""
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """Raises GenerationUnavailable, GenerationRejected."""

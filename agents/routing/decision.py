@@ -42,7 +42,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class IntentDecision:
     """Intents in order of precedence."""
 
     intents: tuple[Intent, ...]
@@ -59,14 +59,14 @@ def weigh(scores: Mapping[str, float], closeness: float | None, suggested: Colle
     }
 
 
-def decide(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> Decision:
+def decide(scores: Mapping[str, float], forced: Collection[Intent], thresholds: Thresholds) -> IntentDecision:
     """The intents that hold. `forced` ones hold whatever the scores; an off-topic one holds alone."""
     on = max(ON_TOPIC, key=scores.__getitem__)
     off = max(OFF_TOPIC, key=scores.__getitem__)
     leads = off is Intent.OUT_OF_SCOPE and scores[on] >= 0
     gap = scores[on] - scores[off] + leads * OUT_OF_SCOPE_LEAD
     if gap < 0 and not forced:
-        return Decision((off,), _band(-gap, scores[off], thresholds))
+        return IntentDecision((off,), _band(-gap, scores[off], thresholds))
     wanted = thresholds.wanted
     holds = {
         intent
@@ -75,7 +75,7 @@ def decide(scores: Mapping[str, float], forced: Collection[Intent], thresholds: 
     }
     intents = holds | set(forced) or {on}
     band = Band.HIGH if forced else _band(gap, scores[on], thresholds)
-    return Decision(tuple(intent for intent in PRECEDENCE if intent in intents), band)
+    return IntentDecision(tuple(intent for intent in PRECEDENCE if intent in intents), band)
 
 
 def _band(gap: float, best: float, thresholds: Thresholds) -> Band:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
-from scipy.sparse import csr_matrix
 
+from agents.linear import direction, hashed, ridge
 from agents.routing.anchors import Anchors
 from agents.routing.types import Intent
 from agents.screening.features import BITS, ngrams
@@ -23,8 +22,6 @@ from knowledge.embeddings.base import Embedder
 from knowledge.text import fold
 from knowledge.types import Matrix, Vector
 
-RIDGE = 0.67
-"""For features of length 1 each; half and twice of it differ by less than .015 of macro-F1."""
 _UNRELATED = frozenset({Intent.CHITCHAT, Intent.IRRELEVANT, Intent.NONSENSE})
 
 
@@ -50,7 +47,7 @@ class Head:
         buckets, weights = ngrams(fold(text))
         found = weights @ self.words[buckets] + self.bias
         if vector is not None:
-            found = found + _direction(vector - self.mean) @ self.meaning
+            found = found + direction(vector - self.mean) @ self.meaning
         return dict(zip(self.anchors.labels, found.tolist(), strict=True))
 
     @property
@@ -66,15 +63,11 @@ async def fit_head(embedder: Embedder, anchors: Anchors) -> Head:
 
 
 def _fitted(anchors: Anchors, vectors: Matrix) -> Head:
-    """Solved in the dual, where there are as many equations as examples and not as many as n-grams."""
     mean: Vector = vectors.mean(axis=0)
-    directions, words = _direction(vectors - mean), _sparse(anchors)
+    words = hashed([ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
-    kernel = directions @ directions.T + (words @ words.T).toarray() + 1
-    kernel[np.diag_indices_from(kernel)] += RIDGE / _importance(holds, [anchor.weight for anchor in anchors.sentences])
-    dual = solve(kernel, np.where(holds, 1.0, -1.0), assume_a="pos")
-    parts = directions.T @ dual, words.T @ dual, dual.sum(axis=0)
-    return Head(anchors, vectors, mean, *map(_single, parts))
+    importance = _importance(holds, [anchor.weight for anchor in anchors.sentences])
+    return Head(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))
 
 
 def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:
@@ -82,21 +75,3 @@ def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[n
     rarity = holds.sum(axis=0).max() / np.maximum(holds.sum(axis=0), 1)
     importance: NDArray[np.floating] = np.array(weights) * np.sqrt(np.where(holds, rarity, 0).max(axis=1))
     return importance
-
-
-def _sparse(anchors: Anchors) -> csr_matrix:
-    found = [ngrams(fold(anchor.text)) for anchor in anchors.sentences]
-    starts = np.cumsum([0, *(len(buckets) for buckets, _ in found)])
-    buckets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return csr_matrix((weights, buckets, starts), shape=(len(found), 1 << BITS))
-
-
-def _single(weights: NDArray[np.floating]) -> Matrix:
-    single: Matrix = np.ascontiguousarray(weights, dtype=np.float32)
-    return single
-
-
-def _direction(difference: Matrix) -> Matrix:
-    """Of length 1: how far a message is from the middle says little, and differs from embedder to embedder."""
-    directions: Matrix = difference / np.maximum(np.linalg.norm(difference, axis=-1, keepdims=True), 1e-9)
-    return directions

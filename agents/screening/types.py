@@ -39,11 +39,6 @@ class Signature:
         return all(part.search(text) for part in self.parts)
 
 
-def signature(name: str, reason: Reason, certain: bool, *parts: str) -> Signature:
-    """A signature from its patterns' sources."""
-    return Signature(name, reason, certain, tuple(re.compile(part) for part in parts))
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`reason` is None for a message that passes.

@@ -1,4 +1,4 @@
-"""What customers are told of tickets."""
+"""What customers are told of tickets, in the words of the catalogue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PRIORITIES = {
 
 
 class TicketReplies:
-    """The replies that say how a ticket stands. zone: in which times are told, the company's."""
+    """zone: in which times are told, the company's."""
 
     def __init__(self, english: bool, zone: ZoneInfo) -> None:
         self.english = english
@@ -48,62 +48,48 @@ class TicketReplies:
             lines.append(self.say("ticket_priority", text=self.say(_PRIORITIES[draft.priority])))
         return "\n".join([*lines, self.say("ticket_how_to_answer")])
 
-    def created(self, ticket: CustomerTicket) -> str:
-        """The ticket is there."""
-        by = self._when(ticket.resolve_by)
-        return self.say("ticket_created", number=ticket.number, subject=ticket.subject, by=by)
+    def about(self, key: str, ticket: CustomerTicket | None) -> str:
+        """A sentence of the catalogue about a ticket, or that there is none."""
+        return self.say(key, **self._values(ticket)) if ticket else self.say("ticket_not_found")
 
-    def existing(self, ticket: CustomerTicket) -> str:
-        """The conversation has it already."""
-        return self.say("ticket_existing", line=self._line(ticket))
+    def pressed(self, ticket: CustomerTicket | None) -> str:
+        """The customer presses: what is done stays as it is."""
+        done = ticket is not None and ticket.state in DONE
+        return self.listed([ticket]) if ticket and done else self.about("ticket_pressed", ticket)
 
     def listed(self, tickets: Sequence[CustomerTicket]) -> str:
         """How the tickets stand."""
+        lines = [self._values(ticket)["line"] for ticket in tickets[:MAX_LISTED]]
         if len(tickets) == 1:
-            return self._line(tickets[0])
-        lines = [self.say("ticket_listed", count=str(len(tickets))), *map(self._line, tickets[:MAX_LISTED])]
+            return lines[0]
         if (more := len(tickets) - MAX_LISTED) > 0:
             lines.append(self.say("ticket_more", count=str(more)))
-        return "\n".join(lines)
+        return "\n".join([self.say("ticket_listed", count=str(len(tickets))), *lines])
 
     def which(self, tickets: Sequence[CustomerTicket]) -> str:
         """Several could be meant."""
-        return "\n".join([self.say("ticket_which"), *map(self._named, tickets[:MAX_LISTED])])
+        return "\n".join([self.say("ticket_which"), *(self._values(one)["named"] for one in tickets[:MAX_LISTED])])
 
-    def pressed(self, ticket: CustomerTicket) -> str:
-        """The customer presses."""
-        return self._line(ticket) if ticket.state in DONE else self.say("ticket_pressed", line=self._line(ticket))
-
-    def added(self, ticket: CustomerTicket) -> str:
-        """The customer's words are there."""
-        if ticket.state is TicketState.CLOSED:
-            return self._line(ticket)
-        return self.say("ticket_added", named=self._named(ticket), state=self.say(_STATES[ticket.state]))
-
-    def withdraw(self, ticket: CustomerTicket) -> str:
-        """Asks before."""
-        return self.say("ticket_withdraw", named=self._named(ticket))
-
-    def withdrawn(self, ticket: CustomerTicket) -> str:
-        """It is closed."""
-        return self.say("ticket_withdrawn", named=self._named(ticket))
+    def _values(self, ticket: CustomerTicket) -> dict[str, str]:
+        """All that sentences tell of a ticket."""
+        values = {
+            "number": ticket.number,
+            "subject": ticket.subject,
+            "state": self.say(_STATES[ticket.state]),
+            "since": self._when(ticket.created_at),
+            "by": self._when(ticket.resolve_by),
+            "due": "",
+        }
+        values["named"] = self.say("ticket_named", **values)
+        if ticket.state not in DONE and ticket.state is not TicketState.WAITING:
+            values["due"] = self.say("ticket_late" if ticket.resolve_by < datetime.now(UTC) else "ticket_due", **values)
+        note = self.say("ticket_note", text=_cut(ticket.note)) if ticket.note else ""
+        return values | {"line": self.say("ticket_standing", **values) + note}
 
     def _when(self, moment: datetime) -> str:
         """A time as people say it, in the company's zone; with its year where that is not near."""
         local, far = moment.astimezone(self._zone), abs(moment - datetime.now(UTC)) >= timedelta(days=300)
         return f"{day_said(local.date(), self.english, year=far)} {local:%H:%M}"
-
-    def _named(self, ticket: CustomerTicket) -> str:
-        return self.say("ticket_named", number=ticket.number, subject=ticket.subject)
-
-    def _line(self, ticket: CustomerTicket) -> str:
-        due = ""
-        if ticket.state not in DONE and ticket.state is not TicketState.WAITING:
-            late = ticket.resolve_by < datetime.now(UTC)
-            due = self.say("ticket_late") if late else self.say("ticket_due", by=self._when(ticket.resolve_by))
-        note = self.say("ticket_note", text=_cut(ticket.note)) if ticket.note else ""
-        state, since = self.say(_STATES[ticket.state]), self._when(ticket.created_at)
-        return self.say("ticket_standing", named=self._named(ticket), state=state, since=since, due=due) + note
 
 
 def _cut(text: str) -> str:

@@ -21,6 +21,15 @@ _QUESTION = re.compile(
     r"请问|想问|咨询|\b(?:how|what|when|where|why|who|which|can|could|do|does|is|are)\b",
 )
 
+_COMPARISON = re.compile(
+    r"区别|差别|差异|不同|不一样|对比|比较|相比|哪个|哪款|哪种|怎么选|选哪|还是|谁更|\bvs\b|difference|compare|better"
+)
+
+
+def compares(text: str) -> bool:
+    """Whether a folded text compares things."""
+    return _COMPARISON.search(text) is not None
+
 
 def asks(text: str) -> bool:
     """Whether a folded text has a word or sign of a question."""

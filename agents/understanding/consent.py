@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agents.understanding.acts import SMALL_TALK, Act, act_of
+from agents.understanding.acts import SMALL_TALK, Act
 from agents.understanding.asking import asks
 from knowledge.text import fold
 
@@ -64,14 +64,14 @@ MAX_DECISION_CHARS = 24
 """A longer message says more than yes or no; and the patterns, tried in many ways, stay cheap."""
 
 
-def decided(text: str) -> Reply | None:
-    """What is said to a proposal, None when the message is about something else; a supplement of nothing is no answer
-    yet, for example 我再想想.
+def decided(text: str, act: Act) -> Reply | None:
+    """What a message of this act says to a proposal, None when it is about something else; a supplement of nothing is
+    no answer yet, for example 我再想想.
 
     A statement adds to it: what comes right after 请补充 is rarely anything else. A question, a command or a word of
     thanks does not, and a question back (可以吗) is no consent.
     """
-    words, act = fold(text).strip(), act_of(text)
+    words = fold(text).strip()
     if not words or act is Act.ASKS_PERSON:
         return None
     if marked := _MARKED.match(words):

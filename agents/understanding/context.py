@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agents.understanding.dates import without_days
 from agents.understanding.normalise import normalised
+from agents.understanding.reading import read
 from knowledge.types import Context
 
 if TYPE_CHECKING:
     from agents.types import Question
+
+
+def questions_before(question: Question) -> tuple[str, ...]:
+    """What the customer asked before, oldest first, without what the message takes back of it."""
+    questions = question.state.context.questions
+    for what in question.reading.withdrawn:
+        questions = tuple(before.replace(what, "") for before in questions)
+    return questions
 
 
 def search_context(question: Question) -> Context:
@@ -20,8 +28,8 @@ def search_context(question: Question) -> Context:
     context = question.state.context
     if not context:
         return context
-    questions = tuple(map(normalised, context.questions))
-    return replace(context, questions=questions, message=question.reading.dateless, vector=question.told)
+    questions = tuple(map(normalised, questions_before(question)))
+    return replace(context, questions=questions, message=read(question.searched).dateless, vector=question.told)
 
 
 def part_context(question: Question, place: int) -> Context:
@@ -36,6 +44,6 @@ def part_context(question: Question, place: int) -> Context:
         context,
         questions=(*context.questions, *(one.text for one in before)),
         subject="" if before else context.subject,
-        message=without_days(part.text),
+        message=read(part.text).dateless,
         vector=part.told,
     )

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 
 from agents.understanding.amounts import amount
-from agents.understanding.entities import shipped_extractor
 from agents.understanding.relative import exactly_ago
 from agents.understanding.stretches import DAY, Period, ahead, months_before
 from agents.understanding.times import find_times
-from knowledge.text import fold
 
 _YEAR_SAID = re.compile(r"\d{4}|年")
 _CALENDAR = re.compile(r"(?:\d|[一二三四五六七八九十]).{0,2}[月./-]|双|节")
@@ -60,10 +58,12 @@ class Said:
         return stretch.start or self.first, (stretch.end or self.last + DAY) - DAY
 
 
-def said_days(message: str, today: date) -> tuple[Said, ...]:
-    """The times of a message whose days are certain but for the year, in order; a mere hour is one of today."""
-    text = fold(message)
-    found = [*_chinese(text, today), *_english(text, today)]
+def said_days(text: str, named: Sequence[str], today: date) -> tuple[Said, ...]:
+    """The times of a folded text whose days are certain but for the year, in order; a mere hour is one of today.
+
+    named: its date entities.
+    """
+    found = [*_chinese(text, named, today), *_english(text, today)]
     found.sort(key=lambda said: (said.start, -said.end))
     kept: list[Said] = []
     for said in found:
@@ -72,20 +72,15 @@ def said_days(message: str, today: date) -> tuple[Said, ...]:
     return tuple(kept) or tuple(_hours(text, today))
 
 
-def without_days(message: str) -> str:
-    """What a message says besides the days of the calendar, folded; empty when that is nothing.
-
-    周末 and 这个月 stay: rules speak of them, too.
-    """
-    text = fold(message)
-    for said in reversed(said_days(message, date.today())):  # where they stand is the same on any day
+def without_days(text: str, days: Sequence[Said]) -> str:
+    """What a folded text says besides its days of the calendar; 周末 and 这个月 stay: rules speak of them, too."""
+    for said in reversed(days):
         if re.search(r"\d", text[said.start : said.end]):
             text = f"{text[: said.start]} {text[said.end :]}"
     return " ".join(text.split())
 
 
-def _chinese(text: str, today: date) -> Iterator[Said]:
-    named = [entity.text for entity in shipped_extractor().extract(text).certain if entity.kind == "date"]
+def _chinese(text: str, named: Sequence[str], today: date) -> Iterator[Said]:
     for found in find_times(text, named, today):
         said = found.said(text)
         if day := exactly_ago(said, today):

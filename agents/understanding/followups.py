@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agents.understanding.asking import IDENTIFIER, without_asking
-from agents.understanding.consent import Consent, Reply, decided
+from agents.understanding.consent import Consent, Reply
 from agents.understanding.facts import keeps_facts
+from agents.understanding.reading import Reading
 
 if TYPE_CHECKING:
     from agents.types import Turn
@@ -40,15 +41,14 @@ def rewritten_by_rules(text: str, history: Sequence[Turn]) -> str | None:
     return rewritten if rewritten and rewritten != text and keeps_facts(text, rewritten) else None
 
 
-def picked(text: str, history: Sequence[Turn]) -> str | None:
+def picked(reading: Reading, history: Sequence[Turn]) -> str | None:
     """What a message picks of what the last reply asked back about: 第二个, or a yes to the only one; else None."""
     if not history or not _asked_back(history[-1]):
         return None
-    if _ORDINAL_ONLY.fullmatch(_strip_marks(text)):
-        return _chosen(text, history[-1])
-    agreed = decided(text)
+    if _ORDINAL_ONLY.fullmatch(_strip_marks(reading.text)):
+        return _chosen(reading.text, history[-1])
     only = len(history[-1].suggestions) == 1
-    return history[-1].suggestions[0] if only and agreed == Reply(Consent.CONFIRM) else None
+    return history[-1].suggestions[0] if only and reading.reply == Reply(Consent.CONFIRM) else None
 
 
 def with_subject(text: str, subject: str) -> str | None:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from agents.understanding import acts, asking, causes, consent, language, safety, tickets
+from agents.understanding import acts, asking, causes, consent, corrections, language, safety, tickets
 from agents.understanding.answer_type import AnswerType, answer_types
-from agents.understanding.complexity import is_complex
 from agents.understanding.dates import Said, said_days, without_days
 from agents.understanding.entities import Mentions, shipped_extractor
 from agents.understanding.feeling import Emotion, emotion
@@ -27,8 +26,13 @@ class Reading:
 
     @cached_property
     def normal(self) -> str:
-        """In one spelling, without greetings and thanks; what is embedded, searched and routed."""
-        return normalised(self.text)
+        """In one spelling, without greetings, thanks and what it takes back; what is embedded, searched and routed."""
+        return corrections.without_withdrawn(normalised(self.text))
+
+    @cached_property
+    def withdrawn(self) -> tuple[str, ...]:
+        """What it takes back, in favour of what else it says."""
+        return corrections.withdrawn(self.text)
 
     @cached_property
     def folded(self) -> str:
@@ -67,7 +71,7 @@ class Reading:
     @cached_property
     def reply(self) -> consent.Reply | None:
         """What it says to a proposal, if one was made; None where it is about something else."""
-        return consent.decided(self.text)
+        return consent.decided(self.text, self.act)
 
     @cached_property
     def asks_for(self) -> tuple[AnswerType, ...]:
@@ -75,19 +79,9 @@ class Reading:
         return answer_types(self.text)
 
     @cached_property
-    def subject(self) -> str:
-        """What it is about, without the words that only ask; may be empty."""
-        return asking.without_asking(self.text)
-
-    @cached_property
     def bare_name(self) -> str | None:
         """The model or code that it names and says nothing of."""
         return asking.bare_name(self.text)
-
-    @cached_property
-    def complex(self) -> bool:
-        """Whether the answer has to be put together from several statements."""
-        return is_complex(self.text)
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -139,14 +133,15 @@ class Reading:
         """What it says beside a request, in so many words, to note something down; None without one."""
         return tickets.beside_request(self.text)
 
+    def days(self, today: date) -> tuple[Said, ...]:
+        """The times that it says, where they stand in the folded text and which days they are."""
+        dates = [entity.text for entity in self.mentions.certain if entity.kind == "date"]
+        return said_days(self.folded, dates, today)
+
     @cached_property
     def dateless(self) -> str:
-        """What it says besides the days of the calendar, folded, in one spelling; empty when that is nothing."""
-        return without_days(self.normal)
-
-    def days(self, today: date) -> tuple[Said, ...]:
-        """The times that it says."""
-        return said_days(self.text, today)
+        """What it says besides the days of the calendar, folded; empty when that is nothing."""
+        return without_days(self.folded, self.days(date.today()))  # where they stand is the same on any day
 
 
 def read(text: str) -> Reading:

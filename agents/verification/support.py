@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from agents.llm.units import quotable_sentences
 from agents.verification.claims import clauses, parts
-from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
-from agents.verification.polarity import Polarised, contradicts
-from agents.verification.quantities import Quantities, Quantity, is_known, quantities, same_kind
-from agents.verification.wording import pairs_of, parallel, swapped
+from agents.verification.evidence import Evidence, Statement, evidence_of
+from agents.verification.names import joined
+from agents.verification.polarity import contradicts
+from agents.verification.quantities import Quantity, is_known, same_kind
+from agents.verification.wording import parallel, swapped
 from knowledge.text import fold
 from knowledge.types import Chunk
 
@@ -34,13 +34,6 @@ NEAREST, NEAREST_CLOSE = 0.7, 0.85
 """Spans with less than this share of the best one's coverage speak of something else; the second once one is close."""
 ECHO = 0.85
 """Share of a claim's characters, in order, from which it repeats a sentence."""
-MAX_WINDOW = 3
-"""Neighbouring sentences that a claim may sum up."""
-MIN_FOREIGN = 0.5
-MIN_FOREIGN_WORDS = 4
-"""Share of Latin letters, and different words, from which a sentence is in another language than a Chinese fragment."""
-
-_HAN = re.compile(r"[\u3400-\u9fff]+")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}(?:[、)）．]|\.(?!\d))|[（(]\d{1,2}[)）]|[-*•·](?!\d))\s*")
 
 
@@ -64,104 +57,6 @@ class Finding:
     fragments: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What a text says: of a claim what has to be found, of a span what is there."""
-
-    text: str
-    """Folded."""
-
-    @cached_property
-    def pairs(self) -> frozenset[str]:
-        return pairs_of(self.numbers.rest)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Pairs, and all characters for a claim of one."""
-        return self.pairs | frozenset(self.text)
-
-    @cached_property
-    def numbers(self) -> Quantities:
-        return quantities(without_codes(self.text))
-
-    @cached_property
-    def latin(self) -> frozenset[str]:
-        return latin_names(self.text)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        return chinese_names(self.numbers.rest)
-
-    @cached_property
-    def polarised(self) -> Polarised:
-        return Polarised.of(self.text)
-
-    @cached_property
-    def joined(self) -> str:
-        return joined(self.text)
-
-    @property
-    def empty(self) -> bool:
-        return not (self.pairs or self.latin or self.numbers.said)
-
-    @property
-    def bare(self) -> bool:
-        """A number or date and nothing else."""
-        return not (self.pairs or self.latin)
-
-    @cached_property
-    def foreign(self) -> bool:
-        found = words(self.text)
-        letters = sum(map(len, found))
-        share = letters > MIN_FOREIGN * (letters + sum(map(len, _HAN.findall(self.text))))
-        return share and len(set(found)) >= MIN_FOREIGN_WORDS
-
-    def coverage(self, words: frozenset[str]) -> float:
-        """Share of this text's pairs among `words`; 1.0 when it consists of facts only."""
-        return len(self.pairs & words) / len(self.pairs) if self.pairs else 1.0
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """One fragment: its sentences, and what it is called, which counts as said in each of them."""
-
-    named: Statement
-    quotes: tuple[str, ...]
-    sentences: tuple[Statement, ...]
-    rows: tuple[bool, ...]
-    """Which sentences are rows of a table: they speak of different things, so no claim sums them up."""
-
-    @cached_property
-    def whole(self) -> Statement:
-        return Statement("\n".join([self.named.text, *(sentence.text for sentence in self.sentences)]))
-
-    @cached_property
-    def texts(self) -> frozenset[str]:
-        return frozenset(sentence.text for sentence in self.sentences)
-
-    def mixes_rows(self, claim: Statement, span: Statement) -> bool:
-        """Whether a claim about one row of a table has words of another row only: 信用卡 with the 即时 of 余额."""
-        rows = [sentence for sentence, row in zip(self.sentences, self.rows, strict=True) if row]
-        if span not in rows:
-            return False
-        strange = claim.pairs - span.words - self.named.pairs
-        return any(strange & row.pairs for row in rows)
-
-    @cached_property
-    def windows(self) -> tuple[Statement, ...]:
-        """Neighbouring sentences, two and three at a time."""
-        return tuple(
-            Statement("\n".join(sentence.text for sentence in self.sentences[at : at + size]))
-            for size in range(2, MAX_WINDOW + 1)
-            for at in range(len(self.sentences) - size + 1)
-            if not any(self.rows[at : at + size])
-        )
-
-    @cached_property
-    def chinese(self) -> bool:
-        return sum(map(len, _HAN.findall(self.whole.text))) > len(self.whole.text) / 4
-
-
 class SupportChecker:
     """chunks: what the model was given, by fragment number; question: numbers and names in it may be repeated;
     english: the reply may be a translation; computed: a sentence that follows from the chunks and may be said, too.
@@ -175,10 +70,15 @@ class SupportChecker:
         self._asked = Statement(fold(question))
         self._computed = Statement(fold(computed))
 
+    @property
+    def fragments(self) -> frozenset[int]:
+        """The numbers of the chunks."""
+        return frozenset(self._chunks)
+
     @cached_property
-    def _evidence(self) -> dict[int, _Evidence]:
+    def _evidence(self) -> dict[int, Evidence]:
         """Made at the first check: by then the first tokens are on their way."""
-        return {number: _evidence(chunk.text, _named(chunk)) for number, chunk in self._chunks.items()}
+        return {number: evidence_of(chunk) for number, chunk in self._chunks.items()}
 
     def check(self, sentence: str, cited: Iterable[int] = ()) -> Finding:
         """cited: fragments that the model names for the sentence; any that were not given are ignored."""
@@ -195,7 +95,7 @@ class SupportChecker:
             found = self._held_up(sentence, claim, candidates, cited=bool(given) and candidates is given)
             if found:
                 return Finding(Support.SUPPORTED, found)
-        return Finding(Support.UNSUPPORTED)
+        return Finding(Support.NEUTRAL if claim.announces else Support.UNSUPPORTED)
 
     def _repeats_computed(self, claim: Statement) -> bool:
         computed = self._computed
@@ -250,7 +150,7 @@ class SupportChecker:
         spans = ((span, item) for item in evidence for span in item.sentences)
         return max((self._covered(claim, span, item) for span, item in spans), default=0.0)
 
-    def _echoes(self, claim: Statement, evidence: _Evidence, best: float) -> list[Statement]:
+    def _echoes(self, claim: Statement, evidence: Evidence, best: float) -> list[Statement]:
         """Sentences that a claim repeats all but word by word: no other may speak for it then."""
         if best < CLOSE:
             return []
@@ -258,7 +158,7 @@ class SupportChecker:
         return [span for span in near if parallel(claim.text, span.text) >= ECHO]
 
     def _said_by(
-        self, claim: Statement, evidence: _Evidence, best: float, echoes: Collection[Statement]
+        self, claim: Statement, evidence: Evidence, best: float, echoes: Collection[Statement]
     ) -> float | None:
         """Coverage of the span of a fragment that says it. best: that of the nearest sentence of all fragments."""
         floor = max(
@@ -274,7 +174,7 @@ class SupportChecker:
                 return coverage
         return None
 
-    def _on_topic(self, claim: Statement, span: Statement, evidence: _Evidence) -> bool:
+    def _on_topic(self, claim: Statement, span: Statement, evidence: Evidence) -> bool:
         """Whether a span speaks of the question: a date that stands alone may be the date of anything."""
         if not self._asked.pairs:
             return True
@@ -296,10 +196,10 @@ class SupportChecker:
             weights.update(nearest)
         return any(weight > weights[answer] for weight in weights.values())
 
-    def _covered(self, claim: Statement, span: Statement, evidence: _Evidence) -> float:
+    def _covered(self, claim: Statement, span: Statement, evidence: Evidence) -> float:
         return claim.coverage(span.words | evidence.named.pairs)
 
-    def _agrees(self, claim: Statement, span: Statement, evidence: _Evidence) -> bool:
+    def _agrees(self, claim: Statement, span: Statement, evidence: Evidence) -> bool:
         """Whether a span that has the words has the facts too."""
         return (
             self._numbers_known(claim, (span, evidence.named))
@@ -314,7 +214,7 @@ class SupportChecker:
         known = allowed.union(*(text.numbers.known for text in texts))
         return all(is_known(number, known) for number in claim.numbers.said)
 
-    def _names_known(self, claim: Statement, texts: Iterable[Statement], evidence: _Evidence) -> bool:
+    def _names_known(self, claim: Statement, texts: Iterable[Statement], evidence: Evidence) -> bool:
         known = frozenset().union(self._asked.latin, *(text.latin for text in texts))
         text = evidence.whole.joined + self._asked.joined
         return claim.latin <= known and all(joined(name) in text for name in claim.names)
@@ -334,15 +234,3 @@ def _statement(text: str) -> Statement:
 
 def _first(pair: tuple[float, Statement]) -> float:
     return -pair[0]
-
-
-@lru_cache(maxsize=1024)
-def _evidence(text: str, named: str) -> _Evidence:
-    sentences = quotable_sentences(text)[0]
-    quotes = tuple(sentence.text.strip() for sentence in sentences)
-    said = tuple(Statement(fold(quote)) for quote in quotes)
-    return _Evidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
-
-
-def _named(chunk: Chunk) -> str:
-    return chunk.context if chunk.question is None else f"{chunk.context}\n{chunk.question}"

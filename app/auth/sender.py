@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 from app.auth.principal import Principal, Role
-from app.limits.types import NOBODY, Sender, network
+from app.limits.types import NOBODY, Requester, network
 
 
-def sender_of(principal: Principal, host: str | None) -> Sender:
+def sender_of(principal: Principal, host: str | None) -> Requester:
     """The sender of a request that was authenticated. host: its address."""
     return _sender(principal.key, principal.roles, host or "") if principal.key else NOBODY
 
 
 @lru_cache(maxsize=4096)
-def _sender(key: str, roles: frozenset[Role], host: str) -> Sender:
+def _sender(key: str, roles: frozenset[Role], host: str) -> Requester:
     staff = not roles.isdisjoint((Role.ADMIN, Role.AGENT))
     server = not staff and Role.SERVER in roles
-    return Sender(key, network(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff)
+    return Requester(key, network(host) if Role.CLIENT in roles and not (staff or server) else "", server, staff)

@@ -19,8 +19,8 @@ class Account:
         self.usage = Usage()
         self.degraded: tuple[str, ...] = ()
 
-    def lap(self, step: str) -> None:
-        """Notes the time since the last lap."""
+    def timed(self, step: str) -> None:
+        """Notes the time since the step before."""
         now = perf_counter()
         self.ms[step] = round((now - self._last) * 1000, 3)
         self._last = now

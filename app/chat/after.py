@@ -9,7 +9,7 @@ from datetime import datetime
 from agents.types import Outcome
 from app.conversations.questions import digest
 from app.conversations.types import AskedTurn, NewTurn
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.privacy import masked
 
 KIND = "turns"
@@ -18,13 +18,13 @@ GAPS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.CLARIFY, O
 """Outcomes that say of the knowledge base that it does not hold the answer, or does not hold it well."""
 
 
-def after_turns(turns: Sequence[NewTurn]) -> list[Event]:
+def after_turns(turns: Sequence[NewTurn]) -> list[PendingEvent]:
     """One event a tenant and day (UTC), however many turns one transaction keeps."""
     groups: dict[tuple[str, str], list[NewTurn]] = {}
     for turn in turns:
         groups.setdefault((turn.tenant, turn.created_at.date().isoformat()), []).append(turn)
     return [
-        Event(tenant, KIND, {"day": day, "counts": _counts(group), "gaps": _gaps(group)})
+        PendingEvent(tenant, KIND, {"day": day, "counts": _counts(group), "gaps": _gaps(group)})
         for (tenant, day), group in groups.items()
     ]
 

@@ -70,9 +70,9 @@ class Answering:
         finally:
             for task in (embedding, told, parts):
                 task.cancel()
-        account.lap("embed")
+        account.timed("embed")
         reason = screening.check(question.text, question.vector, seen).reason if screening else None
-        account.lap("screen")
+        account.timed("screen")
         if reason is not None:
             reply = await self._guard.reply(tenant, question, Rejected(reason))
             self._metrics.rejected(tenant, reason)

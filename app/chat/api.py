@@ -22,8 +22,8 @@ from app.http.direct import DirectRoute
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import fails
 from app.idempotency.header import REPLAYED, digest_of, given_key, message_id, once, retry_key
-from app.idempotency.service import Attempt
-from app.idempotency.types import Reply, RetryKey
+from app.idempotency.service import RequestAttempt
+from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import new_id
 from app.types import SessionKey
 from knowledge.text import clean
@@ -44,7 +44,7 @@ async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Respo
     """Answers one message."""
     message, key = _message(body, request, tenant)
 
-    async def work(attempt: Attempt | None) -> Reply:
+    async def work(attempt: RequestAttempt | None) -> KeptResponse:
         done = await current_container(request).chat.answer(replace(message, attempt=attempt))
         request.state.outcome = done.answer.outcome.value
         return done.reply
@@ -62,7 +62,7 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
         return await _streamed(await _claimed(message, request), request)
     retries = current_container(request).retries
     attempt = await retries.begin(key)
-    if isinstance(attempt, Reply):
+    if isinstance(attempt, KeptResponse):
         return StreamingResponse(replayed(attempt), media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
     begun: asyncio.Future[AsyncGenerator[ChatEvent, None]] = asyncio.get_running_loop().create_future()
     retries.keep(_to_the_end(message, request, attempt, begun))
@@ -70,7 +70,7 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
 
 
 async def _to_the_end(
-    message: Message, request: Request, attempt: Attempt, begun: asyncio.Future[AsyncGenerator[ChatEvent, None]]
+    message: Message, request: Request, attempt: RequestAttempt, begun: asyncio.Future[AsyncGenerator[ChatEvent, None]]
 ) -> None:
     """Runs a turn whether or not its client stays. begun: gets its events, or why there are none."""
     async with attempt:
@@ -105,7 +105,7 @@ async def _claimed(message: Message, request: Request) -> AsyncGenerator[ChatEve
 
 
 async def _streamed(events: AsyncIterator[ChatEvent], request: Request) -> Response:
-    items = paced(events, current_container(request).readiness.draining)
+    items = paced(events, current_container(request).startup.draining)
     return await streamed(items, request, lambda items: frames(items, request_id_of(request)), _REFUSALS)
 
 

@@ -12,8 +12,8 @@ from app.chat.answering import Answering
 from app.chat.flight import Events
 from app.chat.session import Message
 from app.errors import QueueTimeout
-from app.limits.slots import FairSlots
-from app.limits.types import Kind
+from app.limits.slots import TurnSlots
+from app.limits.types import LimitKind
 from app.limits.urgent import PATIENCE_SECONDS, UrgentReplies
 from app.metrics import Metrics
 
@@ -21,7 +21,7 @@ from app.metrics import Metrics
 class Computing:
     """A message that waits for a place too long is told so, but for an urgent one, which rules answer."""
 
-    def __init__(self, answering: Answering, slots: FairSlots, urgent: UrgentReplies, metrics: Metrics) -> None:
+    def __init__(self, answering: Answering, slots: TurnSlots, urgent: UrgentReplies, metrics: Metrics) -> None:
         self._answering = answering
         self._slots = slots
         self._urgent = urgent
@@ -45,7 +45,7 @@ class Computing:
                 return
         except QueueTimeout as error:
             if not urgent:
-                self._metrics.limited(message.tenant, Kind.QUEUE_TIMEOUT)
+                self._metrics.limited(message.tenant, LimitKind.QUEUE_TIMEOUT)
                 error.message = say("too_busy", in_english(question, TenantProfile()))
                 raise
         async for event in self._urgent.run(question):

@@ -42,7 +42,7 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     try:
         route, found = await _looked_up(team, question)
         turn = team.roster.evidence(replace(question, found=found), route)
-        account.lap("route")
+        account.timed("route")
         if model is None or turn.urgent or (reading is None and not in_doubt(turn)):
             account.spent(_so_far(reading) if reading else Usage())
             return turn
@@ -52,7 +52,7 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
             reading.cancel()
     account.spent(understood.usage, understood.degraded)
     turn = await _understood(team, question, turn, understood)
-    account.lap("understand")
+    account.timed("understand")
     return turn
 
 

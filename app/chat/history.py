@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agents.types import Question, Turn
 from agents.understanding.followups import picked, rewritten_by_rules
+from agents.understanding.reading import Reading
 from agents.understanding.state import NOTHING_SAID, DialogueState, state_of
 from app.chat.session import Message
 from app.conversations.rows import proposal_of, readable
@@ -29,16 +30,17 @@ class History:
         self._turns = turns
         self._rows_to_model = rows_to_model
 
-    async def question(self, message: Message, text: str) -> Question:
+    async def question(self, message: Message, reading: Reading) -> Question:
         """The question with its history, with what it picks or leaves out, and what was proposed before it."""
         rows = await self._rows(message)
         turns: tuple[Turn, ...] = ()
         if self._turns:
             turns = _understood(message.history[-self._turns :]) if message.history else self._readable(message, rows)
         return Question(
-            text,
-            rewrite=picked(text, turns),
-            follow_up=rewritten_by_rules(text, turns),
+            reading.text,
+            reading=reading,
+            rewrite=picked(reading, turns),
+            follow_up=rewritten_by_rules(reading.text, turns),
             history=turns,
             summary=await self._summary(message) if self._turns and self._turns in (len(turns), len(rows)) else "",
             page=message.page,

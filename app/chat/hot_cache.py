@@ -30,7 +30,7 @@ class Version(NamedTuple):
     config: Hashable
 
 
-class Key(NamedTuple):
+class CacheKey(NamedTuple):
     """Two questions with one key have one answer. What is kept is kept for every `caller`; what runs is not shared."""
 
     tenant: str
@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedAnswer:
     """The events of an answer, the documents that it rests on, and what it cost."""
 
     events: tuple[AnswerEvent, ...]
@@ -73,7 +73,7 @@ class CacheStats:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class CacheResult:
     """The events of an answer. cached: they cost this turn no computation; whole: nor any waiting."""
 
     events: Events
@@ -96,29 +96,29 @@ class HotCache:
     ) -> None:
         self.max_size, self.ttl = max_size, ttl
         self._version = version
-        self._entries: TTLCache[Key, Entry] = TTLCache(max(max_size, 1), ttl, clock)
-        self._flights: dict[Key, Flight[AnswerEvent]] = {}
+        self._entries: TTLCache[CacheKey, CachedAnswer] = TTLCache(max(max_size, 1), ttl, clock)
+        self._flights: dict[CacheKey, Flight[AnswerEvent]] = {}
         self._stats: dict[str, CacheStats] = {}
 
-    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> Served:
+    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> CacheResult:
         """The answer that is kept, the one that is being computed, or a new one.
 
         question: without history and personal data. compute: is called when nobody computes it yet.
         """
         if not self.max_size:
-            return Served(compute(), cached=False)
-        key = Key(tenant, await self._version(tenant), normalised(question.text), question.page, question.caller)
+            return CacheResult(compute(), cached=False)
+        key = CacheKey(tenant, await self._version(tenant), normalised(question.text), question.page, question.caller)
         stats = self.stats(tenant)
         if (entry := self._entries.get(key._replace(caller=""))) is not None:
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
-            return Served(_replay(entry.events), cached=True, whole=True)
+            return CacheResult(_replay(entry.events), cached=True, whole=True)
         flight = self._flights.get(key)
         if flight is not None and flight.open:
             stats.shared += 1
-            return Served(flight.follow(), cached=True)
+            return CacheResult(flight.follow(), cached=True)
         stats.misses += 1
-        return Served(self._start(key, compute).follow(), cached=False)
+        return CacheResult(self._start(key, compute).follow(), cached=False)
 
     def stats(self, tenant: str) -> CacheStats:
         """Counts of a tenant."""
@@ -149,7 +149,7 @@ class HotCache:
             del self._entries[key]
         return len(stale)
 
-    def _start(self, key: Key, compute: Callable[[], Events]) -> Flight[AnswerEvent]:
+    def _start(self, key: CacheKey, compute: Callable[[], Events]) -> Flight[AnswerEvent]:
         async def events() -> Events:
             started, told = time.perf_counter(), list[AnswerEvent]()
             async for event in compute():
@@ -166,7 +166,7 @@ class HotCache:
         return flight
 
     async def _keep(
-        self, key: Key, flight: Flight[AnswerEvent], events: Sequence[AnswerEvent], milliseconds: float
+        self, key: CacheKey, flight: Flight[AnswerEvent], events: Sequence[AnswerEvent], milliseconds: float
     ) -> None:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
         answer = answer_of(events)
@@ -183,7 +183,7 @@ class HotCache:
         key = key._replace(version=Version(revision, config), caller="")
         meta = next(event for event in events if isinstance(event, Meta))
         told = meta, Token(answer.reply), Done(answer)  # nobody waits for it word by word any more
-        self._entries[key] = Entry(told, documents, milliseconds, answer.usage)
+        self._entries[key] = CachedAnswer(told, documents, milliseconds, answer.usage)
 
 
 def _keepable(answer: Answer) -> bool:

@@ -10,13 +10,13 @@ from typing import Any
 
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
-from agents.understanding.reading import read
+from agents.understanding.reading import Reading, read
 from app.chat.account import Account
 from app.chat.computing import Computing
 from app.chat.flight import Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
-from app.chat.hot_cache import HotCache, Served
+from app.chat.hot_cache import CacheResult, HotCache
 from app.chat.session import Message, Sessions
 from app.chat.stopping import Stops
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
@@ -24,10 +24,10 @@ from app.conversations.access import Access
 from app.conversations.rows import rows_of
 from app.conversations.turn_log import TurnLog
 from app.conversations.types import Claim, NewTurn
-from app.desk.gate import Gate, Held
+from app.desk.gate import DeskGate, DeskReply
 from app.desk.types import Opening, QueueState
 from app.ids import new_id
-from app.limits.service import Limits
+from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import personal_data
 from app.types import SessionKey
@@ -46,9 +46,9 @@ class ChatService:
         computing: Computing,
         turn_log: TurnLog[Any],
         metrics: Metrics,
-        desk: Gate,
+        desk: DeskGate,
         access: Access,
-        limits: Limits,
+        limits: RateLimits,
         stops: Stops,
     ) -> None:
         self._guard = guard
@@ -84,7 +84,7 @@ class ChatService:
         async with self._limits.turn(message.tenant, message.sender, session_id, message.text) as turn.within_limits:
             with self._metrics.turn(message.tenant):
                 text = self._taken(message)
-                turn.laps.lap("guard")
+                turn.account.timed("guard")
                 if not text.text:
                     assert text.rejected is not None
                     async for notice in turn.rejected(text.rejected, await self._told(message, text.rejected)):
@@ -123,15 +123,15 @@ class ChatService:
             message = replace(message, new_session=True)
         return message
 
-    def _taken(self, message: Message) -> _Taken:
+    def _taken(self, message: Message) -> _CheckedMessage:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
         told where they stand, whatever they wrote.
         """
         text = self._guard.check(message.text)
         if not isinstance(text, Rejected):
-            return _Taken(text)
+            return _CheckedMessage(text)
         readable = text.reason not in (Reason.EMPTY, Reason.TOO_LONG) and self._desk.known(message)
-        return _Taken(clean(message.text).strip() if readable else "", text)
+        return _CheckedMessage(clean(message.text).strip() if readable else "", text)
 
     async def _told(self, message: Message, rejected: Rejected) -> str:
         return await self._guard.reply(message.tenant, Question(message.text), rejected)
@@ -166,7 +166,7 @@ class ChatService:
                         turn.spoke(event)
                         yield event
 
-    async def _forwarded(self, message: Message, text: str, held: Held, turn: _Turn) -> AsyncGenerator[ChatEvent]:
+    async def _forwarded(self, message: Message, text: str, held: DeskReply, turn: _Turn) -> AsyncGenerator[ChatEvent]:
         """To the person who has the session, or will; what the bot was about to say is withdrawn."""
         done = turn.done(held.answer, cached=False, handoff=held.queue)
         question = Question(text, caller=message.caller)
@@ -177,29 +177,30 @@ class ChatService:
             yield TurnHandoff(held.queue)
             yield done
 
-    async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, Served]:
+    async def _served(self, message: Message, text: str, turn: _Turn) -> tuple[Question, CacheResult]:
         """What everybody may be told comes out of the cache or goes into it; the rest is this customer's own. Beyond
         the limits only what is urgent is answered, by rules.
         """
         if not turn.within_limits:
             question = Question(text, caller=message.caller, session=message.session_id)
-            return question, Served(self._limits.urgent.run(question), cached=False)
-        if await self._first(message, text):
-            question = Question(text, page=message.page, caller=message.caller)
+            return question, CacheResult(self._limits.urgent.run(question), cached=False)
+        reading = read(text)
+        if await self._first(message, reading):
+            question = Question(text, page=message.page, caller=message.caller, reading=reading)
             served = await self._hot_cache.serve(
                 message.tenant, question, lambda: self._computing.run(message, question)
             )
-            turn.laps.lap("cache")
+            turn.account.timed("cache")
             return question, served
-        question = await self._history.question(message, text)
-        turn.laps.lap("history")
-        return question, Served(Flight(self._computing.run(message, question)).follow(), cached=False)
+        question = await self._history.question(message, reading)
+        turn.account.timed("history")
+        return question, CacheResult(Flight(self._computing.run(message, question)).follow(), cached=False)
 
-    async def _first(self, message: Message, text: str) -> bool:
+    async def _first(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
         data is not asked about.
         """
-        if message.history or message.page is not None or personal_data(text) or read(text).own_tickets:
+        if message.history or message.page is not None or personal_data(reading.text) or reading.own_tickets:
             return False
         return message.new_session or not await self._sessions.started(message)
 
@@ -253,7 +254,7 @@ class ChatService:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _CheckedMessage:
     """A message as it was taken, empty where nobody is to read it; `rejected`: no agent is."""
 
     text: str
@@ -265,7 +266,7 @@ class _Turn:
 
     def __init__(self, message: Message, metrics: Metrics, *, unseen: bool = False) -> None:
         self.unseen = unseen
-        self.laps = Account()
+        self.account = Account()
         self._message = message
         self._message_id = new_id()
         self._metrics = metrics
@@ -285,19 +286,19 @@ class _Turn:
         """Notes when the first piece of the reply came."""
         if not self.spoken and isinstance(event, Token):
             self.spoken = True
-            self._metrics.of(self._message.tenant).first_token.add(self.laps.total_ms)
+            self._metrics.of(self._message.tenant).first_token.add(self.account.total_ms)
 
     def done(self, answer: Answer, *, cached: bool, handoff: QueueState | None = None) -> TurnDone:
         """cached: the stages of the answer are those of another turn."""
-        self._metrics.stages(self._message.tenant, self.laps.ms)
-        timings = ({} if cached else answer.timings_ms) | self.laps.ms | {"total": self.laps.total_ms}
+        self._metrics.stages(self._message.tenant, self.account.ms)
+        timings = ({} if cached else answer.timings_ms) | self.account.ms | {"total": self.account.total_ms}
         ids = self._message.session_id, self._message_id, self._message.trace_id
         inside = self._message.proof.trusted
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True
-        tenant, total = self._message.tenant, self.laps.total_ms
+        tenant, total = self._message.tenant, self.account.total_ms
         self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
 
@@ -311,7 +312,7 @@ class _Turn:
         answer = Answer(reply=reply, outcome=Outcome.REJECTED, intent="rejected", agent="guard")
         done = self.done(answer, cached=False, handoff=waiting)
         self._metrics.rejected(self._message.tenant, rejected.reason)
-        self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.laps.total_ms)
+        self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.account.total_ms)
         self.finished = True
         yield self.started(Meta("guard", "rejected"))
         yield Token(reply)

@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 from agents.types import Page, Turn
 from app.conversations.types import Claim
-from app.idempotency.service import Attempt
-from app.limits.types import NOBODY, Sender
+from app.idempotency.service import RequestAttempt
+from app.limits.types import NOBODY, Requester
 from app.types import Proof
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class Message:
     new_session: bool = False
     history: tuple[Turn, ...] = ()
     client_id: str = ""
-    sender: Sender = NOBODY
+    sender: Requester = NOBODY
     proof: Proof = NOTHING
     claim: Claim | None = None
-    attempt: Attempt | None = None
+    attempt: RequestAttempt | None = None
 
     @property
     def caller(self) -> str:

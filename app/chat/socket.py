@@ -21,9 +21,9 @@ from app.desk.frames import is_seq, message_body
 from app.desk.types import PAGE, Actor, DeskSession
 from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
-from app.http.sockets import PING_SECONDS, Hello, Line, TurnedAway, greet, run, turn_away
+from app.http.sockets import PING_SECONDS, Hello, SocketLine, TurnedAway, greet, run, turn_away
 from app.ids import new_id
-from app.limits.types import Sender
+from app.limits.types import Requester
 from app.types import Proof, SessionKey
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Customer:
     """
 
     def __init__(
-        self, container: Container, line: Line, hello: Hello, key: SessionKey, shown: Mapping[str, str]
+        self, container: Container, line: SocketLine, hello: Hello, key: SessionKey, shown: Mapping[str, str]
     ) -> None:
         self._container = container
         self._desk = container.desk
@@ -198,7 +198,7 @@ class _Customer:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""
         return await self._access.claim(self._key, self._proof())
 
-    async def _said(self, content: str, mark: dict[str, str], sender: Sender) -> None:
+    async def _said(self, content: str, mark: dict[str, str], sender: Requester) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
         claim, proof = await self.claim(), self._proof()
         client_id = mark.get("id", "")

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from agents.llm.citations import without_marks
 from agents.types import Answer, AnswerEvent, Done, Meta, Outcome, Replace, Token
+from agents.verification.marks import without_marks
 from app.conversations.types import Claim
 from app.types import Proof, SessionKey
 

@@ -11,7 +11,7 @@ from typing import Any
 from agents.types import Evidence, Replace, Routed, Settled, Token
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.errors import ShuttingDown, describe
-from app.idempotency.types import Reply
+from app.idempotency.types import KeptResponse
 
 PING_SECONDS = 15.0
 """Proxies close a connection that is silent for 30 to 60 s."""
@@ -109,7 +109,7 @@ async def begun(
     return _from(item, items)
 
 
-async def replayed(reply: Reply) -> AsyncIterator[str]:
+async def replayed(reply: KeptResponse) -> AsyncIterator[str]:
     """A turn that was answered before, as its events: the reply comes in one piece."""
     response: dict[str, Any] = json.loads(reply.body)
     data, secret = response["data"], {"session_token": reply.token} if reply.token else {}

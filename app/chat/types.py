@@ -9,7 +9,7 @@ import orjson
 
 from agents.types import Answer, Evidence, Outcome, Replace, Routed, RowSource, Settled, Source, Token
 from app.desk.types import QueueState
-from app.idempotency.types import Reply
+from app.idempotency.types import KeptResponse
 
 _SECRET = "session_token"
 
@@ -74,10 +74,10 @@ class TurnDone:
         return self.body if self.inside or not self.answer.decision else orjson.dumps(self._response(explained=False))
 
     @property
-    def reply(self) -> Reply:
+    def reply(self) -> KeptResponse:
         """The result of the request that brought the message. A rejected message is not kept, so neither is this."""
         kept = self.answer.outcome is not Outcome.REJECTED
-        return Reply(200, self.told, self.session_token, self.session_id, written=kept)
+        return KeptResponse(200, self.told, self.session_token, self.session_id, written=kept)
 
     def response(self) -> dict[str, Any]:
         """The chat response as the caller gets it."""

@@ -9,15 +9,15 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select
 
 from agents.types import Outcome
-from app.conversations.tables import Conversation, Turn
+from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import AskedTurn, NewTurn, TurnRow
 from app.db.engine import DIALECTS, Database, Serialised
 
-_ROW = tuple(getattr(Turn, name) for name in TurnRow.__dataclass_fields__)
+_ROW = tuple(getattr(StoredTurn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
 _NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
-_INSERT_TURN = insert(Turn).values(
-    {column.name: bindparam(column.name) for column in Turn.__table__.columns} | {"number": _NUMBER}
+_INSERT_TURN = insert(StoredTurn).values(
+    {column.name: bindparam(column.name) for column in StoredTurn.__table__.columns} | {"number": _NUMBER}
 )
 
 
@@ -46,7 +46,7 @@ class ConversationRepository:
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns that were taken, the oldest of them first."""
-        query = select(*_ROW).where(*_taken(tenant, session_id)).order_by(Turn.number.desc()).limit(count)
+        query = select(*_ROW).where(*_taken(tenant, session_id)).order_by(StoredTurn.number.desc()).limit(count)
         async with self._database.read() as connection:
             return [TurnRow(*row) for row in await connection.execute(query)][::-1]
 
@@ -57,9 +57,9 @@ class ConversationRepository:
         first; rows_of: without those of turns that hold the business data of anybody else.
         """
         query = (
-            select(Turn.standalone, Turn.rows_of)
+            select(StoredTurn.standalone, StoredTurn.rows_of)
             .where(*_taken(tenant, session_id))
-            .order_by(Turn.number.desc())
+            .order_by(StoredTurn.number.desc())
             .offset(skipped)
             .limit(count)
         )
@@ -70,7 +70,11 @@ class ConversationRepository:
 
 def _taken(tenant: str, session_id: str) -> tuple[ColumnElement[bool], ...]:
     """A message that was rejected is kept, but what follows is not understood by it, nor does a model read it."""
-    return Turn.tenant_id == tenant, Turn.session_id == session_id, Turn.outcome != Outcome.REJECTED.value
+    return (
+        StoredTurn.tenant_id == tenant,
+        StoredTurn.session_id == session_id,
+        StoredTurn.outcome != Outcome.REJECTED.value,
+    )
 
 
 def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
@@ -132,8 +136,8 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
 
 def turns_of(connection: Connection, tenant: str, sessions: Sequence[str]) -> list[AskedTurn]:
     """The turns of conversations, rejected ones too."""
-    mine = (Turn.tenant_id == tenant) & Turn.session_id.in_(sessions)
-    query = select(Turn.standalone, Turn.outcome, Turn.response, Turn.created_at).where(mine)
+    mine = (StoredTurn.tenant_id == tenant) & StoredTurn.session_id.in_(sessions)
+    query = select(StoredTurn.standalone, StoredTurn.outcome, StoredTurn.response, StoredTurn.created_at).where(mine)
     return [AskedTurn(*row) for row in connection.execute(query)]
 
 

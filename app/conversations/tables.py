@@ -33,7 +33,7 @@ class Conversation(Base):
     __table_args__ = (Index(None, "tenant_id", "updated_at"),)
 
 
-class Turn(Base):
+class StoredTurn(Base):
     """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
 
     `rows_of` is the member whose business data it holds, empty for none; `state` what the conversation was about then.

@@ -19,7 +19,7 @@ MAX_BACKOFF = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PendingEvent:
     """Something to be done once. `payload` is JSON."""
 
     tenant: str
@@ -27,13 +27,13 @@ class Event:
     payload: dict[str, Any]
 
 
-Handler = Callable[[Connection, Sequence[Event]], None]
+Handler = Callable[[Connection, Sequence[PendingEvent]], None]
 """Does the work of events of one kind within the transaction given."""
 
 _ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindparam("event"))
 
 
-def add(connection: Connection, events: Sequence[Event]) -> None:
+def add(connection: Connection, events: Sequence[PendingEvent]) -> None:
     """Writes events in the caller's transaction, due at once."""
     if not events:
         return
@@ -100,7 +100,7 @@ class Outbox:
 @dataclass(frozen=True, slots=True)
 class _Due:
     key: dict[str, str]
-    event: Event
+    event: PendingEvent
     attempts: int
 
 
@@ -115,7 +115,7 @@ def _due(connection: Connection, limit: int) -> list[_Due]:
         .with_for_update(skip_locked=True)
     )
     return [
-        _Due({"tenant": tenant, "event": event}, Event(tenant, kind, payload), attempts)
+        _Due({"tenant": tenant, "event": event}, PendingEvent(tenant, kind, payload), attempts)
         for tenant, event, kind, payload, attempts in connection.execute(query)
     ]
 

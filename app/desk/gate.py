@@ -39,7 +39,7 @@ AGENT = "desk"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DeskReply:
     """The session is with the desk: what the customer is told. `forward`: the message goes there with its turn."""
 
     answer: Answer
@@ -48,7 +48,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class GateDecision:
     """The answer as it is given. `added` is what the reply has besides the agent's; `opening` goes into the turn."""
 
     answer: Answer
@@ -57,7 +57,7 @@ class Decided:
     opening: Opening | None = None
 
 
-class Gate:
+class DeskGate:
     """Costs nothing but a look-up for sessions that are not with the desk; shared: other processes write the same
     database, so that a session this process knows nothing of is read once a turn. threshold: of emotion, from which
     who waits is served sooner; answering: see `states.silent`.
@@ -92,7 +92,7 @@ class Gate:
         """Whether the session is with the desk, whoever answers: a person has it, or is waited for."""
         return self._feed.standing(_key(message)) is not None
 
-    async def before(self, message: Message, text: str, *, again: bool = False) -> Held | None:
+    async def before(self, message: Message, text: str, *, again: bool = False) -> DeskReply | None:
         """What to say instead of an answer while the bot is silent, or to who leaves the queue; None: the bot answers.
 
         again: the session changed hands within this turn, a new one too, whose id the stream had told.
@@ -109,12 +109,12 @@ class Gate:
         if leaving:
             with suppress(Conflict):  # somebody accepted meanwhile, and reads this
                 queue = await self._queue.state(await self._desk.leave(key))
-                return Held(_answer(left_notice(english=english), Outcome.ANSWERED), queue, forward=False)
+                return DeskReply(_answer(left_notice(english=english), Outcome.ANSWERED), queue, forward=False)
             return await self.before(message, "", again=True)
         queue = await self._queue.state(await self._raised(session, self._heard(text)))
-        return Held(_answer(held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue)
+        return DeskReply(_answer(held_notice(queue, english=english), Outcome.HANDOFF, escalate=True), queue)
 
-    async def after(self, message: Message, question: Question, answer: Answer) -> Decided:
+    async def after(self, message: Message, question: Question, answer: Answer) -> GateDecision:
         """Calls a person where the answer asks for one, and offers one where the session shows that the bot does not
         help. Who waits already is told where they stand, and keeps the answer.
         """
@@ -131,10 +131,12 @@ class Gate:
         except RateLimited as error:
             minutes = ceil(error.details["retry_after"] / 60)
             added = BETWEEN + limited_notice(minutes, english=await self._queue.english(message.tenant, question))
-            return Decided(replace(answer, reply=answer.reply + added, handoff=None), added)
+            return GateDecision(replace(answer, reply=answer.reply + added, handoff=None), added)
         added = BETWEEN + notice
         reply = answer.reply + added
-        return Decided(replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening)
+        return GateDecision(
+            replace(answer, reply=reply, handoff=request, escalate_to_human=True), added, queue, opening
+        )
 
     async def waiting(self, message: Message, text: str) -> QueueState | None:
         """Where a customer stands whose message no agent reads, after what it tells; None for who does not wait."""
@@ -151,28 +153,28 @@ class Gate:
 
     async def _meanwhile(
         self, session: DeskSession, question: Question, answer: Answer, request: HandoffRequest | None
-    ) -> Decided:
+    ) -> GateDecision:
         """An answer to who waits: its own, with the place in the queue; to ask again does not queue again."""
         asked = [*([request] if request else []), self._heard(question.text)]
         session = await self._raised(session, max(asked, key=priority))
         queue = await self._queue.state(session)
         if request is None:
-            return Decided(answer, queue=queue)
+            return GateDecision(answer, queue=queue)
         added = BETWEEN + await self._notice(queue, question, session.tenant) if answer.handoff else ""
         answer = replace(answer, reply=answer.reply + added, handoff=request, escalate_to_human=True)
-        return Decided(answer, added, queue)
+        return GateDecision(answer, added, queue)
 
-    async def _offered(self, message: Message, question: Question, answer: Answer) -> Decided:
+    async def _offered(self, message: Message, question: Question, answer: Answer) -> GateDecision:
         if message.new_session or not counts(answer):
-            return Decided(answer)
+            return GateDecision(answer)
         before = await self._sessions.last_outcome(_key(message))
         if before is None or not repeated(answer, *before):
-            return Decided(answer)
+            return GateDecision(answer)
         english = await self._queue.english(message.tenant, question)
         added = BETWEEN + offer_notice(english=english)
         suggestions = tuple(dict.fromkeys((*answer.suggestions, say("need_person", english))))
         reply = answer.reply + added
-        return Decided(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)
+        return GateDecision(replace(answer, reply=reply, suggestions=suggestions, escalate_to_human=True), added)
 
     def _heard(self, text: str) -> HandoffRequest:
         return heard(text, self._threshold)

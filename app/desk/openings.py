@@ -11,8 +11,8 @@ from app.desk.queue import Queue
 from app.desk.triggers import priority
 from app.desk.types import Actor, DeskSession, Event, Numbered, Opening, QueueState, State
 from app.desk.waiting import queue_notice
-from app.limits.service import Limits
-from app.limits.types import NOBODY, Sender
+from app.limits.service import RateLimits
+from app.limits.types import NOBODY, Requester
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Openings:
         queue: Queue,
         conversations: ConversationRepository,
         tickets: TicketDesk,
-        limits: Limits,
+        limits: RateLimits,
         *,
         answering: bool = True,
     ) -> None:
@@ -68,7 +68,7 @@ class Openings:
         actor: Actor = Actor.BOT,
         skill: str = "",
         started: bool = True,
-        sender: Sender = NOBODY,
+        sender: Requester = NOBODY,
     ) -> tuple[Opening, QueueState, str]:
         """The request, where it puts the session, and the notice for the customer.
 

@@ -1,42 +1,23 @@
-"""Sessions at the human desk: read, and moved from state to state by compare-and-set."""
+"""Sessions at the human desk: read, and changed by compare-and-set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from datetime import timedelta
+from collections.abc import Collection, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, insert, select, tuple_, update
 
-from app.conversations.rules import LIFETIME
-from app.conversations.types import NOBODY, Claim
 from app.db.base import now
 from app.db.engine import insert_into
-from app.desk import repository_messages as desk_messages
-from app.desk.states import RULES, allowed
 from app.desk.tables import DeskEvent as EventTable
-from app.desk.tables import DeskSession as Table
-from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
-from app.errors import Conflict, NotFound
-from app.privacy import masked
+from app.desk.tables import DeskSessionRow as Table
+from app.desk.types import DeskSession, State
 from app.types import SessionKey
-from app.webhooks.events import WebhookEvent, emit
 
 if TYPE_CHECKING:
-    from app.desk.partners import Opener, Partners
+    from app.desk.moves import Step
 
-
-_EVENTS = {
-    Event.ACCEPT: WebhookEvent.HANDOFF_ACCEPTED,
-    Event.RESOLVE: WebhookEvent.HANDOFF_RESOLVED,
-    Event.LEAVE: WebhookEvent.HANDOFF_LEFT,
-    Event.CLOSE: WebhookEvent.HANDOFF_CLOSED,
-    Event.EXPIRE: WebhookEvent.HANDOFF_CLOSED,
-}
-"""Transitions that webhooks learn of; of a request with its card."""
-Work = Callable[[Connection], DeskSession]
-"""Something done with a session within a transaction."""
 COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
 _EMPTY: dict[str, Any] = {
     "agent_id": "",
@@ -54,24 +35,6 @@ _EMPTY: dict[str, Any] = {
     "resolved_at": None,
     "fresh_at": None,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One transition to be made. `agent_id` is who acts, or who takes over; `holder` must have the session, when given.
-
-    `values` are columns that change with it, `notice` is a message of the system that both sides see, `note` is for
-    staff.
-    """
-
-    key: SessionKey
-    event: Event
-    actor: Actor
-    agent_id: str = ""
-    holder: str = ""
-    note: str = ""
-    notice: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def session_of(row: Row[Any]) -> DeskSession:
@@ -92,147 +55,46 @@ def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> Desk
     return session_of(row) if row else None
 
 
-def get(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession:
-    """As `find`. Raises NotFound."""
-    found = find(connection, key, lock=lock)
-    if found is None:
-        raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
-    return found
+def states(connection: Connection, keys: Collection[SessionKey]) -> Mapping[SessionKey, State]:
+    """Of those sessions that were with the desk; they are locked until the transaction ends."""
+    query = (
+        select(Table.tenant_id, Table.session_id, Table.state)
+        .where(tuple_(Table.tenant_id, Table.session_id).in_(sorted((key.tenant, key.session_id) for key in keys)))
+        .order_by(Table.tenant_id, Table.session_id)
+        .with_for_update()
+    )
+    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(query)}
 
 
-def move(connection: Connection, step: Step) -> DeskSession:
-    """Makes a transition and returns the session after it. Raises NotFound, and Conflict if it may not happen now."""
-    before = get(connection, step.key, lock=True)
-    if not allowed(before.state, step.event, step.actor) or step.holder not in ("", before.agent_id):
-        raise refused(before)
-    moment, rule = now(), RULES[step.event]
-    values = {
-        **step.values,
-        "state": rule.target.value,
-        "version": before.version + 1,
-        "updated_at": moment,
-        "active_at": moment,
-        **({"fresh_at": moment} if rule.fresh else {}),
-    }
-    unchanged = where(step.key) & (Table.version == before.version) & (Table.state == before.state.value)
-    if connection.execute(update(Table).where(unchanged).values(values)).rowcount != 1:
-        raise refused(get(connection, step.key))
-    _record(connection, before, step)
-    if step.notice:
-        desk_messages.add(connection, step.key, Sender.SYSTEM, step.notice)
-    after = get(connection, step.key)
-    if (event := _EVENTS.get(step.event)) is not None:
-        told = _told(after) | {"agent_id": step.agent_id or after.agent_id, "by": step.actor.value}
-        emit(connection, step.key.tenant, event, told)
-    return after
-
-
-def request(
-    connection: Connection,
-    key: SessionKey,
-    opening: Opening,
-    about: Mapping[str, Any],
-    partners: Partners,
-    claim: Claim = NOBODY,
-    lifetime: timedelta = LIFETIME,
-) -> DeskSession:
-    """Puts a session into the queue, or before it outside business hours; one that is there already stays as it is.
-
-    about: `user_id` and `channel` of a conversation that has no turn yet; claim: on what ground, where no turn of this
-    transaction told already. Raises Forbidden where it does not hold; lifetime: of a session's secret.
-    """
-    partners.lock(connection, key, about, claim)
-    member = partners.member(connection, key, claim, lifetime)
+def enter(connection: Connection, key: SessionKey) -> None:
+    """Makes the row of a session that was never with the desk."""
     moment = now()
     opened = {"state": State.BOT.value, "version": 0, "messages": 0, "active_at": moment, "updated_at": moment}
     row = insert_into(connection, Table).values(tenant_id=key.tenant, session_id=key.session_id, **(_EMPTY | opened))
     connection.execute(row.on_conflict_do_nothing())
-    before = get(connection, key, lock=True)
-    if not allowed(before.state, opening.event, opening.actor):
-        return before
-    values = {
-        "agent_id": "",
-        "user_id": member or about["user_id"] or before.user_id,
-        "channel": about["channel"] or before.channel,
-        "caller": member or opening.caller,
-        "reason": opening.reason,
-        "priority": opening.priority,
-        "emotion": opening.emotion,
-        "skill": opening.skill,
-        "card": opening.card | {"user_id": masked(member or about["user_id"]), "verified": bool(member)},
-        "ticket": opening.ticket,
-        "queued_at": moment,
-        "assigned_at": None,
-        "resolved_at": None,
-    }
-    step = Step(key, opening.event, opening.actor, note=opening.reason, notice=opening.notice, values=values)
-    after = move(connection, step)
-    emit(connection, key.tenant, WebhookEvent.HANDOFF_QUEUED, _told(after))
-    return after
 
 
-def held(connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta) -> DeskSession:
-    """A session that is with the desk, as it is, for somebody with a claim. Raises Forbidden, NotFound."""
-    partners.member(connection, key, claim, lifetime)
-    return get(connection, key)
+def change(connection: Connection, before: DeskSession, values: Mapping[str, Any]) -> bool:
+    """Writes values where the session still stands as it was read, as its next version."""
+    unchanged = where(before.key) & (Table.version == before.version) & (Table.state == before.state.value)
+    new = {**values, "version": before.version + 1, "updated_at": now()}
+    return connection.execute(update(Table).where(unchanged).values(new)).rowcount == 1
 
 
-def ticketed(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
-    """Opens the ticket of a session that waits; notice: with its number, for `str.format`. Raises NotFound, and
-    Conflict if it waits no more or has one.
-    """
-    session = get(connection, key, lock=True)
-    if session.state not in WAITING or session.ticket:
-        raise refused(session)
-    number = opener(connection).number
+def set_ticket(connection: Connection, key: SessionKey, number: str) -> None:
+    """Notes the ticket that stands for a person; no transition."""
     connection.execute(update(Table).where(where(key)).values(ticket=number))
-    desk_messages.add(connection, key, Sender.SYSTEM, notice.format(number))
-    return get(connection, key)
 
 
-def raised(connection: Connection, key: SessionKey, priority: int, emotion: float) -> DeskSession:
-    """Moves a session that waits forward, never back. Raises NotFound, and Conflict if it waits no more."""
-    session = get(connection, key, lock=True)
-    if session.state not in WAITING:
-        raise refused(session)
-    if priority <= session.priority:
-        return session
-    felt = {"priority": priority, "emotion": max(emotion, session.emotion)}
-    card = session.card | {"priority": priority, "emotion": round(felt["emotion"], 3)}
-    unchanged = where(key) & (Table.version == session.version)
-    values = felt | {"card": card, "version": session.version + 1, "updated_at": now()}
-    if connection.execute(update(Table).where(unchanged).values(values)).rowcount != 1:
-        raise refused(get(connection, key))
-    return get(connection, key)
-
-
-def refused(session: DeskSession) -> Conflict:
-    """What somebody learns whose step came too late, or does not fit."""
-    messages = {
-        State.ASSIGNED: "这个会话已由其他客服接入。",
-        State.QUEUED: "这个会话还在排队，没有客服接入。",
-        State.OUT_OF_HOURS: "这个会话在等待服务时间开始，没有客服接入。",
-        State.RESOLVED: "这个会话已经解决。",
-        State.CLOSED: "这个会话已经结束。",
-        State.BOT: "这个会话由智能客服接待，没有转人工。",
-    }
-    details = {"state": session.state.value, "agent_id": session.agent_id, "version": session.version}
-    return Conflict(messages[session.state], code="desk_state_conflict", **details)
-
-
-def proved(connection: Connection, key: SessionKey, caller: str) -> None:
-    """Staff see at once whom they talk to: the conversation turned out to be this member's."""
-    connection.execute(update(Table).where(where(key)).values(caller=caller, user_id=caller))
-
-
-def _record(connection: Connection, before: DeskSession, step: Step) -> None:
+def record(connection: Connection, before: DeskSession, step: Step, target: State) -> None:
+    """Keeps that a transition was made."""
     row = {
         "tenant_id": step.key.tenant,
         "session_id": step.key.session_id,
         "version": before.version + 1,
         "event": step.event.value,
         "source": before.state.value,
-        "target": RULES[step.event].target.value,
+        "target": target.value,
         "actor": step.actor.value,
         "agent_id": step.agent_id,
         "note": step.note,
@@ -241,16 +103,6 @@ def _record(connection: Connection, before: DeskSession, step: Step) -> None:
     connection.execute(insert(EventTable).values(row))
 
 
-def _told(session: DeskSession) -> dict[str, Any]:
-    """What webhooks learn; the card holds no personal data."""
-    return {
-        "session_id": session.session_id,
-        "user_id": session.user_id,
-        "verified": session.verified,
-        "state": session.state.value,
-        "reason": session.reason,
-        "priority": session.priority,
-        "skill": session.skill,
-        "ticket": session.ticket,
-        "card": session.card,
-    }
+def proved(connection: Connection, key: SessionKey, caller: str) -> None:
+    """Staff see at once whom they talk to: the conversation turned out to be this member's."""
+    connection.execute(update(Table).where(where(key)).values(caller=caller, user_id=caller))

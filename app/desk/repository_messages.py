@@ -9,8 +9,8 @@ from sqlalchemy import Connection, insert, select, update
 
 from app.db.base import now
 from app.db.engine import Database
-from app.desk.tables import DeskMessage as Table
-from app.desk.tables import DeskSession
+from app.desk.tables import DeskMessageRow as Table
+from app.desk.tables import DeskSessionRow
 from app.desk.types import PAGE, DeskMessage, Sender
 from app.types import SessionKey
 
@@ -30,10 +30,10 @@ def add(
     if client_id and (known := find(connection, key, sender, client_id)):
         return known
     moment = now()
-    session = (DeskSession.tenant_id == key.tenant) & (DeskSession.session_id == key.session_id)
-    counted: Mapping[str, Any] = {"messages": DeskSession.messages + 1, "active_at": moment}
+    session = (DeskSessionRow.tenant_id == key.tenant) & (DeskSessionRow.session_id == key.session_id)
+    counted: Mapping[str, Any] = {"messages": DeskSessionRow.messages + 1, "active_at": moment}
     seq = connection.execute(
-        update(DeskSession).where(session).values(counted).returning(DeskSession.messages)
+        update(DeskSessionRow).where(session).values(counted).returning(DeskSessionRow.messages)
     ).scalar_one()
     row = {
         "tenant_id": key.tenant,

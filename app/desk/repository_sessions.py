@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, bindparam, func, or_, select
 
 from agents.types import Outcome
-from app.conversations.tables import Turn
+from app.conversations.tables import StoredTurn
 from app.db.base import now
 from app.db.engine import Database
 from app.desk.repository import COLUMNS, session_of, where
-from app.desk.tables import DeskEvent, DeskMessage
-from app.desk.tables import DeskSession as Table
+from app.desk.tables import DeskEvent, DeskMessageRow
+from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
 from app.types import SessionKey
 
@@ -88,14 +88,14 @@ class DeskSessionRepository:
         """Outcome and agent of the last turn that was taken since a person had the session."""
         fresh = select(Table.fresh_at).where(where(key)).scalar_subquery()
         query = (
-            select(Turn.outcome, Turn.response["data"]["agent"].as_string())
+            select(StoredTurn.outcome, StoredTurn.response["data"]["agent"].as_string())
             .where(
-                Turn.tenant_id == key.tenant,
-                Turn.session_id == key.session_id,
-                Turn.outcome != Outcome.REJECTED.value,
-                or_(fresh.is_(None), Turn.created_at > fresh),
+                StoredTurn.tenant_id == key.tenant,
+                StoredTurn.session_id == key.session_id,
+                StoredTurn.outcome != Outcome.REJECTED.value,
+                or_(fresh.is_(None), StoredTurn.created_at > fresh),
             )
-            .order_by(Turn.number.desc())
+            .order_by(StoredTurn.number.desc())
             .limit(1)
         )
         async with self._database.read() as connection:
@@ -111,11 +111,11 @@ class DeskSessionRepository:
     async def unanswered(self, silent: timedelta) -> list[DeskSession]:
         """Sessions with a person who did not answer the customer's last message for so long."""
         last = (
-            select(DeskMessage.sender)
+            select(DeskMessageRow.sender)
             .where(
-                DeskMessage.tenant_id == Table.tenant_id,
-                DeskMessage.session_id == Table.session_id,
-                DeskMessage.seq == Table.messages,
+                DeskMessageRow.tenant_id == Table.tenant_id,
+                DeskMessageRow.session_id == Table.session_id,
+                DeskMessageRow.seq == Table.messages,
             )
             .scalar_subquery()
         )

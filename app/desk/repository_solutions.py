@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.desk.tables import DeskSolution as Table
 from app.types import SessionKey
 
@@ -51,7 +51,7 @@ class Solution:
 class SolutionRepository:
     """A tenant's solutions."""
 
-    def __init__(self, database: Database, note: Callable[[Connection, Sequence[Event]], None]) -> None:
+    def __init__(self, database: Database, note: Callable[[Connection, Sequence[PendingEvent]], None]) -> None:
         """note: keeps the gaps of events."""
         self._database = database
         self._note = note
@@ -81,7 +81,7 @@ class SolutionRepository:
             stored = row.on_conflict_do_update(index_elements=same, set_=values).returning(Table.created_at)
             first = (await connection.execute(stored)).scalar_one() == moment
             if first and gap:
-                event = Event(key.tenant, "turns", {"gaps": [found]})
+                event = PendingEvent(key.tenant, "turns", {"gaps": [found]})
                 await connection.run_sync(lambda sync: self._note(sync, [event]))
             mine = (Table.tenant_id == key.tenant) & (Table.session_id == key.session_id)
             query = select(*_COLUMNS).where(mine, Table.question_hash == gap)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select, update
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.desk.tables import DeskSession
+from app.desk.tables import DeskSessionRow
 from app.desk.tables import DeskStaff as Table
 from app.desk.types import Staff, State
 
@@ -22,11 +22,11 @@ RECENT = 50
 
 _ASSIGNED = (
     select(func.count())
-    .select_from(DeskSession)
+    .select_from(DeskSessionRow)
     .where(
-        DeskSession.tenant_id == Table.tenant_id,
-        DeskSession.agent_id == Table.agent_id,
-        DeskSession.state == State.ASSIGNED.value,
+        DeskSessionRow.tenant_id == Table.tenant_id,
+        DeskSessionRow.agent_id == Table.agent_id,
+        DeskSessionRow.state == State.ASSIGNED.value,
     )
     .scalar_subquery()
 )
@@ -34,7 +34,7 @@ _COLUMNS = Table.agent_id, Table.name, Table.skills, Table.capacity, Table.last_
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class StaffLoad:
     """What a tenant's waiting time depends on: staff on duty, and seconds of the sessions handled last."""
 
     on_duty: Sequence[Staff]
@@ -97,24 +97,24 @@ class StaffRepository:
         async with self._database.write() as connection:
             await connection.execute(update(Table).where(_is(tenant, agent_id)).values(last_seen=None))
 
-    async def load(self, tenant: str) -> Load:
+    async def load(self, tenant: str) -> StaffLoad:
         """Of this moment."""
         since = now() - ON_DUTY
         present = select(*_COLUMNS).where(Table.tenant_id == tenant, Table.last_seen > since)
         handled = (
-            select(DeskSession.assigned_at, DeskSession.resolved_at)
+            select(DeskSessionRow.assigned_at, DeskSessionRow.resolved_at)
             .where(
-                DeskSession.tenant_id == tenant,
-                DeskSession.resolved_at.is_not(None),
-                DeskSession.assigned_at.is_not(None),
+                DeskSessionRow.tenant_id == tenant,
+                DeskSessionRow.resolved_at.is_not(None),
+                DeskSessionRow.assigned_at.is_not(None),
             )
-            .order_by(DeskSession.resolved_at.desc())
+            .order_by(DeskSessionRow.resolved_at.desc())
             .limit(RECENT)
         )
         async with self._database.read() as connection:
             staff = [_staff(row) for row in await connection.execute(present)]
             times = [(row.resolved_at - row.assigned_at).total_seconds() for row in await connection.execute(handled)]
-        return Load(staff, times)
+        return StaffLoad(staff, times)
 
 
 def _seen(connection: Connection, tenant: str, agent_id: str) -> None:

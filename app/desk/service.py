@@ -9,16 +9,15 @@ from agents.types import HandoffReason, HandoffRequest, Question
 from app.conversations.rules import LIFETIME
 from app.conversations.types import NOBODY, Claim
 from app.db.engine import Database
-from app.desk import repository as desk
-from app.desk import repository_steps as desk_steps
+from app.desk import moves, steps
 from app.desk.feed import Feed
+from app.desk.moves import Step, Work
 from app.desk.openings import Openings
 from app.desk.partners import Partners
-from app.desk.repository import Step, Work
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event
 from app.limits.types import NOBODY as UNCOUNTED
-from app.limits.types import Sender
+from app.limits.types import Requester
 from app.types import SessionKey
 
 _RESOLVED = "本次人工服务已结束，后续由智能客服为您服务；如需人工，请随时告诉我。"
@@ -57,7 +56,7 @@ class Desk:
         channel: str = "",
         skill: str = "",
         claim: Claim = NOBODY,
-        sender: Sender = UNCOUNTED,
+        sender: Requester = UNCOUNTED,
     ) -> DeskSession:
         """The customer asks for a person without saying anything; whoever waits already, or has one, goes on so.
 
@@ -68,7 +67,7 @@ class Desk:
             if claim.settled:
                 return session
             return await self._done(
-                lambda connection: desk.held(connection, key, self._partners, claim, self._lifetime)
+                lambda connection: moves.held(connection, key, self._partners, claim, self._lifetime)
             )
         opening, _, _ = await self._openings.prepare(
             key,
@@ -81,12 +80,12 @@ class Desk:
         )
         about = {"user_id": user_id, "channel": channel}
         return await self._done(
-            lambda connection: desk.request(connection, key, opening, about, self._partners, claim, self._lifetime)
+            lambda connection: moves.request(connection, key, opening, about, self._partners, claim, self._lifetime)
         )
 
     async def accept(self, key: SessionKey, agent_id: str) -> DeskSession:
-        """See `desk_steps.accept`."""
-        return await self._done(lambda connection: desk_steps.accept(connection, key, agent_id))
+        """See `steps.accept`."""
+        return await self._done(lambda connection: steps.accept(connection, key, agent_id))
 
     async def transfer(
         self, key: SessionKey, *, by: str = "", to: str = "", skill: str = "", note: str = ""
@@ -95,32 +94,32 @@ class Desk:
         who has it, when the caller says so.
         """
         if to:
-            return await self._done(lambda connection: desk_steps.hand_over(connection, key, to, by, note))
+            return await self._done(lambda connection: steps.hand_over(connection, key, to, by, note))
         values = {"agent_id": "", "assigned_at": None, "skill": skill}
         return await self._move(Step(key, Event.REQUEUE, Actor.STAFF, by, by, note, _REQUEUED, values))
 
     async def resolve(self, key: SessionKey, *, by: str = "", note: str = "") -> DeskSession:
         """Back to the bot. by: who has it, when the caller says so."""
         partners = self._partners
-        return await self._done(lambda connection: desk_steps.resolve(connection, key, by, note, _RESOLVED, partners))
+        return await self._done(lambda connection: steps.resolve(connection, key, by, note, _RESOLVED, partners))
 
     async def say(self, key: SessionKey, content: str, *, by: str = "", client_id: str = "") -> DeskMessage:
         """A message of the person who has the session; sent twice under one `client_id` it is kept once."""
         message, session = await self._database.transact(
-            lambda connection: desk_steps.say(connection, key, content, by, client_id, self._partners)
+            lambda connection: steps.say(connection, key, content, by, client_id, self._partners)
         )
         self._feed.note([session])
         self._on_commit()
         return message
 
     async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
-        """See `desk.raised`."""
-        return await self._done(lambda connection: desk.raised(connection, key, priority, emotion))
+        """See `moves.raised`."""
+        return await self._done(lambda connection: moves.raised(connection, key, priority, emotion))
 
     async def ticketed(self, session: DeskSession, notice: str) -> DeskSession:
-        """A ticket stands for a customer who waits. See `desk.ticketed`."""
+        """A ticket stands for a customer who waits. See `moves.ticketed`."""
         opener = self._openings.opener(session)
-        return await self._done(lambda connection: desk.ticketed(connection, session.key, opener, notice))
+        return await self._done(lambda connection: moves.ticketed(connection, session.key, opener, notice))
 
     async def leave(self, key: SessionKey) -> DeskSession:
         """The customer goes back to the bot instead of waiting."""
@@ -135,7 +134,7 @@ class Desk:
         return await self._move(step)
 
     async def _move(self, step: Step) -> DeskSession:
-        return await self._done(lambda connection: desk.move(connection, step))
+        return await self._done(lambda connection: moves.move(connection, step))
 
     async def _done(self, work: Work) -> DeskSession:
         session = await self._database.transact(work)

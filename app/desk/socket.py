@@ -14,7 +14,7 @@ from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn, SessionOut
 from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest
-from app.http.sockets import PING_SECONDS, Hello, Line, greet, run
+from app.http.sockets import PING_SECONDS, Hello, SocketLine, greet, run
 from app.types import SessionKey
 from knowledge.text import clean
 
@@ -52,7 +52,7 @@ class _Member:
     `followed`: those of which more may come.
     """
 
-    def __init__(self, container: Container, line: Line, hello: Hello, agent_id: str) -> None:
+    def __init__(self, container: Container, line: SocketLine, hello: Hello, agent_id: str) -> None:
         self._desk = container.desk
         self._limits = container.limits
         self._line = line

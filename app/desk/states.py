@@ -9,7 +9,7 @@ from app.desk.types import ACTIVE, HELD, WAITING, Actor, Event, State
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class TransitionRule:
     """An event leads from any of its sources to one target. fresh: turns before it count as failed no more."""
 
     sources: frozenset[State]
@@ -21,19 +21,21 @@ class Rule:
 _WITHOUT_PERSON = frozenset({State.BOT, State.RESOLVED, State.CLOSED})
 _ASKING = frozenset({Actor.BOT, Actor.CUSTOMER, Actor.STAFF})
 
-RULES: Mapping[Event, Rule] = {
-    Event.REQUEST: Rule(_WITHOUT_PERSON, State.QUEUED, _ASKING),
-    Event.REQUEST_AFTER_HOURS: Rule(_WITHOUT_PERSON, State.OUT_OF_HOURS, _ASKING),
-    Event.OPEN: Rule(frozenset({State.OUT_OF_HOURS}), State.QUEUED, frozenset({Actor.SYSTEM})),
-    Event.ACCEPT: Rule(WAITING, State.ASSIGNED, frozenset({Actor.STAFF})),
-    Event.TRANSFER: Rule(frozenset({State.ASSIGNED}), State.ASSIGNED, frozenset({Actor.STAFF})),
-    Event.REQUEUE: Rule(frozenset({State.ASSIGNED}), State.QUEUED, frozenset({Actor.STAFF})),
-    Event.RELEASE: Rule(frozenset({State.ASSIGNED}), State.QUEUED, frozenset({Actor.SYSTEM})),
-    Event.RESOLVE: Rule(frozenset({State.ASSIGNED}), State.RESOLVED, frozenset({Actor.STAFF}), fresh=True),
-    Event.LEAVE: Rule(WAITING, State.BOT, frozenset({Actor.CUSTOMER}), fresh=True),
-    Event.CLOSE: Rule(ACTIVE | {State.RESOLVED}, State.CLOSED, frozenset({Actor.CUSTOMER, Actor.STAFF}), fresh=True),
-    Event.EXPIRE: Rule(ACTIVE, State.CLOSED, frozenset({Actor.SYSTEM}), fresh=True),
-    Event.RETURN: Rule(frozenset({State.RESOLVED, State.CLOSED}), State.BOT, frozenset({Actor.CUSTOMER})),
+RULES: Mapping[Event, TransitionRule] = {
+    Event.REQUEST: TransitionRule(_WITHOUT_PERSON, State.QUEUED, _ASKING),
+    Event.REQUEST_AFTER_HOURS: TransitionRule(_WITHOUT_PERSON, State.OUT_OF_HOURS, _ASKING),
+    Event.OPEN: TransitionRule(frozenset({State.OUT_OF_HOURS}), State.QUEUED, frozenset({Actor.SYSTEM})),
+    Event.ACCEPT: TransitionRule(WAITING, State.ASSIGNED, frozenset({Actor.STAFF})),
+    Event.TRANSFER: TransitionRule(frozenset({State.ASSIGNED}), State.ASSIGNED, frozenset({Actor.STAFF})),
+    Event.REQUEUE: TransitionRule(frozenset({State.ASSIGNED}), State.QUEUED, frozenset({Actor.STAFF})),
+    Event.RELEASE: TransitionRule(frozenset({State.ASSIGNED}), State.QUEUED, frozenset({Actor.SYSTEM})),
+    Event.RESOLVE: TransitionRule(frozenset({State.ASSIGNED}), State.RESOLVED, frozenset({Actor.STAFF}), fresh=True),
+    Event.LEAVE: TransitionRule(WAITING, State.BOT, frozenset({Actor.CUSTOMER}), fresh=True),
+    Event.CLOSE: TransitionRule(
+        ACTIVE | {State.RESOLVED}, State.CLOSED, frozenset({Actor.CUSTOMER, Actor.STAFF}), fresh=True
+    ),
+    Event.EXPIRE: TransitionRule(ACTIVE, State.CLOSED, frozenset({Actor.SYSTEM}), fresh=True),
+    Event.RETURN: TransitionRule(frozenset({State.RESOLVED, State.CLOSED}), State.BOT, frozenset({Actor.CUSTOMER})),
 }
 
 

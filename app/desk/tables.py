@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, tenant_key
 
 
-class DeskSession(Base):
+class DeskSessionRow(Base):
     """A session that was with the human desk at least once; `state` is changed by compare-and-set alone.
 
     `version` counts its transitions, `messages` numbers its messages; see `app.desk.types`.
@@ -51,7 +51,7 @@ class DeskSession(Base):
     )
 
 
-class DeskMessage(Base):
+class DeskMessageRow(Base):
     """A message between customer and staff. `client_id` is the sender's own, so that one sent twice is kept once."""
 
     __tablename__ = "desk_messages"

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
 
-from loguru import logger
-
 from app.db.base import now
+from app.desk.moves import Step
 from app.desk.queue import Queue
-from app.desk.repository import Step
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.types import Actor, DeskSession, Event, State
 from app.errors import Conflict, NotFound
 
-EVERY_SECONDS = 10.0
 _OPENED = "人工服务时间已开始，正在等待客服接入。"
 _RELEASED = "客服暂时联系不上，正在为您重新安排。"
 _TICKETED = "目前没有客服在线，已为您登记工单 {}，客服上线后会尽快处理。"
@@ -26,7 +22,7 @@ _EXPIRED = "会话长时间没有新消息，已自动结束。"
 
 
 class Watch:
-    """Looks at all sessions every few seconds; any number of processes may, for each step is a compare-and-set.
+    """Looks at all sessions, every few seconds; any number of processes may, for each step is a compare-and-set.
 
     release: how long a customer waits for the answer of somebody who is gone; idle: until a session is over.
     """
@@ -47,17 +43,6 @@ class Watch:
         self._queue = queue
         self._release = release
         self._idle = idle
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begins with what happened while nobody looked."""
-        self._task = asyncio.create_task(self._run(), name="desk-watch")
-
-    async def close(self) -> None:
-        """Stops; the next start goes on."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
 
     async def look(self) -> None:
         """One round."""
@@ -90,11 +75,3 @@ class Watch:
     async def _step(self, step: Step) -> None:
         with suppress(Conflict, NotFound):  # somebody was faster
             await self._service.system(step)
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self.look()
-            except Exception:  # the database may be away for a while; the task must outlive that
-                logger.exception("the desk cannot be looked after")
-            await asyncio.sleep(EVERY_SECONDS)

@@ -33,8 +33,8 @@ from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.idempotency.header import digest_of_parts, given_key, once, retry_key
-from app.idempotency.service import Attempt
-from app.idempotency.types import Reply
+from app.idempotency.service import RequestAttempt
+from app.idempotency.types import KeptResponse
 
 MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
@@ -114,16 +114,16 @@ async def upload_documents(
     async with multipart_form(request) as form:
         sent, own_key = upload_form(form), given_key(request)
 
-        async def work(_: Attempt | None) -> Reply:
+        async def work(_: RequestAttempt | None) -> KeptResponse:
             job_id = await wiring.document_jobs.submit(tenant, sent.incoming(wiring.settings.max_upload_bytes))
             job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
             if job is None:
                 await wiring.document_jobs.cancel(tenant, job_id)
-                return Reply(CLIENT_LEFT, b"")
+                return KeptResponse(CLIENT_LEFT, b"")
             if job.finished_at is not None:
                 _raise_if_nothing_was_taken(job)
             status = 202 if job.finished_at is None else 201
-            return Reply(status, JobDetail.of(job).model_dump_json().encode())
+            return KeptResponse(status, JobDetail.of(job).model_dump_json().encode())
 
         key = None
         if own_key:

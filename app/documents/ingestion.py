@@ -16,7 +16,7 @@ from app.documents.types import FileOutcome, FileReport, Filing, Incoming, Label
 from app.errors import Conflict, NotFound
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
-from knowledge.sandbox.slots import FairSlots
+from knowledge.sandbox.slots import TenantSlots
 from knowledge.types import FaqColumns
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class IngestionService:
         self._ingestor = ingestor
         self._follower = follower
         self._wait_seconds = wait_seconds
-        self._slots = FairSlots(MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT)
+        self._slots = TenantSlots(MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT)
 
     async def add(
         self,

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 
 from app.documents.paths import filing
-from app.documents.repository_job_rows import Key
+from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobRepository, JobRow, Refused
 from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
@@ -58,7 +58,7 @@ class DocumentJobs:
             except InvalidDocument as error:
                 accepted.append(Refused(error.name, len(file.content), asdict(describe(error))))
                 continue
-            await self._jobs.keep(Key(tenant, job_id, number), file.content)
+            await self._jobs.keep(FileKey(tenant, job_id, number), file.content)
             accepted.append(replace(file, path=filed.path, external_id=filed.external_id, content=b""))
         return accepted, sizes
 

@@ -16,7 +16,7 @@ _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class FileKey:
     """Which file of which job."""
 
     tenant: str
@@ -51,7 +51,7 @@ def from_json(labels: dict[str, Any]) -> Labels:
     return Labels(**values)
 
 
-def drop(connection: Connection, key: Key) -> None:
+def drop(connection: Connection, key: FileKey) -> None:
     """Deletes the bytes of a file that is settled."""
     connection.execute(delete(_ORIGINAL).where(key.original))
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from app.db.base import now
 from app.db.engine import Database
-from app.documents.repository_job_rows import Key, drop, finish, to_json
+from app.documents.repository_job_rows import FileKey, drop, finish, to_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal
 from app.documents.types import AT_WORK, OPEN, FileOutcome, FileState, Incoming
 
@@ -68,7 +68,7 @@ class JobRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def keep(self, key: Key, data: bytes) -> None:
+    async def keep(self, key: FileKey, data: bytes) -> None:
         """Keeps an original whose job will be accepted."""
         values = {"tenant_id": key.tenant, "job_id": key.job_id, "number": key.number, "data": data}
         row = insert(_ORIGINAL).values(values | {"created_at": now()})
@@ -138,7 +138,7 @@ class JobRepository:
             values = {"state": FileState.CANCELLED, "worker": "", "leased_until": None, "finished_at": now()}
             connection.execute(update(_FILE).where(own).values(values))
             for number in numbers:
-                drop(connection, Key(tenant, job_id, number))
+                drop(connection, FileKey(tenant, job_id, number))
             finish(connection, tenant, job_id)
 
         await self._database.transact(work)

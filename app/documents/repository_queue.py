@@ -11,9 +11,9 @@ from sqlalchemy.orm import aliased
 
 from app.db.base import now
 from app.db.engine import Database
-from app.documents.repository_job_rows import Key, drop, finish, from_json
+from app.documents.repository_job_rows import FileKey, drop, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
-from app.documents.types import AT_WORK, FileOutcome, FileReport, FileState, Incoming
+from app.documents.types import AT_WORK, INTERRUPTED, MAX_INTERRUPTIONS, FileOutcome, FileReport, FileState, Incoming
 from app.webhooks.events import emit
 from knowledge.types import FaqColumns
 
@@ -22,15 +22,7 @@ _LEASE = timedelta(seconds=30)
 """For how long a worker that says nothing is believed to be alive."""
 _ABANDONED = timedelta(hours=6)
 """An upload that was not accepted by then never will be."""
-MAX_INTERRUPTIONS = 3
-"""A file during which so many processes ended is not tried again: it may be what ends them."""
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
-INTERRUPTED = {
-    "status": 500,
-    "code": "ingestion_interrupted",
-    "message": f"处理这个文件时服务中断了 {MAX_INTERRUPTIONS} 次，已停止；请检查文件后重新上传",
-    "details": {},
-}
 
 
 class Lost(Exception):
@@ -48,11 +40,11 @@ class JobQueue:
         async with self._database.read() as connection:
             return list((await connection.execute(select(_FILE.tenant_id).where(_due()).distinct())).scalars())
 
-    async def claim(self, tenant: str, worker: str) -> tuple[Key, Incoming] | None:
+    async def claim(self, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
         """The next file of a tenant, its job's first; of several jobs the one that got least far."""
         return await self._database.transact(lambda connection: _claim(connection, tenant, worker), durable=False)
 
-    async def beat(self, key: Key, worker: str, done: int, total: int) -> bool:
+    async def beat(self, key: FileKey, worker: str, done: int, total: int) -> bool:
         """Says that the worker is alive, and how far it came; False where the file is no longer its to commit."""
         state = FileState.EMBEDDING if total else FileState.PARSING
         values = {"state": state, "chunks_done": done, "chunks": total, "leased_until": now() + _LEASE}
@@ -65,7 +57,7 @@ class JobQueue:
 
         return await self._database.transact(work, durable=False)
 
-    async def give_back(self, key: Key, worker: str, error: dict[str, Any] | None = None) -> None:
+    async def give_back(self, key: FileKey, worker: str, error: dict[str, Any] | None = None) -> None:
         """Puts a file back, at once, or after an error that may pass in 2, 4, 8 … seconds, 5 minutes at most."""
 
         def work(connection: Connection) -> None:
@@ -80,11 +72,11 @@ class JobQueue:
 
         await self._database.transact(work)
 
-    async def unchanged(self, key: Key, worker: str, report: FileReport) -> None:
+    async def unchanged(self, key: FileKey, worker: str, report: FileReport) -> None:
         """A file that needed no commit. Raises Lost."""
         await self._database.transact(lambda connection: committed(connection, report, key=key, worker=worker))
 
-    async def fail(self, key: Key, worker: str, error: dict[str, Any]) -> None:
+    async def fail(self, key: FileKey, worker: str, error: dict[str, Any]) -> None:
         """A file that cannot be taken in; those who subscribed are told."""
         await self._database.transact(lambda connection: _fail(connection, key, _held(key, worker), error))
 
@@ -114,7 +106,7 @@ class JobQueue:
         await self._database.transact(lambda connection: connection.execute(dropped) and None)
 
 
-def committed(connection: Connection, report: FileReport, *, key: Key, worker: str) -> None:
+def committed(connection: Connection, report: FileReport, *, key: FileKey, worker: str) -> None:
     """Writes, within the commit of a document, that its file is in. Raises Lost, which undoes that commit."""
     previous = report.previous
     values = {
@@ -138,7 +130,7 @@ def committed(connection: Connection, report: FileReport, *, key: Key, worker: s
     drop(connection, key)
 
 
-def _held(key: Key, worker: str) -> ColumnElement[bool]:
+def _held(key: FileKey, worker: str) -> ColumnElement[bool]:
     return key.row & (_FILE.worker == worker) & _FILE.state.in_(AT_WORK)
 
 
@@ -150,14 +142,14 @@ def _due() -> ColumnElement[bool]:
     return (_FILE.state == FileState.QUEUED) & (_FILE.due_at <= now()) & ~busy
 
 
-def _claim(connection: Connection, tenant: str, worker: str) -> tuple[Key, Incoming] | None:
+def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
     query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns)
     query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _due()).order_by(_FILE.number, _JOB.created_at)
     row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
     if row is None:
         return None
-    key, moment = Key(tenant, row.job_id, row.number), now()
+    key, moment = FileKey(tenant, row.job_id, row.number), now()
     values = {
         "state": FileState.PARSING,
         "worker": worker,
@@ -171,7 +163,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[Key, Incom
     return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns)
 
 
-def _fail(connection: Connection, key: Key, where: ColumnElement[bool], error: dict[str, Any]) -> None:
+def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> None:
     values = {
         "state": FileState.FAILED,
         "outcome": FileOutcome.FAILED,
@@ -203,7 +195,7 @@ def _settle(connection: Connection) -> int:
     query = _indexed(_FILE.tenant_id, _FILE.job_id, _FILE.number, *told)
     rows = connection.execute(query.limit(500).with_for_update(of=_FILE, skip_locked=True)).all()
     for row in rows:
-        key = Key(row.tenant_id, row.job_id, row.number)
+        key = FileKey(row.tenant_id, row.job_id, row.number)
         connection.execute(update(_FILE).where(key.row).values(state=FileState.READY, finished_at=now()))
         about = {column.key: getattr(row, column.key) for column in told}
         emit(connection, key.tenant, "document.ready", {"job_id": key.job_id} | about)
@@ -215,7 +207,7 @@ def _settle(connection: Connection) -> int:
 def _recover(connection: Connection, lost: ColumnElement[bool]) -> None:
     query = select(_FILE.tenant_id, _FILE.job_id, _FILE.number, _FILE.interruptions).where(lost)
     for row in connection.execute(query.with_for_update(skip_locked=True)).all():
-        key = Key(row.tenant_id, row.job_id, row.number)
+        key = FileKey(row.tenant_id, row.job_id, row.number)
         values = {"state": FileState.QUEUED, "worker": "", "leased_until": None, "interruptions": row.interruptions + 1}
         connection.execute(update(_FILE).where(key.row).values(values))
         if row.interruptions + 1 >= MAX_INTERRUPTIONS:

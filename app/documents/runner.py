@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from loguru import logger
 
 from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT, IngestionService
-from app.documents.repository_job_rows import Key
+from app.documents.repository_job_rows import FileKey
 from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.types import FileOutcome, FileReport, Incoming
 from app.errors import describe
@@ -109,7 +109,7 @@ class JobRunner:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, key: Key, file: Incoming) -> None:
+    async def _work(self, key: FileKey, file: Incoming) -> None:
         try:
             revision = await self._taken(key, file)
         except asyncio.CancelledError:
@@ -127,7 +127,7 @@ class JobRunner:
             await self._follower.reached(key.tenant, revision, INDEX_SECONDS)
             await self._queue.settle()
 
-    async def _taken(self, key: Key, file: Incoming) -> int:
+    async def _taken(self, key: FileKey, file: Incoming) -> int:
         """The revision that has the file; 0 where none will have it, or not now."""
         progress = _Progress()
         together = partial(committed, key=key, worker=self._worker)
@@ -144,7 +144,7 @@ class JobRunner:
             taking.cancel()
             await asyncio.gather(taking, return_exceptions=True)
 
-    async def _noted(self, key: Key, report: FileReport) -> int:
+    async def _noted(self, key: FileKey, report: FileReport) -> int:
         if isinstance(report.error, Unavailable):
             await self._queue.give_back(key, self._worker, asdict(describe(report.error)))
             return 0

@@ -35,6 +35,14 @@ class FileState(StrEnum):
 AT_WORK = (FileState.PARSING, FileState.EMBEDDING)
 OPEN = (FileState.QUEUED, *AT_WORK, FileState.INDEXING)
 """States that a file does not stay in."""
+MAX_INTERRUPTIONS = 3
+"""A file during which so many processes ended is not tried again: it may be what ends them."""
+INTERRUPTED = {
+    "status": 500,
+    "code": "ingestion_interrupted",
+    "message": f"处理这个文件时服务中断了 {MAX_INTERRUPTIONS} 次，已停止；请检查文件后重新上传",
+    "details": {},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class Revisions:
     """The revision of a tenant's knowledge base, and the one that its index answers from."""
 
     revision: int
@@ -143,7 +151,7 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
+class IndexDelta:
     """What separates an index from SQL: chunks to add, ids to remove, the vocabulary's new end."""
 
     revision: int

@@ -21,7 +21,7 @@ _PRECISION_DAYS = 7
 
 
 class DatabaseEmbeddingCache:
-    """Implements `app.embeddings.local.KeptEmbeddings`. Made on the event loop, used from other threads, as the
+    """Implements `app.embeddings.base.KeptEmbeddings`. Made on the event loop, used from other threads, as the
     embedder does: each call waits there for the loop, which alone talks to the database.
     """
 

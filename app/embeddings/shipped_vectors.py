@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.embeddings.local import KeptEmbeddings
+from app.embeddings.base import KeptEmbeddings
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Vector

@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.types import GIVEN, Source
 from app.evaluation.grounding import cited_chunks, unfounded
-from app.evaluation.judging import FACTS, Heard
+from app.evaluation.judging import FACTS, JudgedReply
 from app.evaluation.product import Product
 from app.evaluation.report import share
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet
@@ -23,7 +23,7 @@ SourceOf = Callable[[Chunk], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question and what came of it. `cited`: the corpus ids that the first source may stand for; `unfounded`: what
     the answer made up, None where there was none.
     """
@@ -68,7 +68,7 @@ def source_of(data: EvalSet, ids: Mapping[str, str]) -> SourceOf:
 
 async def ask_all(
     product: Product, questions: Sequence[EvalQuestion], source_of: SourceOf, progress: Callable[[int], object]
-) -> list[Asked]:
+) -> list[AskedQuestion]:
     """Every question as the first message of a conversation."""
     asked = []
     for number, question in enumerate(questions):
@@ -77,18 +77,21 @@ async def ask_all(
     return asked
 
 
-async def _ask(product: Product, session: str, question: EvalQuestion, source_of: SourceOf) -> Asked:
+async def _ask(product: Product, session: str, question: EvalQuestion, source_of: SourceOf) -> AskedQuestion:
     told = await product.ask(session, question.text)
-    heard = Heard.of(told.body)
+    heard = JudgedReply.of(told.body)
     invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
     sources = told.answer.sources if told.answer else ()
     first = next((source for source in sources if isinstance(source, Source) and source.index), None)
     cited = frozenset(source_of(chunk) for chunk in cited_chunks(first, product.chunks)) if first else frozenset()
-    return Asked(question, heard.outcome, heard.text, cited, invented)
+    return AskedQuestion(question, heard.outcome, heard.text, cited, invented)
 
 
 def asked_report(
-    data: EvalSet, answerable: Sequence[Asked], unanswerable: Sequence[Asked], out_of_domain: Sequence[Asked]
+    data: EvalSet,
+    answerable: Sequence[AskedQuestion],
+    unanswerable: Sequence[AskedQuestion],
+    out_of_domain: Sequence[AskedQuestion],
 ) -> dict[str, Any]:
     """hit@1: share of the answerable questions whose answer cites a right source first, an answer without sources
     being none; hit@1_of_cited: of those alone that cite one.
@@ -110,7 +113,7 @@ def asked_report(
     }
 
 
-def asked_row(asked: Asked) -> dict[str, Any]:
+def asked_row(asked: AskedQuestion) -> dict[str, Any]:
     """One question with what came of it, as JSON."""
     return {
         "id": asked.question.id,
@@ -121,11 +124,11 @@ def asked_row(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _answered(asked: Sequence[Asked]) -> float | None:
+def _answered(asked: Sequence[AskedQuestion]) -> float | None:
     return share(sum(one.answered for one in asked), len(asked)) if asked else None
 
 
-def _refused(asked: Sequence[Asked]) -> float | None:
+def _refused(asked: Sequence[AskedQuestion]) -> float | None:
     return share(sum(not one.answered for one in asked), len(asked)) if asked else None
 
 

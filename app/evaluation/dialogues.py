@@ -18,7 +18,7 @@ from knowledge.evaluation.rows import read_rows
 _DAYS_AGO = re.compile(r"\{d-(\d+)\}")
 
 
-class Kind(StrEnum):
+class TurnKind(StrEnum):
     """What a response was, as labels speak of it."""
 
     ANSWER = "answer"
@@ -39,7 +39,7 @@ class Expectation:
     these; `sources`: one of these in the title or heading of a cited document.
     """
 
-    kinds: frozenset[Kind]
+    kinds: frozenset[TurnKind]
     must_any: tuple[tuple[str, ...], ...] = ()
     must_not: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def _turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:
 
 def _expectation(row: Mapping[str, Any]) -> Expectation:
     expectation = Expectation(
-        frozenset(map(Kind, row["kind"])),
+        frozenset(map(TurnKind, row["kind"])),
         tuple(tuple(group) for group in row.get("must_any") or ()),
         tuple(row.get("must_not") or ()),
         tuple(row.get("source") or ()),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agents.types import RowSource, Source
+from agents.verification.evidence import Statement
 from agents.verification.quantities import COUNT, Quantity, is_known
-from agents.verification.support import Statement
 from app.evaluation.wording import without_marks
 from knowledge.text import fold
 from knowledge.types import Chunk

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from agents.types import GIVEN, Outcome
-from app.evaluation.dialogues import Expectation, Kind
+from app.evaluation.dialogues import Expectation, TurnKind
 from app.evaluation.wording import folded, holds
 
 ROWS = "SQL"
@@ -17,25 +17,25 @@ ROWS = "SQL"
 _SIGN_IN = re.compile("登录|登入|登錄|sign in|log in", re.IGNORECASE)
 
 
-KIND_OF: Mapping[str, Kind] = {
-    Outcome.NO_EVIDENCE: Kind.REFUSE,
-    Outcome.OUT_OF_SCOPE: Kind.REFUSE,
-    Outcome.CANNOT_ANSWER: Kind.REFUSE,
-    Outcome.IRRELEVANT: Kind.REFUSE,
-    Outcome.CLARIFY: Kind.CLARIFY,
-    Outcome.NONSENSE: Kind.CLARIFY,
-    Outcome.HIGH_STAKES: Kind.CARE,
-    Outcome.HANDOFF: Kind.HANDOFF,
-    Outcome.REJECTED: Kind.REJECT,
+KIND_OF: Mapping[str, TurnKind] = {
+    Outcome.NO_EVIDENCE: TurnKind.REFUSE,
+    Outcome.OUT_OF_SCOPE: TurnKind.REFUSE,
+    Outcome.CANNOT_ANSWER: TurnKind.REFUSE,
+    Outcome.IRRELEVANT: TurnKind.REFUSE,
+    Outcome.CLARIFY: TurnKind.CLARIFY,
+    Outcome.NONSENSE: TurnKind.CLARIFY,
+    Outcome.HIGH_STAKES: TurnKind.CARE,
+    Outcome.HANDOFF: TurnKind.HANDOFF,
+    Outcome.REJECTED: TurnKind.REJECT,
 }
-FACTS = frozenset({Kind.ANSWER, Kind.BUSINESS})
-PERSON = frozenset({Kind.CARE, Kind.HANDOFF})
-SILENT = frozenset({Kind.REFUSE, Kind.CLARIFY, Kind.CHAT, Kind.REJECT, Kind.LOGIN})
+FACTS = frozenset({TurnKind.ANSWER, TurnKind.BUSINESS})
+PERSON = frozenset({TurnKind.CARE, TurnKind.HANDOFF})
+SILENT = frozenset({TurnKind.REFUSE, TurnKind.CLARIFY, TurnKind.CHAT, TurnKind.REJECT, TurnKind.LOGIN})
 """Where only these are right, an answer is a false one."""
 BRUSH_OFFS = frozenset({Outcome.IRRELEVANT, Outcome.NONSENSE, Outcome.OUT_OF_SCOPE})
 
 
-class Verdict(StrEnum):
+class TurnVerdict(StrEnum):
     """PARTLY: of the right kind, with some of what it had to say; not counted as correct."""
 
     CORRECT = "correct"
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class JudgedReply:
     """A response as far as it is judged. `documents`: title and heading of those that it cites, the page included;
     `rows`: it cites the business database; `queued`: the session waits for a person.
     """
@@ -58,7 +58,7 @@ class Heard:
     queued: bool = False
 
     @classmethod
-    def of(cls, response: Mapping[str, Any]) -> Heard:
+    def of(cls, response: Mapping[str, Any]) -> JudgedReply:
         """Out of the body of a chat response."""
         text, data = response.get("reply") or "", response.get("data") or {}
         sources = data.get("sources") or []
@@ -77,14 +77,14 @@ class Heard:
         """One, or several for a merged reply; an unknown outcome is its own kind, which no label names."""
         if self.outcome not in GIVEN:
             kind = KIND_OF.get(self.outcome, self.outcome)
-            return frozenset({Kind.LOGIN if kind is Kind.CLARIFY and self._asks_to_sign_in else kind})
+            return frozenset({TurnKind.LOGIN if kind is TurnKind.CLARIFY and self._asks_to_sign_in else kind})
         answers = self.agent == "knowledge" or bool(self.documents)
         given = {
-            Kind.ANSWER: answers,
-            Kind.BUSINESS: self.rows or (self.agent == "business" and not answers),
-            Kind.TICKET: self.proposes or self.agent == "ticket",
+            TurnKind.ANSWER: answers,
+            TurnKind.BUSINESS: self.rows or (self.agent == "business" and not answers),
+            TurnKind.TICKET: self.proposes or self.agent == "ticket",
         }
-        return frozenset(kind for kind, holds_so in given.items() if holds_so) or frozenset({Kind.CHAT})
+        return frozenset(kind for kind, holds_so in given.items() if holds_so) or frozenset({TurnKind.CHAT})
 
     @property
     def brushes_off(self) -> bool:
@@ -102,7 +102,7 @@ class Judgement:
     `false_answer`: facts where there are none to tell, or those of a neighbour; `brush_off`: wrong, and it talks past.
     """
 
-    verdict: Verdict
+    verdict: TurnVerdict
     why: str = ""
     swallowed: bool = False
     false_answer: bool = False
@@ -110,36 +110,36 @@ class Judgement:
 
     @property
     def correct(self) -> bool:
-        return self.verdict is Verdict.CORRECT
+        return self.verdict is TurnVerdict.CORRECT
 
 
-def judge(expect: Expectation, heard: Heard) -> Judgement:
+def judge(expect: Expectation, heard: JudgedReply) -> Judgement:
     """The verdict on one turn, and which of the known ways of being wrong it is."""
     if heard.outcome == Outcome.HANDOFF and not PERSON & expect.kinds:
-        return Judgement(Verdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
+        return Judgement(TurnVerdict.WRONG, "swallowed by the queue", swallowed=True, brush_off=heard.brushes_off)
     said = folded(heard.text)
     banned = [text for text in expect.must_not if holds(said, text)]
-    verdict, why = (Verdict.WRONG, f"holds {banned}") if banned else _verdict(expect, heard, said)
-    brush_off = verdict is not Verdict.CORRECT and heard.brushes_off
+    verdict, why = (TurnVerdict.WRONG, f"holds {banned}") if banned else _verdict(expect, heard, said)
+    brush_off = verdict is not TurnVerdict.CORRECT and heard.brushes_off
     invented = expect.kinds <= SILENT and bool(heard.kinds & FACTS)
     return Judgement(verdict, why, false_answer=invented or (bool(banned) and not brush_off), brush_off=brush_off)
 
 
-def _verdict(expect: Expectation, heard: Heard, said: str) -> tuple[Verdict, str]:
+def _verdict(expect: Expectation, heard: JudgedReply, said: str) -> tuple[TurnVerdict, str]:
     fit = heard.kinds & expect.kinds
     if not fit:
-        return Verdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
+        return TurnVerdict.WRONG, f"{'+'.join(sorted(heard.kinds))}, not {'|'.join(sorted(expect.kinds))}"
     if expect.kinds & FACTS and not fit & FACTS:  # a refusal that is right too owes no facts
-        return Verdict.CORRECT, ""
+        return TurnVerdict.CORRECT, ""
     missing = [group for group in expect.must_any if not any(holds(said, text) for text in group)]
     if _astray(expect, heard):
-        return Verdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
+        return TurnVerdict.WRONG, f"lacks {missing}" if missing else f"cites none of {list(expect.sources)}"
     if not missing:
-        return Verdict.CORRECT, ""
-    return Verdict.PARTLY if len(missing) < len(expect.must_any) else Verdict.WRONG, f"lacks {missing}"
+        return TurnVerdict.CORRECT, ""
+    return TurnVerdict.PARTLY if len(missing) < len(expect.must_any) else TurnVerdict.WRONG, f"lacks {missing}"
 
 
-def _astray(expect: Expectation, heard: Heard) -> bool:
+def _astray(expect: Expectation, heard: JudgedReply) -> bool:
     """Whether documents are cited, and none of those that hold the answer."""
     cited = [folded(place) for place in heard.documents]
     wanted = [folded(place) for place in expect.sources]

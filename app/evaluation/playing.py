@@ -8,8 +8,8 @@ from datetime import date
 
 from app.evaluation.dialogues import Dialogue, LabelledTurn
 from app.evaluation.grounding import unfounded
-from app.evaluation.judging import FACTS, Heard, Judgement, judge
-from app.evaluation.product import Product, Told
+from app.evaluation.judging import FACTS, JudgedReply, Judgement, judge
+from app.evaluation.product import Product, ProductReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class PlayedTurn:
     dialogue: str
     labelled: LabelledTurn
     said: str
-    told: Told
-    heard: Heard
+    told: ProductReply
+    heard: JudgedReply
     judgement: Judgement
     unfounded: tuple[str, ...] | None = None
 
@@ -47,6 +47,6 @@ async def play(
 async def _turn(product: Product, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
     said = turn.said_on(today)
     told = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
-    heard = Heard.of(told.body)
+    heard = JudgedReply.of(told.body)
     invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
     return PlayedTurn(dialogue.id, turn, said, told, heard, judge(turn.expect, heard), invented)

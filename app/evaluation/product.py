@@ -22,7 +22,7 @@ from app.chat.session import Message
 from app.chat.types import TurnDone
 from app.documents.files import SamePath, find_files
 from app.documents.progress import IngestionBar
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.errors import AppError, describe
 from app.evaluation.grounding import cited_texts, full_text
 from app.ids import new_id
@@ -53,7 +53,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProductReply:
     """One response. `body` is that of the chat contract; `grounds` are the texts that the reply may state facts of;
     `route` says where the question went, and `answer` is None after an error.
     """
@@ -71,7 +71,7 @@ class Product:
         self._container = container
         self.chunks = tuple(chunks)
 
-    async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> Told:
+    async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> ProductReply:
         """One message of a conversation, by somebody whose `user_id` is believed. An error is an outcome of its own."""
         proof = Proof(user_id, trusted=True)
         message = Message(DEFAULT_TENANT, session, text, user_id, CHANNEL, new_id(), page, proof=proof)
@@ -87,11 +87,11 @@ class Product:
                     done = event
         except (KnowledgeError, AgentError, AppError) as error:
             told = describe(error)
-            return Told({"outcome": f"HTTP {told.status}", "reply": told.message}, route=route)
+            return ProductReply({"outcome": f"HTTP {told.status}", "reply": told.message}, route=route)
         if done is None:
             raise RuntimeError("a turn ended without its final event")
         grounds = text, *self._grounds(done.answer, found, page), *_own_facts(done)
-        return Told(done.response(), done.answer, grounds, route)
+        return ProductReply(done.response(), done.answer, grounds, route)
 
     async def leave_queue(self, session: str) -> None:
         """The customer waits no longer for a person."""
@@ -115,7 +115,7 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
         async with open_container(settings) as container:
             if setup.documents:
                 await _ingest(container, setup.documents)
-            await asyncio.gather(container.readiness.prepare(), container.learning.learn(container.readiness))
+            await asyncio.gather(container.startup.prepare(), container.learning.learn(container.startup))
             snapshot = (await container.tenants.of(DEFAULT_TENANT)).retriever.index.snapshot()
             yield Product(container, [snapshot.chunk(name) for name in sorted(snapshot.ids())])
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.evaluation.judging import Verdict
+from app.evaluation.judging import TurnVerdict
 from app.evaluation.playing import PlayedTurn
 
 _TRACED = ("intent", "agent", "confidence", "decision", "degraded")
@@ -28,7 +28,7 @@ def dialogue_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
         "conversations": len(by_dialogue),
         "turns": len(played),
         "correct": _correct(played),
-        "partly": sum(turn.judgement.verdict is Verdict.PARTLY for turn in played),
+        "partly": sum(turn.judgement.verdict is TurnVerdict.PARTLY for turn in played),
         "accuracy": share(_correct(played), len(played)),
         "false_answers": share(sum(turn.judgement.false_answer for turn in played), len(played)),
         "brush_offs": sum(turn.judgement.brush_off for turn in played),

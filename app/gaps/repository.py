@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, func, select, tuple_, update
 
 from app.db import outbox
 from app.db.engine import Database, insert_into
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.gaps.tables import KnowledgeGap
 from app.webhooks.events import emit
 
@@ -51,7 +51,7 @@ class GapRepository:
         return rows, total
 
 
-def note(connection: Connection, events: Sequence[Event]) -> None:
+def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
     """Keeps the `gaps` of events: {"hash", "question", "outcome", "at"}, `at` in ISO 8601."""
     rows = [
         {

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
+from app import __version__
 from app.errors import Overloaded, describe
 from app.http.deps import PUBLIC, Wiring
 from app.http.error_handlers import request_id_of
@@ -19,9 +20,10 @@ router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLI
 
 
 class Health(BaseModel):
-    """A state in one word."""
+    """A state in one word, and which version this is."""
 
     status: Literal["ok"]
+    version: str = Field(description="服务的版本")
 
 
 class IndexingOut(BaseModel):
@@ -57,7 +59,7 @@ class NotReady(ErrorBody):
 @router.get("", response_model=Health)
 async def health() -> Health:
     """The process is alive."""
-    return Health(status="ok")
+    return Health(status="ok", version=__version__)
 
 
 @router.get("/ready", response_model=Readiness, responses={503: {"description": "还在启动", "model": NotReady}})
@@ -68,7 +70,7 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     the `error` that every refusal has. Questions are answered by keywords meanwhile.
     """
     indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
-    if wiring.readiness.ready.is_set():
+    if wiring.startup.ready.is_set():
         return Readiness(status="ready", ready=True, learning=wiring.learning.under_way, indexing=indexing)
     message = "服务正在启动，请稍后再试。"
     if indexing:

@@ -16,7 +16,7 @@ from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
 from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, Unauthorized, describe
-from app.limits.types import Sender
+from app.limits.types import Requester
 from knowledge.text import clean
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ class Hello:
     """Who is there, by which key. `first` is the first frame, empty without one; `unhandled`: it was no greeting."""
 
     principal: Principal
-    sender: Sender
+    sender: Requester
     first: dict[str, Any]
     key: str | None = field(default=None, repr=False)
     unhandled: bool = False
 
 
-class Line:
+class SocketLine:
     """Frames of one connection, as JSON objects with a `type`; any number of tasks may send.
 
     `guard` is asked before every frame, in and out, once somebody was let in: a key may be revoked at any time.
@@ -113,7 +113,7 @@ class Line:
             await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
 
 
-async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tuple[Line, Hello] | None:
+async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tuple[SocketLine, Hello] | None:
     """Accepts the connection and finds out who it is; None when it was turned away, with the reason sent.
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
@@ -121,7 +121,7 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
     """
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
-    line = Line(websocket, SEND_SECONDS)
+    line = SocketLine(websocket, SEND_SECONDS)
     try:
         hello = await _hello(websocket, line, container, frozenset(roles))
         line.guard = _guard(websocket, container, hello)
@@ -134,10 +134,10 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
     return None
 
 
-async def run(websocket: WebSocket, line: Line, container: Container, *work: Coroutine[Any, Any, None]) -> None:
+async def run(websocket: WebSocket, line: SocketLine, container: Container, *work: Coroutine[Any, Any, None]) -> None:
     """Runs all parts of a connection until the first one ends, for whatever reason; then ends the others."""
     tasks = [asyncio.create_task(part) for part in work]
-    draining = asyncio.create_task(container.readiness.draining.wait())
+    draining = asyncio.create_task(container.startup.draining.wait())
     try:
         await asyncio.wait([*tasks, draining], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -155,7 +155,7 @@ async def run(websocket: WebSocket, line: Line, container: Container, *work: Cor
         await _close(websocket, TRY_AGAIN if failed else RESTART)
 
 
-async def turn_away(websocket: WebSocket, line: Line, reason: AppError) -> None:
+async def turn_away(websocket: WebSocket, line: SocketLine, reason: AppError) -> None:
     """The reason as a frame, then the end."""
     line.guard = None
     with suppress(SlowClient, RuntimeError, WebSocketDisconnect):
@@ -178,7 +178,7 @@ def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
     return guard
 
 
-async def _hello(websocket: WebSocket, line: Line, container: Container, roles: frozenset[Role]) -> Hello:
+async def _hello(websocket: WebSocket, line: SocketLine, container: Container, roles: frozenset[Role]) -> Hello:
     host = websocket.client.host if websocket.client else None
     key = _key(websocket)
     frame: dict[str, Any] = {}
@@ -203,7 +203,7 @@ async def _open_to(container: Container, host: str | None) -> bool:
     return True
 
 
-async def _first(line: Line, wait: AbstractAsyncContextManager[Any]) -> dict[str, Any]:
+async def _first(line: SocketLine, wait: AbstractAsyncContextManager[Any]) -> dict[str, Any]:
     try:
         async with wait:
             return await line.receive()

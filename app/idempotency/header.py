@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from app.auth.principal import Principal
 from app.errors import InvalidRequest
 from app.http.deps import current_container
-from app.idempotency.service import Attempt
-from app.idempotency.types import JSON, Reply, RetryKey
+from app.idempotency.service import RequestAttempt
+from app.idempotency.types import JSON, KeptResponse, RetryKey
 from app.types import Proof
 
 HEADER = "Idempotency-Key"
@@ -65,12 +65,14 @@ def digest_of_parts(value: Any) -> str:
     return hashlib.sha256(repr(value).encode(errors="surrogatepass")).hexdigest()
 
 
-async def once(request: Request, key: RetryKey | None, work: Callable[[Attempt | None], Awaitable[Reply]]) -> Response:
+async def once(
+    request: Request, key: RetryKey | None, work: Callable[[RequestAttempt | None], Awaitable[KeptResponse]]
+) -> Response:
     """The response of the first attempt; without a key, of this one. Raises Conflict, and what the work raises."""
     if key is None:
         return answer(await work(None))
     attempt = await current_container(request).retries.begin(key)
-    if isinstance(attempt, Reply):
+    if isinstance(attempt, KeptResponse):
         return answer(attempt, REPLAYED)
     async with attempt:
         reply = await work(attempt)
@@ -78,7 +80,7 @@ async def once(request: Request, key: RetryKey | None, work: Callable[[Attempt |
     return answer(reply)
 
 
-def answer(reply: Reply, headers: dict[str, str] | None = None) -> Response:
+def answer(reply: KeptResponse, headers: dict[str, str] | None = None) -> Response:
     """The reply as it is sent."""
     body = signed(reply.body, reply.token)
     return Response(body, status_code=reply.status, media_type=JSON if body else None, headers=headers)

@@ -16,7 +16,7 @@ from app.idempotency.types import LIFETIME, Receipt, RetryKey
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRequest:
     """A request that came before. status: of its result, None while it runs."""
 
     body_digest: str
@@ -32,15 +32,15 @@ class RetryRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> Known | None:
+    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None:
         """None where `owner` may run it: it never came, long ago, or its attempt died; else what is known of it."""
         return await self._database.transact(lambda connection: _begin(connection, key, owner, lease))
 
-    async def find(self, key: RetryKey) -> Known | None:
+    async def find(self, key: RetryKey) -> KnownRequest | None:
         """What is known of a request."""
         async with self._database.read() as connection:
             row = (await connection.execute(_known(key))).first()
-        return Known(*row[:5]) if row else None
+        return KnownRequest(*row[:5]) if row else None
 
     async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None:
         """The attempt lives."""
@@ -72,7 +72,7 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None
     connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.session_id.in_(sessions)))
 
 
-def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -> Known | None:
+def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None:
     moment = now()
     values: dict[str, Any] = {
         "body_digest": key.body,
@@ -89,7 +89,7 @@ def _begin(connection: Connection, key: RetryKey, owner: str, lease: timedelta) 
         return None
     found = connection.execute(_known(key).with_for_update()).one()
     if not _is_over(found, moment):
-        return Known(*found[:5])
+        return KnownRequest(*found[:5])
     connection.execute(update(Table).where(_where(key.tenant, key.digest)).values(values))
     return None
 

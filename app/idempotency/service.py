@@ -12,8 +12,8 @@ from typing import Any, Protocol, Self
 from loguru import logger
 
 from app.errors import Conflict
-from app.idempotency.repository import Known
-from app.idempotency.types import Receipt, Reply, RetryKey, sealed
+from app.idempotency.repository import KnownRequest
+from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
 from app.ids import new_id
 
 LEASE = timedelta(seconds=60)
@@ -27,7 +27,7 @@ FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 class Requests(Protocol):
     """Where requests are kept, see `RetryRepository`."""
 
-    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> Known | None: ...
+    async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None: ...
 
     async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None: ...
 
@@ -45,7 +45,7 @@ class Retries:
         self._lease = lease
         self._kept: set[asyncio.Task[None]] = set()
 
-    async def begin(self, key: RetryKey) -> Attempt | Reply:
+    async def begin(self, key: RetryKey) -> RequestAttempt | KeptResponse:
         """The attempt that is to run, or the result that there is. Raises Conflict where the key came with another
         request, or its first attempt takes too long.
         """
@@ -58,12 +58,12 @@ class Retries:
                 )
             if known.status is not None:
                 token = sealed(key.secret, known.owner, known.sealed).decode()
-                return Reply(known.status, known.body, token, written=True)
+                return KeptResponse(known.status, known.body, token, written=True)
             if asyncio.get_running_loop().time() + pause > deadline:
                 raise Conflict("同一个请求还在处理，请稍后用同一个 Idempotency-Key 再试。", code="request_in_progress")
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_LOOK)
-        return Attempt(self._requests, key, owner, self._lease)
+        return RequestAttempt(self._requests, key, owner, self._lease)
 
     def keep(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs to its end, whoever leaves; `close` ends it."""
@@ -78,7 +78,7 @@ class Retries:
         await asyncio.gather(*self._kept, return_exceptions=True)
 
 
-class Attempt:
+class RequestAttempt:
     """One run of a request: `async with` says all the while that it lives, and releases it where nothing was kept."""
 
     def __init__(self, requests: Requests, key: RetryKey, owner: str, lease: timedelta) -> None:
@@ -89,12 +89,12 @@ class Attempt:
         self._finished = False
         self._renewing: asyncio.Task[None] | None = None
 
-    def receipt(self, reply: Reply) -> Receipt:
+    def receipt(self, reply: KeptResponse) -> Receipt:
         """The result, to be kept by the transaction that does the work."""
         key, token = self._key, sealed(self._key.secret, self._owner, reply.token.encode())
         return Receipt(key.tenant, key.digest, self._owner, reply.status, reply.body, token, reply.session_id)
 
-    async def finish(self, reply: Reply) -> None:
+    async def finish(self, reply: KeptResponse) -> None:
         """Keeps the result; that of a failure is not one."""
         if reply.status >= 300:
             return

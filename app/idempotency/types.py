@@ -25,7 +25,7 @@ class RetryKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class KeptResponse:
     """A result. token: the session's secret that it issues, which is not kept as it is; written: it was kept by the
     transaction that did the work.
     """

@@ -35,7 +35,7 @@ class _Work:
     done: int = 0
 
 
-class Backlog:
+class EmbeddingBacklog:
     """One task a tenant, which puts the vectors of all its chunks into the cache and then says so.
 
     Replicas that share a cache and start together go through the chunks in different orders, so that each finds there

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from loguru import logger
 
-from app.documents.types import Delta
-from app.indexing.backlog import Backlog, Indexing
+from app.documents.types import IndexDelta
+from app.indexing.backlog import EmbeddingBacklog, Indexing
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable, NotEmbedded
 from knowledge.index import Index, Snapshot
@@ -92,7 +92,7 @@ class Indexer:
         self._wake = asyncio.Event()
         self._outdated: set[str] = set()
         self._looked = asyncio.Event()
-        self._backlog = Backlog(embedder, self._embedding_ended)
+        self._backlog = EmbeddingBacklog(embedder, self._embedding_ended)
         self._task: asyncio.Task[None] | None = None
         self.failures: dict[str, Exception] = {}
         """Why a tenant's index lags behind, while it does."""
@@ -272,6 +272,6 @@ async def _no_vectors(texts: Sequence[str]) -> Matrix:
     return np.zeros((len(texts), 0), np.float32)
 
 
-def _change(delta: Delta, vectors: Matrix, terms: int) -> IndexChange:
+def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
     added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
     return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)

@@ -8,7 +8,7 @@ from math import ceil
 
 from app.errors import RateLimited, Unauthorized
 from app.limits.pause import Pause
-from app.limits.types import Kind, Rate, network
+from app.limits.types import LimitKind, Rate, network
 from app.limits.windows import Windows
 
 GUESSES = frozenset({"unauthorized", "invalid_user_token"})
@@ -42,7 +42,7 @@ class Attempts:
         except Unauthorized as error:
             if not secret or not host or error.code not in GUESSES:
                 raise
-            if wait := self._failures.count(Kind.SIGN_IN, network(host), self._rate):
+            if wait := self._failures.count(LimitKind.SIGN_IN, network(host), self._rate):
                 self._on_refused()
                 raise RateLimited(_TOO_OFTEN, code="too_many_attempts", retry_after=ceil(wait)) from error
             raise

@@ -18,7 +18,7 @@ LATELY_SECONDS = 2.0
 _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 
 
-class FairSlots:
+class TurnSlots:
     """count: how many compute at once; seconds: how long a place is waited for.
 
     One place is never a tenant's that has all others, so that the next tenant need not wait for work that cannot be
@@ -142,7 +142,7 @@ class FairSlots:
 class _Place:
     """See `knowledge.outside.Place`: one place, left while any part of the work waits for somebody else's server."""
 
-    def __init__(self, slots: FairSlots, tenant: str, sender: Hashable) -> None:
+    def __init__(self, slots: TurnSlots, tenant: str, sender: Hashable) -> None:
         self._slots, self._tenant, self._sender = slots, tenant, sender
         self._away = 0
         self._held, self._ended = True, False

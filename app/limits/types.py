@@ -12,7 +12,7 @@ from app.errors import AppError
 MINUTE, HOUR = 60.0, 3600.0
 
 
-class Kind(StrEnum):
+class LimitKind(StrEnum):
     """What may be too much."""
 
     KEY = "key"
@@ -35,7 +35,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class Requester:
     """Who sent a request, as far as it is counted.
 
     key: the id of the key, empty where nobody needs one: then nothing is counted. address: only of those who come with
@@ -50,7 +50,7 @@ class Sender:
     refusal: AppError | None = None
 
 
-NOBODY = Sender()
+NOBODY = Requester()
 
 
 @lru_cache(maxsize=4096)

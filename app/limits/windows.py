@@ -12,20 +12,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol
 
-from app.limits.types import Kind, Rate
+from app.limits.types import LimitKind, Rate
 
 MAX_NAMES = 20_000
 """Of each kind; beyond them those are forgotten that were not heard of for the longest time. Some 5 MB."""
 
 
-Wanted = tuple[Kind, Hashable, Rate]
+Wanted = tuple[LimitKind, Hashable, Rate]
 """One more of a kind, of a name, within a rate."""
 
 
 class Counters(Protocol):
     """Where requests are counted; shared by all processes of a fleet, or of this one."""
 
-    async def hit(self, wanted: Sequence[Wanted]) -> tuple[Kind, float] | None:
+    async def hit(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
         """Counts one more of each. At the first that is too much it stops: the kind, and the seconds until one more
         would be taken.
         """
@@ -37,9 +37,9 @@ class Windows:
     def __init__(self, clock: Callable[[], float] = time.monotonic, size: int = MAX_NAMES) -> None:
         self._clock = clock
         self._size = size
-        self._kinds: dict[Kind, OrderedDict[Hashable, list[float]]] = {kind: OrderedDict() for kind in Kind}
+        self._kinds: dict[LimitKind, OrderedDict[Hashable, list[float]]] = {kind: OrderedDict() for kind in LimitKind}
 
-    def count(self, kind: Kind, name: Hashable, rate: Rate) -> float:
+    def count(self, kind: LimitKind, name: Hashable, rate: Rate) -> float:
         """Counts one more and returns 0.0, or the seconds until one more would be taken; then it is not counted."""
         if not rate.count:
             return 0.0
@@ -71,7 +71,7 @@ class MemoryCounters:
     def __init__(self, windows: Windows | None = None) -> None:
         self._count = (windows or Windows()).count
 
-    async def hit(self, wanted: Sequence[Wanted]) -> tuple[Kind, float] | None:
+    async def hit(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
         """See `Counters.hit`."""
         for kind, name, rate in wanted:
             if wait := self._count(kind, name, rate):

@@ -18,7 +18,7 @@ from app.http.routes import allow_of
 from app.openapi import failures, webhook_events
 from app.openapi.completions import Completion, CompletionChunk, Model, ModelList
 from app.openapi.events import ChatEvent
-from app.openapi.examples import Example, examples
+from app.openapi.examples import BodyExample, examples
 from app.openapi.failures import OpenAIErrorBody
 
 TAGS = {
@@ -79,7 +79,7 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     for route in _routes(routers):
         for method in route.methods or ():
             operation = made["paths"][route.path_format][method.lower()]
-            _complete(operation, route, known.get(operation["operationId"], Example()))
+            _complete(operation, route, known.get(operation["operationId"], BodyExample()))
     _components(made["components"])
     made["webhooks"] = webhook_events.webhooks()
     return made
@@ -90,7 +90,7 @@ def _routes(routers: Iterable[APIRouter]) -> Iterator[APIRoute]:
         yield from (route for route in router.routes if isinstance(route, APIRoute) and route.include_in_schema)
 
 
-def _complete(operation: dict[str, Any], route: APIRoute, example: Example) -> None:
+def _complete(operation: dict[str, Any], route: APIRoute, example: BodyExample) -> None:
     name, responses = operation["operationId"], operation["responses"]
     own = {int(status) for status, told in route.responses.items() if "model" in told}
     for status in [status for status in responses if int(status) >= 400 and int(status) not in own]:
@@ -137,7 +137,7 @@ def _streamed(response: dict[str, Any], model: str, what: str) -> None:
     }
 
 
-def _exemplify(operation: dict[str, Any], example: Example) -> None:
+def _exemplify(operation: dict[str, Any], example: BodyExample) -> None:
     if example.request is not None:
         for told in operation["requestBody"]["content"].values():
             told["example"] = example.request

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).with_name("examples")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class BodyExample:
     """request: the body, None for none. responses: by status, or by media type where one status has several."""
 
     request: Any = None
@@ -26,10 +26,10 @@ class Example:
 
 
 @cache
-def examples() -> Mapping[str, Example]:
+def examples() -> Mapping[str, BodyExample]:
     """By operation id."""
-    found: dict[str, Example] = {}
+    found: dict[str, BodyExample] = {}
     for path in sorted(FOLDER.glob("*.yaml")):
         for name, parts in yaml.safe_load(path.read_text("utf-8")).items():
-            found[name] = Example(parts.get("request"), parts.get("responses", {}))
+            found[name] = BodyExample(parts.get("request"), parts.get("responses", {}))
     return found

@@ -15,6 +15,7 @@ from agents.ticketing.types import TicketState
 from agents.types import Outcome
 from agents.understanding.tickets import Category, Priority
 from app.desk.types import Actor, State
+from app.documents.job_schemas import FileError
 from app.documents.types import FileOutcome
 from app.transcripts.types import Rating
 from app.webhooks.events import WebhookEvent
@@ -139,13 +140,6 @@ class DocumentReady(BaseModel):
     chunks: int
     revision: int
     same_as: str | None = Field(description="内容相同的文档，没有时为 null")
-
-
-class FileError(BaseModel):
-    """Why it was not taken in."""
-
-    code: str
-    message: str
 
 
 class DocumentFailed(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Query
@@ -13,6 +14,7 @@ from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.metrics import WINDOW_SECONDS, Durations, TenantMetrics
+from knowledge.stores.base import DenseRecall
 from knowledge.types import Retrieval
 
 router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)
@@ -47,6 +49,13 @@ class LlmOut(BaseModel):
     completion_tokens: int
 
 
+class DenseRecallsOut(BaseModel):
+    """How often which dense recall answered."""
+
+    exact: int = Field(description="逐条精确计算：片段不超过 EXACT_SEARCH_MAX_CHUNKS，或过滤后所剩不多")
+    hnsw: int = Field(description="由 Chroma 的 HNSW 图近似查找")
+
+
 class MetricsOut(BaseModel):
     """Counts are since the start of this process."""
 
@@ -62,9 +71,10 @@ class MetricsOut(BaseModel):
     refusal_rate: float
     degradation_rate: float
     llm: LlmOut
+    dense_recalls: DenseRecallsOut = Field(description="向量召回由谁回答，校准的检索也算")
 
     @classmethod
-    def of(cls, own: TenantMetrics, hit_rate: float) -> Self:
+    def of(cls, own: TenantMetrics, hit_rate: float, recalls: Mapping[DenseRecall, int]) -> Self:
         return cls(
             window_seconds=WINDOW_SECONDS,
             stages={stage: DurationsOut.of(durations) for stage, durations in own.stages.items()},
@@ -82,6 +92,7 @@ class MetricsOut(BaseModel):
                 prompt_tokens=own.llm.prompt_tokens,
                 completion_tokens=own.llm.completion_tokens,
             ),
+            dense_recalls=DenseRecallsOut(**{recall.value: recalls.get(recall, 0) for recall in DenseRecall}),
         )
 
 
@@ -141,7 +152,8 @@ class UsageOut(BaseModel):
 @router.get("/metrics", response_model=MetricsOut)
 async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
     """Durations, concurrency, rates and language models."""
-    return MetricsOut.of(wiring.metrics.of(tenant), wiring.hot_cache.stats(tenant).hit_rate)
+    hit_rate = wiring.hot_cache.stats(tenant).hit_rate
+    return MetricsOut.of(wiring.metrics.of(tenant), hit_rate, wiring.base.recalls.get(tenant, {}))
 
 
 @router.get("/cache/stats", response_model=CacheStatsOut, responses=fails(409))

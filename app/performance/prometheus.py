@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from app.http.statuses import Statuses
 from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
 from app.performance.repository_backlog import Backlog, Counts
+from knowledge.stores.base import DenseRecall
 
 if TYPE_CHECKING:
     from app.chat.hot_cache import CacheStats
@@ -25,12 +26,13 @@ Tenants = Iterable[tuple[str, TenantMetrics]]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What there is to tell. cache: of a tenant."""
+    """What there is to tell. cache: of a tenant; recalls: by tenant, who answered them."""
 
     metrics: Metrics
     cache: Callable[[str], CacheStats]
     backlog: Backlog
     statuses: Statuses
+    recalls: Mapping[str, Mapping[DenseRecall, int]] = field(default_factory=dict)
 
 
 def exposition(measured: Measured, only: str | None) -> bytes:
@@ -39,6 +41,7 @@ def exposition(measured: Measured, only: str | None) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], measured.cache))
     registry.register(_Waiting(measured.backlog))
+    registry.register(_Recalls({tenant: own for tenant, own in measured.recalls.items() if only in (None, tenant)}))
     if only is None:
         ProcessCollector(registry=registry)
         registry.register(_Requests(measured.statuses))
@@ -128,6 +131,18 @@ class _Waiting(Collector):
         yield _gauge("yingda_outbox_events", "Work that follows from commits and waits", "kind", told.outbox)
         yield _gauge("yingda_webhook_deliveries", "Deliveries that did not arrive", "state", told.deliveries)
         yield _gauge("yingda_ingestion_files", "Files of ingestion jobs that are kept", "state", told.files)
+
+
+class _Recalls(Collector):
+    def __init__(self, recalls: Mapping[str, Mapping[DenseRecall, int]]) -> None:
+        self._recalls = recalls
+
+    def collect(self) -> Iterator[Metric]:
+        family = CounterMetricFamily("yingda_dense_recalls", "Who answered dense recalls", labels=["tenant", "recall"])
+        for tenant, own in self._recalls.items():
+            for recall in DenseRecall:
+                family.add_metric([tenant, recall.value], own.get(recall, 0))
+        yield family
 
 
 class _Requests(Collector):

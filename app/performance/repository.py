@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.performance.tables import UsageCounter
 
 
@@ -35,7 +35,7 @@ class UsageRepository:
         return found
 
 
-def count(connection: Connection, events: Sequence[Event]) -> None:
+def count(connection: Connection, events: Sequence[PendingEvent]) -> None:
     """Adds the `counts` of events (name -> number) to the counters of their `day`."""
     sums: Counter[tuple[str, str, str]] = Counter()
     for event in events:

@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, select
 
 from app.db.engine import Database
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSession
+from app.desk.tables import DeskSessionRow
 from app.desk.types import ACTIVE
 from app.documents.tables import IngestionFile
 from app.webhooks.tables import WebhookDelivery
@@ -39,9 +39,9 @@ class BacklogRepository:
 
     async def read(self, only: str | None) -> Backlog:
         """only: of this tenant, None for every tenant's."""
-        waiting = DeskSession.state.in_([state.value for state in ACTIVE])
+        waiting = DeskSessionRow.state.in_([state.value for state in ACTIVE])
         queries = (
-            _counts(DeskSession, DeskSession.state, only).where(waiting),
+            _counts(DeskSessionRow, DeskSessionRow.state, only).where(waiting),
             _counts(OutboxEvent, OutboxEvent.kind, only),
             _counts(WebhookDelivery, WebhookDelivery.state, only).where(WebhookDelivery.state != "delivered"),
             _counts(IngestionFile, IngestionFile.state, only),

@@ -15,7 +15,7 @@ _WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class OpeningSpan:
     """Open from `start` to `end` on these days, 1 to 7; one that ends before it starts goes on past midnight."""
 
     days: frozenset[int]
@@ -27,7 +27,7 @@ class Span:
 class BusinessHours:
     """No spans: around the clock."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[OpeningSpan, ...]
     zone: ZoneInfo
 
     def open_at(self, moment: datetime) -> bool:
@@ -72,7 +72,7 @@ def spoken(moment: datetime, today: datetime, *, english: bool = False) -> str:
     return f"{day} {moment:%H:%M}"
 
 
-def _span(text: str) -> Span:
+def _span(text: str) -> OpeningSpan:
     match = _SPAN.fullmatch(text)
     try:
         if match is None:
@@ -86,10 +86,10 @@ def _span(text: str) -> Span:
         if int(last or first) < int(first):
             raise ValueError(f"服务时间 {text!r} 的日子要从小到大，例如 1-5")
         days.update(range(int(first), int(last or first) + 1))
-    return Span(frozenset(days), start, end)
+    return OpeningSpan(frozenset(days), start, end)
 
 
-def _covers(span: Span, today: int, yesterday: int, clock: time) -> bool:
+def _covers(span: OpeningSpan, today: int, yesterday: int, clock: time) -> bool:
     if span.start < span.end:
         return today in span.days and span.start <= clock < span.end
     return (today in span.days and clock >= span.start) or (yesterday in span.days and clock < span.end)

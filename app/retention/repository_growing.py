@@ -14,7 +14,7 @@ from agents.ticketing.types import DONE
 from app.conversations.tables import Conversation
 from app.db.base import Base, now
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSession, DeskSolution, DeskStaff
+from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
 from app.desk.types import ACTIVE
 from app.documents.tables import (
     Content,
@@ -33,7 +33,7 @@ from app.keys.tables import ApiKey
 from app.performance.tables import UsageCounter
 from app.profiles.tables import Profile
 from app.retention.tables import RetentionPeriod
-from app.search.tables import Calibration
+from app.search.tables import CalibrationRow
 from app.tickets.tables import Ticket
 from app.webhooks.tables import Webhook, WebhookDelivery
 
@@ -72,7 +72,7 @@ class Growing:
 
 def _conversations(before: datetime) -> ColumnElement[bool]:
     """Not while a person is needed, or a ticket lives on what was said."""
-    desk, ticket = DeskSession, Ticket
+    desk, ticket = DeskSessionRow, Ticket
     at_desk = exists().where(
         desk.tenant_id == Conversation.tenant_id,
         desk.session_id == Conversation.session_id,
@@ -162,7 +162,7 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
 STAYING: Mapping[type[Base], str] = {
     KbState: "one row a tenant",
     Profile: "one row a tenant",
-    Calibration: "one row a tenant, scorer and base; a later fit replaces it",
+    CalibrationRow: "one row a tenant, scorer and base; a later fit replaces it",
     RetentionPeriod: "one row a tenant and kind",
     Document: "the knowledge base: an administrator adds and deletes",
     Content: "goes with the last version that has it",

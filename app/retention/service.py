@@ -13,7 +13,7 @@ from loguru import logger
 from app.db.base import now
 from app.db.engine import Database
 from app.db.leader import leading
-from app.embeddings.local import KeptEmbeddings
+from app.embeddings.base import KeptEmbeddings
 from app.retention.repository import BATCH, RetentionRepository
 from app.retention.repository_growing import Growing, growing
 
@@ -29,7 +29,7 @@ _LOCK = 7_316_020_412
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RetentionStatus:
     """What there is of a table. days: how long it is kept, 0 for ever; over: rows that may go; oldest: of all rows."""
 
     kind: str
@@ -67,16 +67,16 @@ class Retention:
         self._days = days
         self._embeddings = embeddings
 
-    async def standing(self, tenant: str = "") -> list[Standing]:
+    async def standing(self, tenant: str = "") -> list[RetentionStatus]:
         """Every table that grows, tenant by tenant."""
         found = []
         async for table, owner, days, rows, oldest in self._each(tenant):
             over = await self.repository.over(table, owner, _before(days)) if days else 0
-            found.append(Standing(table.kind, table.table.__tablename__, owner, days, rows, over, oldest))
+            found.append(RetentionStatus(table.kind, table.table.__tablename__, owner, days, rows, over, oldest))
         if not tenant:
             days, rows = self._days[EMBEDDINGS], await asyncio.to_thread(self._embeddings.count)
             over = await asyncio.to_thread(self._embeddings.unused, days) if days else 0
-            found.append(Standing(EMBEDDINGS, EMBEDDINGS, "", days, rows, over, None))
+            found.append(RetentionStatus(EMBEDDINGS, EMBEDDINGS, "", days, rows, over, None))
         return found
 
     async def apply(self, tenant: str = "", *, dry_run: bool = False) -> list[Removed]:

@@ -13,7 +13,7 @@ from app.http.deps import StaffTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from knowledge.text import clean
-from knowledge.types import Candidate, Filter, Retrieval, Verdict
+from knowledge.types import Candidate, Filter, GateVerdict, Retrieval
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
 
@@ -54,7 +54,7 @@ class CandidateOut(BaseModel):
     scorer: str
     score: float
     probability: float
-    verdict: Verdict
+    verdict: GateVerdict
 
     @classmethod
     def of(cls, candidate: Candidate) -> Self:
@@ -85,7 +85,7 @@ class SearchResponse(BaseModel):
 
     query: str
     revision: int
-    verdict: Verdict
+    verdict: GateVerdict
     confidence: float
     terms: dict[str, float] = Field(description="问题的词及其 idf")
     degraded: list[str]

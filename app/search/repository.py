@@ -8,8 +8,8 @@ from sqlalchemy import delete, insert, select
 
 from app.db.base import now
 from app.db.engine import Database
-from app.search.tables import Calibration as CalibrationTable
-from knowledge.calibration.model import Calibration
+from app.search.tables import CalibrationRow
+from knowledge.probability import CalibrationMap
 
 
 class CalibrationRepository:
@@ -19,22 +19,22 @@ class CalibrationRepository:
         self._database = database
         self._tenant = tenant
 
-    async def load(self, scorer: str, key: str) -> tuple[int, Calibration] | None:
+    async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """The last one saved, with the revision that it was fitted on."""
-        query = select(CalibrationTable.revision, CalibrationTable.parameters).where(*self._row(scorer, key))
+        query = select(CalibrationRow.revision, CalibrationRow.parameters).where(*self._row(scorer, key))
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
-        return (row.revision, Calibration.from_json(row.parameters)) if row else None
+        return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
 
-    async def save(self, scorer: str, key: str, revision: int, calibration: Calibration) -> None:
+    async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         """Replaces it."""
         values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
         async with self._database.write() as connection:
-            await connection.execute(delete(CalibrationTable).where(*self._row(scorer, key)))
+            await connection.execute(delete(CalibrationRow).where(*self._row(scorer, key)))
             await connection.execute(
-                insert(CalibrationTable).values(tenant_id=self._tenant, scorer=scorer, base=key, **values)
+                insert(CalibrationRow).values(tenant_id=self._tenant, scorer=scorer, base=key, **values)
             )
 
     def _row(self, scorer: str, key: str) -> tuple[Any, ...]:
-        table = CalibrationTable
+        table = CalibrationRow
         return table.tenant_id == self._tenant, table.scorer == scorer, table.base == key

@@ -16,9 +16,9 @@ from app.search.repository import CalibrationRepository
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
-from knowledge.calibration.model import Calibration
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
@@ -56,7 +56,7 @@ class CalibratedSearch:
         return self.index.snapshot().revision
 
     @property
-    def calibrations(self) -> tuple[Calibration, ...]:
+    def calibrations(self) -> tuple[CalibrationMap, ...]:
         """What the gate goes by now."""
         return tuple(self._retriever.calibrations.values())
 

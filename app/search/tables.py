@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, tenant_key
 
 
-class Calibration(Base):
+class CalibrationRow(Base):
     """What the gate learnt of one scorer on one knowledge base at one revision."""
 
     __tablename__ = "calibrations"

@@ -14,8 +14,8 @@ from app.http.failures import fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.idempotency.header import digest_of, given_key, once, retry_key
-from app.idempotency.service import Attempt
-from app.idempotency.types import Reply
+from app.idempotency.service import RequestAttempt
+from app.idempotency.types import KeptResponse
 from app.tickets.repository import TicketFilter
 from app.tickets.schemas import (
     CommentIn,
@@ -42,14 +42,14 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     proof, own_key = proof_from(request, user_id=body.user_id), given_key(request)
     key = retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None
 
-    async def work(_: Attempt | None) -> Reply:
+    async def work(_: RequestAttempt | None) -> KeptResponse:
         said = member = proof.caller
         if body.session_id:
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = Owner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
         opened = await wiring.tickets.create(tenant, owner, new, body.author, verified=bool(member))
-        return Reply(201, TicketOut.of(opened[0]).model_dump_json().encode(), session_id=body.session_id)
+        return KeptResponse(201, TicketOut.of(opened[0]).model_dump_json().encode(), session_id=body.session_id)
 
     return await once(request, key, work)
 

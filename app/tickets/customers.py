@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 from agents.ticketing.types import CustomerTicket, NewTicket, Owner
 from app.errors import Conflict
-from app.limits.service import Limits
+from app.limits.service import RateLimits
 from app.tickets.repository import BOT, TicketRow
 from app.tickets.service import TicketService
 
@@ -14,7 +14,7 @@ from app.tickets.service import TicketService
 class CustomerTickets:
     """See `agents.ticketing.types.Tickets`."""
 
-    def __init__(self, service: TicketService, tenant: str, limits: Limits) -> None:
+    def __init__(self, service: TicketService, tenant: str, limits: RateLimits) -> None:
         self._limits = limits
         self._service = service
         self._tenant = tenant

@@ -6,12 +6,9 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
-from app.tickets.repository import BOT, CUSTOMER, SYSTEM, NewEvent, TicketRow, change
-from app.tickets.repository import ERASED as KIND
+from app.tickets.repository import BOT, CUSTOMER, ERASED, SYSTEM, NewEvent, TicketRow, change
+from app.tickets.states import ERASED_SUBJECT
 from app.tickets.tables import Ticket, TicketEvent
-
-ERASED = "（会话已删除）"
-"""In the place of a subject in the customer's words."""
 
 
 def erase(connection: Connection, tenant: str, session_id: str) -> None:
@@ -28,7 +25,7 @@ def _erased(connection: Connection, tenant: str, ticket: TicketRow) -> tuple[Tic
     own = (TicketEvent.tenant_id == tenant) & (TicketEvent.ticket == ticket.number)
     connection.execute(update(TicketEvent).where(own, TicketEvent.actor == CUSTOMER).values(text=""))
     subject, description = _texts(connection, own, ticket)
-    return replace(ticket, session_id="", subject=subject, description=description), NewEvent(KIND, SYSTEM)
+    return replace(ticket, session_id="", subject=subject, description=description), NewEvent(ERASED, SYSTEM)
 
 
 def _texts(connection: Connection, own: ColumnElement[bool], ticket: TicketRow) -> tuple[str, str]:
@@ -38,4 +35,4 @@ def _texts(connection: Connection, own: ColumnElement[bool], ticket: TicketRow) 
     by_staff = {name for event in events if event.kind == "updated" for name in event.text.split("、")}
     keeps_subject = BOT not in opened_by or "subject" in by_staff
     keeps_description = opened_by.isdisjoint({BOT, SYSTEM}) or "description" in by_staff
-    return ticket.subject if keeps_subject else ERASED, ticket.description if keeps_description else ""
+    return ticket.subject if keeps_subject else ERASED_SUBJECT, ticket.description if keeps_description else ""

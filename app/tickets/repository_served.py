@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlalchemy import Connection, select
 
-from agents.ticketing.types import DONE, TicketState
-from app.db.base import now
-from app.tickets.repository import CUSTOMER, SYSTEM, NewEvent, TicketRow, change
-from app.tickets.states import responded
+from agents.ticketing.types import DONE
+from app.tickets.repository import CUSTOMER, SYSTEM, change
+from app.tickets.states import served
 from app.tickets.tables import Ticket, TicketEvent
 from app.types import SessionKey
-
-_SERVED = "人工客服已在会话中为您解决。"
-"""In the history, and the last that the customer is told of the ticket."""
 
 
 def resolve(connection: Connection, key: SessionKey) -> None:
@@ -27,10 +21,4 @@ def resolve(connection: Connection, key: SessionKey) -> None:
         history = (TicketEvent.tenant_id == key.tenant) & (TicketEvent.ticket == number)
         actors = set(connection.execute(select(TicketEvent.actor).where(history)).scalars())
         if SYSTEM in actors and actors <= {SYSTEM, CUSTOMER}:
-            change(connection, key.tenant, number, _resolved)
-
-
-def _resolved(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
-    moment = now()
-    after = replace(responded(ticket, moment), state=TicketState.RESOLVED, resolved_at=moment)
-    return after, NewEvent("transition", SYSTEM, _SERVED, public=True)
+            change(connection, key.tenant, number, served)

@@ -1,4 +1,4 @@
-"""What may become of a ticket, as one table, and what each change does to its clock. Pure."""
+"""What may become of a ticket, as one table, and what each change does to it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from agents.ticketing.types import DONE, TicketState
+from app.db.base import now
 from app.errors import Conflict
-from app.tickets.repository import TicketRow
+from app.tickets.repository import SYSTEM, NewEvent, TicketRow
 from app.tickets.sla import ServiceLevels
 
+_SERVED = "人工客服已在会话中为您解决。"
+"""In the history, and the last that the customer is told of the ticket."""
+ERASED_SUBJECT = "（会话已删除）"
+"""In the place of a subject in the customer's words."""
 _ACTIVE = frozenset({TicketState.IN_PROGRESS, TicketState.WAITING, *DONE})
 TRANSITIONS: Mapping[TicketState, frozenset[TicketState]] = {
     TicketState.OPEN: _ACTIVE,
@@ -45,6 +50,13 @@ def moved(ticket: TicketRow, to: TicketState, moment: datetime, levels: ServiceL
 def responded(ticket: TicketRow, moment: datetime) -> TicketRow:
     """The customer heard of it for the first time, unless that was before."""
     return ticket if ticket.responded_at else replace(ticket, responded_at=moment)
+
+
+def served(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
+    """A ticket that stood for a person, once a person was there."""
+    moment = now()
+    after = replace(responded(ticket, moment), state=TicketState.RESOLVED, resolved_at=moment)
+    return after, NewEvent("transition", SYSTEM, _SERVED, public=True)
 
 
 def answered_by_customer(ticket: TicketRow, moment: datetime, levels: ServiceLevels) -> TicketRow:

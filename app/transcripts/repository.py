@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select, tuple_
 
-from app.conversations.tables import Conversation, Feedback, Turn
+from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.privacy import masked
@@ -74,9 +74,9 @@ class TranscriptRepository:
             last = select(*place).where(_key(tenant, after)).subquery()
             wanted.append(tuple_(*place) < select(last.c.updated_at, last.c.session_id).scalar_subquery())
         first = (
-            select(Turn.question)
-            .where(Turn.tenant_id == Conversation.tenant_id, Turn.session_id == Conversation.session_id)
-            .order_by(Turn.number)
+            select(StoredTurn.question)
+            .where(StoredTurn.tenant_id == Conversation.tenant_id, StoredTurn.session_id == Conversation.session_id)
+            .order_by(StoredTurn.number)
             .limit(1)
             .scalar_subquery()
         )
@@ -102,18 +102,18 @@ class TranscriptRepository:
         """All turns, the oldest first; empty for a session that is not there."""
         query = (
             select(
-                Turn.id,
-                Turn.question,
-                Turn.reply,
-                Turn.outcome,
-                Turn.response,
-                Turn.created_at,
+                StoredTurn.id,
+                StoredTurn.question,
+                StoredTurn.reply,
+                StoredTurn.outcome,
+                StoredTurn.response,
+                StoredTurn.created_at,
                 Feedback.rating,
                 func.coalesce(Feedback.reason, ""),
             )
-            .outerjoin(Feedback, (Feedback.tenant_id == Turn.tenant_id) & (Feedback.turn_id == Turn.id))
-            .where(Turn.tenant_id == tenant, Turn.session_id == session_id)
-            .order_by(Turn.number)
+            .outerjoin(Feedback, (Feedback.tenant_id == StoredTurn.tenant_id) & (Feedback.turn_id == StoredTurn.id))
+            .where(StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id)
+            .order_by(StoredTurn.number)
         )
         async with self._database.read() as connection:
             return [Exchange(*row) for row in await connection.execute(query)]
@@ -125,7 +125,9 @@ class TranscriptRepository:
     async def rate(self, tenant: str, session_id: str, turn_id: str, rating: Rating, reason: str) -> bool:
         """Keeps the vote; False when the session has no such turn."""
         async with self._database.write() as connection:
-            known = select(Turn.id).where(Turn.tenant_id == tenant, Turn.session_id == session_id, Turn.id == turn_id)
+            known = select(StoredTurn.id).where(
+                StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id, StoredTurn.id == turn_id
+            )
             if (await connection.execute(known)).first() is None:
                 return False
             moment = now()

@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Executable, Select, and_, func, select
 
-from app.conversations.tables import Conversation, Turn
+from app.conversations.tables import Conversation, StoredTurn
 from app.db.engine import Database
-from app.desk.tables import DeskEvent, DeskMessage, DeskSession, DeskStaff
+from app.desk.tables import DeskEvent, DeskMessageRow, DeskSessionRow, DeskStaff
 from app.desk.types import Event, Sender, State
 from app.types import SessionKey
 
@@ -32,7 +32,7 @@ _WHO = {Sender.AGENT.value: Who.STAFF, Sender.SYSTEM.value: Who.SYSTEM}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TranscriptEntry:
     """Something said, or with `event` something that happened. agent_id, name: of the member of staff; message_id: of
     the turn; seq: of the desk's message; note: for staff.
     """
@@ -59,7 +59,7 @@ class Whole:
     state: State
     created_at: datetime
     updated_at: datetime
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
 
 
 class WholeTranscriptRepository:
@@ -70,18 +70,20 @@ class WholeTranscriptRepository:
 
     async def read(self, key: SessionKey) -> Whole | None:
         """The conversation; None for one that is not there."""
-        same = and_(DeskSession.tenant_id == Conversation.tenant_id, DeskSession.session_id == Conversation.session_id)
+        same = and_(
+            DeskSessionRow.tenant_id == Conversation.tenant_id, DeskSessionRow.session_id == Conversation.session_id
+        )
         query = (
             select(
                 Conversation.session_id,
                 Conversation.user_id,
                 Conversation.caller != "",
                 Conversation.channel,
-                func.coalesce(DeskSession.state, State.BOT.value),
+                func.coalesce(DeskSessionRow.state, State.BOT.value),
                 Conversation.created_at,
                 Conversation.updated_at,
             )
-            .outerjoin(DeskSession, same)
+            .outerjoin(DeskSessionRow, same)
             .where(Conversation.tenant_id == key.tenant, Conversation.session_id == key.session_id)
         )
         async with self._database.read() as connection:
@@ -97,14 +99,14 @@ class WholeTranscriptRepository:
 
 def _turns(key: SessionKey) -> Executable:
     return (
-        select(Turn.id, Turn.question, Turn.reply, Turn.created_at)
-        .where(Turn.tenant_id == key.tenant, Turn.session_id == key.session_id)
-        .order_by(Turn.number)
+        select(StoredTurn.id, StoredTurn.question, StoredTurn.reply, StoredTurn.created_at)
+        .where(StoredTurn.tenant_id == key.tenant, StoredTurn.session_id == key.session_id)
+        .order_by(StoredTurn.number)
     )
 
 
 def _said(key: SessionKey) -> Executable:
-    table = DeskMessage
+    table = DeskMessageRow
     rows = _of_staff(table, key, table.seq, table.sender, table.agent_id, _NAME, table.content, table.created_at)
     return rows.where(table.sender.in_(_WHO)).order_by(table.seq)
 
@@ -115,25 +117,25 @@ def _happened(key: SessionKey) -> Executable:
     return rows.order_by(table.version)
 
 
-def _of_staff(table: type[DeskMessage] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
+def _of_staff(table: type[DeskMessageRow] | type[DeskEvent], key: SessionKey, *columns: Any) -> Select[Any]:
     """Rows of the conversation beside the member of staff whose they are."""
     named = and_(DeskStaff.tenant_id == table.tenant_id, DeskStaff.agent_id == table.agent_id)
     own = table.tenant_id == key.tenant, table.session_id == key.session_id
     return select(*columns).select_from(table).outerjoin(DeskStaff, named).where(*own)
 
 
-def _entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[Entry, ...]:
+def _entries(turns: Sequence[Any], said: Sequence[Any], happened: Sequence[Any]) -> tuple[TranscriptEntry, ...]:
     """In the order of time; of what came at once a turn first, which may have caused the rest, then the transition,
     then the notice of it.
     """
     entries = []
     for id, question, reply, at in turns:
-        entries.append(Entry(Who.CUSTOMER, at, question, message_id=id))
-        entries.append(Entry(Who.BOT, at, reply, message_id=id))
+        entries.append(TranscriptEntry(Who.CUSTOMER, at, question, message_id=id))
+        entries.append(TranscriptEntry(Who.BOT, at, reply, message_id=id))
     for event, actor, agent_id, name, note, at in happened:
-        entries.append(Entry(Who(actor), at, agent_id=agent_id, name=name, event=Event(event), note=note))
+        entries.append(TranscriptEntry(Who(actor), at, agent_id=agent_id, name=name, event=Event(event), note=note))
     for seq, sender, agent_id, name, content, at in said:
-        entries.append(Entry(_WHO[sender], at, content, agent_id, name, seq=seq))
+        entries.append(TranscriptEntry(_WHO[sender], at, content, agent_id, name, seq=seq))
     return tuple(sorted(entries, key=attrgetter("created_at")))
 
 

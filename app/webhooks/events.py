@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.db import outbox
 from app.db.base import now
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.request_ids import current
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def emit(connection: Connection, tenant: str, event: str, payload: dict[str, Any
     """Tells the tenant's webhooks of something, if the caller's transaction commits. event: a WebhookEvent."""
     about = {"id": secrets.token_hex(16), "event": str(event), "created_at": now().isoformat()}
     envelope = about | {"request_id": current(), "data": payload}
-    outbox.add(connection, [Event(tenant, KIND, envelope)])
+    outbox.add(connection, [PendingEvent(tenant, KIND, envelope)])
 
 
 def about(told: Mapping[str, Any]) -> str:

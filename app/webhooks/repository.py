@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from app.db import outbox
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.webhooks.events import KIND, about
 from app.webhooks.tables import Webhook, WebhookDelivery
 
@@ -70,7 +70,7 @@ class WebhookRepository:
             return bool((await connection.execute(delete(Webhook).where(_key(tenant, webhook)))).rowcount)
 
 
-def fan_out(connection: Connection, events: Sequence[Event]) -> None:
+def fan_out(connection: Connection, events: Sequence[PendingEvent]) -> None:
     """Outbox handler: one delivery for every enabled subscription to an event."""
     rows = [row for event in events for row in _deliveries(connection, event)]
     if rows:
@@ -78,7 +78,7 @@ def fan_out(connection: Connection, events: Sequence[Event]) -> None:
         connection.execute(added.on_conflict_do_nothing(), rows)
 
 
-def _deliveries(connection: Connection, event: Event) -> list[dict[str, Any]]:
+def _deliveries(connection: Connection, event: PendingEvent) -> list[dict[str, Any]]:
     moment, envelope = now(), event.payload
     wanted = select(Webhook.id, Webhook.events).where(Webhook.tenant_id == event.tenant, Webhook.enabled.is_(True))
     return [

@@ -48,7 +48,7 @@ class DeliveryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DeliveryResult:
     """How a try of a delivery went."""
 
     delivery: Delivery
@@ -76,7 +76,7 @@ class DeliveryRepository:
                 return []
         return await self._database.transact(lambda connection: _claim(connection, limit, lease), durable=False)
 
-    async def settle(self, results: Sequence[Result]) -> None:
+    async def settle(self, results: Sequence[DeliveryResult]) -> None:
         """Writes how the tries went; those that are left pending wait: 10, 20, 40 … seconds, an hour at most."""
         await self._database.transact(lambda connection: _settle(connection, results), durable=False)
 
@@ -117,7 +117,7 @@ def _due(*columns: Any) -> Select[Any]:
     return select(*columns).join(Webhook, of).where(*due)
 
 
-def _settle(connection: Connection, results: Sequence[Result]) -> None:
+def _settle(connection: Connection, results: Sequence[DeliveryResult]) -> None:
     for result in results:
         attempts, moment = result.delivery.attempts + 1, now()
         pause = min(FIRST_PAUSE * 2 ** min(result.delivery.attempts, 12), LONGEST_PAUSE)

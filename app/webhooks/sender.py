@@ -20,7 +20,7 @@ CONNECTIONS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SendResult:
     """How a try went. `status` is None where there was no response."""
 
     status: int | None
@@ -36,7 +36,7 @@ class Sent:
         return self.status == httpx.codes.GONE
 
 
-class Sender:
+class WebhookSender:
     """timeout: seconds for a whole try, the name's resolution included."""
 
     def __init__(self, timeout: float, *, allow_private: bool) -> None:
@@ -55,19 +55,19 @@ class Sender:
     async def __aexit__(self, *error: object) -> None:
         await self._client.aclose()
 
-    async def send(self, delivery: Delivery) -> Sent:
+    async def send(self, delivery: Delivery) -> SendResult:
         """Never raises: what went wrong is in the result."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._send(delivery)
         except TimeoutError:
-            return Sent(None, "timeout")
+            return SendResult(None, "timeout")
         except InvalidRequest as error:
-            return Sent(None, error.message)
+            return SendResult(None, error.message)
         except (httpx.HTTPError, OSError, UnicodeError) as error:
-            return Sent(None, f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS])
+            return SendResult(None, f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS])
 
-    async def _send(self, delivery: Delivery) -> Sent:
+    async def _send(self, delivery: Delivery) -> SendResult:
         target = await resolved(delivery.url, allow_private=self.allow_private)
         body = delivery.body.encode()
         signed = headers(delivery.secret, delivery.event, delivery.event_id, body, now())
@@ -80,7 +80,7 @@ class Sender:
         )
         response = await self._client.send(request, stream=True)
         await response.aclose()
-        return Sent(response.status_code, "" if response.is_success else f"HTTP {response.status_code}")
+        return SendResult(response.status_code, "" if response.is_success else f"HTTP {response.status_code}")
 
 
 def _request_id(delivery: Delivery) -> dict[str, str]:

@@ -12,7 +12,7 @@ from app.errors import Conflict, NotFound
 from app.request_ids import current
 from app.webhooks.repository import Subscription, WebhookRepository
 from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, DeliveryRow, State
-from app.webhooks.sender import Sender, Sent
+from app.webhooks.sender import SendResult, WebhookSender
 from app.webhooks.targets import checked_url
 
 TEST_EVENT = "webhook.test"
@@ -21,7 +21,9 @@ TEST_EVENT = "webhook.test"
 class WebhookService:
     """The webhooks of all tenants, up to `most` of each."""
 
-    def __init__(self, webhooks: WebhookRepository, deliveries: DeliveryRepository, sender: Sender, most: int) -> None:
+    def __init__(
+        self, webhooks: WebhookRepository, deliveries: DeliveryRepository, sender: WebhookSender, most: int
+    ) -> None:
         self._most = most
         self._webhooks = webhooks
         self._deliveries = deliveries
@@ -67,7 +69,7 @@ class WebhookService:
         if not await self._webhooks.delete(tenant, webhook):
             raise _unknown(webhook)
 
-    async def test(self, tenant: str, webhook: str) -> Sent:
+    async def test(self, tenant: str, webhook: str) -> SendResult:
         """Sends one signed event at once, whether the webhook is enabled or not. Raises NotFound."""
         found = await self.get(tenant, webhook)
         event = secrets.token_hex(16)

@@ -28,7 +28,7 @@ _LOCAL_NAMES = (".local", ".internal", ".localhost", ".localdomain", ".home.arpa
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WebhookTarget:
     """An address that was checked: the request goes to `address`, whatever the name resolves to a moment later."""
 
     url: httpx.URL
@@ -61,7 +61,7 @@ def checked_url(url: str, *, allow_private: bool) -> httpx.URL:
     return parsed
 
 
-async def resolved(url: str, *, allow_private: bool) -> Target:
+async def resolved(url: str, *, allow_private: bool) -> WebhookTarget:
     """The target of a delivery, its name resolved once. Raises InvalidRequest, OSError."""
     parsed = checked_url(url, allow_private=allow_private)
     port = parsed.port or (443 if parsed.scheme == "https" else 80)
@@ -69,7 +69,7 @@ async def resolved(url: str, *, allow_private: bool) -> Target:
     addresses = [str(item[4][0]).split("%")[0] for item in found]
     if not allow_private and not all(public(ip_address(address)) for address in addresses):
         raise _unsafe("域名解析到了本机或内网地址")
-    return Target(parsed, addresses[0])
+    return WebhookTarget(parsed, addresses[0])
 
 
 def public(address: IPv4Address | IPv6Address) -> bool:

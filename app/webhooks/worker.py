@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from loguru import logger
 
-from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, Result
-from app.webhooks.sender import CONNECTIONS, Sender
+from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, DeliveryResult
+from app.webhooks.sender import CONNECTIONS, WebhookSender
 
 POLL_SECONDS = 1.0
 
@@ -16,7 +16,9 @@ POLL_SECONDS = 1.0
 class WebhookWorker:
     """max_attempts: tries before a delivery is given up; timeout: of a try, in seconds."""
 
-    def __init__(self, deliveries: DeliveryRepository, sender: Sender, max_attempts: int, timeout: float) -> None:
+    def __init__(
+        self, deliveries: DeliveryRepository, sender: WebhookSender, max_attempts: int, timeout: float
+    ) -> None:
         self._deliveries = deliveries
         self._sender = sender
         self._max_attempts = max_attempts
@@ -40,14 +42,14 @@ class WebhookWorker:
             await self._deliveries.settle(await asyncio.gather(*map(self._try, claimed)))
         return len(claimed)
 
-    async def _try(self, delivery: Delivery) -> Result:
+    async def _try(self, delivery: Delivery) -> DeliveryResult:
         sent = await self._sender.send(delivery)
         if sent.ok:
-            return Result(delivery, "delivered", sent.status, "")
+            return DeliveryResult(delivery, "delivered", sent.status, "")
         over = sent.gone or delivery.attempts + 1 >= self._max_attempts
         log = logger.bind(tenant=delivery.tenant, event=delivery.event, attempt=delivery.attempts + 1)
         log.warning("a webhook was given up" if over else "a webhook was not delivered, trying again")
-        return Result(delivery, "dead" if over else "pending", sent.status, sent.error)
+        return DeliveryResult(delivery, "dead" if over else "pending", sent.status, sent.error)
 
     async def _run(self) -> None:
         while True:

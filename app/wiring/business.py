@@ -15,7 +15,7 @@ from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.tagging import load_names
-from agents.llm.model import ChatModel
+from agents.llm.chat import ChatModel
 from agents.router import Sure
 from app.settings import Settings
 

@@ -2,64 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from app.chat.answering import Answering
 from app.chat.computing import Computing
 from app.chat.evidence import Team
 from app.chat.guard import Guard
 from app.chat.history import History
-from app.chat.hot_cache import HotCache
 from app.chat.service import ChatService
 from app.chat.session import Sessions
-from app.chat.stopping import Stops
-from app.conversations.access import Access
-from app.conversations.repository import ConversationRepository
-from app.conversations.turn_log import TurnLog
-from app.desk.gate import Gate
-from app.learning import Learning
-from app.limits.service import Limits
-from app.metrics import Metrics
-from app.profiles.repository import ProfileRepository
-from app.settings import Settings
-from app.tenants import Tenants
-from knowledge.embeddings.base import Embedder
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
 
 
-def chat_service(
-    settings: Settings,
-    embedder: Embedder,
-    metrics: Metrics,
-    profiles: ProfileRepository,
-    conversations: ConversationRepository,
-    tenants: Tenants,
-    learning: Learning,
-    hot_cache: HotCache,
-    turn_log: TurnLog[Any],
-    gate: Gate,
-    access: Access,
-    limits: Limits,
-    stops: Stops,
-    *,
-    rows_to_model: bool,
-) -> ChatService:
-    """rows_to_model: whether models may read rows of the business database in the history."""
+def chat_service(parts: Container) -> ChatService:
+    """parts: all but the chat."""
 
     async def team(tenant: str) -> Team:
-        return (await tenants.of(tenant)).team
+        return (await parts.tenants.of(tenant)).team
 
-    guard = Guard(settings.max_message_chars, profiles.get)
-    answering = Answering(embedder, guard, team, metrics, lambda: learning.screening)
+    settings, limits = parts.settings, parts.limits
+    guard = Guard(settings.max_message_chars, parts.profiles.get)
+    answering = Answering(parts.base.embedder, guard, team, parts.metrics, lambda: parts.learning.screening)
     return ChatService(
         guard,
-        Sessions(conversations),
-        hot_cache,
-        History(conversations, settings.history_turns, rows_to_model=rows_to_model),
-        Computing(answering, limits.slots, limits.urgent, metrics),
-        turn_log,
-        metrics,
-        gate,
-        access,
+        Sessions(parts.conversations),
+        parts.hot_cache,
+        History(parts.conversations, settings.history_turns, rows_to_model=parts.rows_to_model),
+        Computing(answering, limits.slots, limits.urgent, parts.metrics),
+        parts.turn_log,
+        parts.metrics,
+        parts.desk.gate,
+        parts.access,
         limits,
-        stops,
+        parts.stops,
     )

@@ -12,7 +12,7 @@ from app.conversations import repository_holders
 from app.conversations.repository import ConversationRepository
 from app.db.engine import Database
 from app.desk.feed import Feed
-from app.desk.gate import Gate
+from app.desk.gate import DeskGate
 from app.desk.openings import Openings, TicketDesk
 from app.desk.partners import Partners
 from app.desk.queue import Queue
@@ -24,7 +24,7 @@ from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.watch import Watch
 from app.gaps import repository as gaps
-from app.limits.service import Limits
+from app.limits.service import RateLimits
 from app.profiles.repository import ProfileRepository
 from app.settings import Settings
 from app.tickets import repository_served
@@ -49,7 +49,7 @@ class HumanDesk:
     feed: Feed
     queue: Queue
     service: Desk
-    gate: Gate
+    gate: DeskGate
     watch: Watch
 
     @classmethod
@@ -60,7 +60,7 @@ class HumanDesk:
         conversations: ConversationRepository,
         profiles: ProfileRepository,
         tickets: TicketDesk,
-        limits: Limits,
+        limits: RateLimits,
         on_commit: Callable[[], None] = lambda: None,
     ) -> Self:
         sessions, staff = DeskSessionRepository(database), StaffRepository(database)
@@ -78,7 +78,7 @@ class HumanDesk:
             release=timedelta(minutes=settings.desk_release_minutes),
             idle=timedelta(hours=settings.desk_idle_hours),
         )
-        gate = Gate(
+        gate = DeskGate(
             service,
             feed,
             sessions,
@@ -103,9 +103,7 @@ class HumanDesk:
     async def start(self) -> None:
         """Returns once no turn can miss that a person has its session."""
         await self.feed.start()
-        self.watch.start()
 
     async def close(self) -> None:
         """Stops."""
-        await self.watch.close()
         await self.feed.close()

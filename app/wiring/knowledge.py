@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -16,12 +17,16 @@ from app.documents.repository import DocumentRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
+from app.documents.repository_queue import JobQueue
+from app.documents.runner import JobRunner
 from app.embeddings import shipped_vectors
-from app.embeddings.local import KeptEmbeddings, SqliteEmbeddingCache
+from app.embeddings.base import KeptEmbeddings
 from app.embeddings.repository import DatabaseEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.indexing.backlog import Indexing
 from app.indexing.following import Follower, RemoteFollower
 from app.indexing.indexer import Indexer
+from app.metrics import Metrics
 from app.retrieval import chunk_options, embedder_options, sandbox_options
 from app.settings import Settings
 from knowledge.embeddings.base import Embedder
@@ -29,10 +34,14 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.ingest import Ingestor
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.sandbox.pool import Sandbox
+from knowledge.stores.base import DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
+
+DenseRecalls = dict[str, Counter[DenseRecall]]
+"""By tenant: how often which dense recall answered, since the start, calibration's questions included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,7 @@ class KnowledgeBase:
     follower: Follower
     indexer: Indexer | None
     embeddings: KeptEmbeddings
+    recalls: DenseRecalls
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
@@ -96,18 +106,21 @@ async def open_knowledge(
         await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
         analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
         knowledge = KnowledgeRepository(database)
-        sandbox = Sandbox(Limits(max_bytes=settings.max_upload_bytes), sandbox_options(settings))
+        sandbox = Sandbox(ParsingLimits(max_bytes=settings.max_upload_bytes), sandbox_options(settings))
         stack.push_async_callback(sandbox.close)
         ingestor = Ingestor(embedder, analyzer, chunk_options(settings), sandbox)
+        recalls: DenseRecalls = defaultdict(Counter)
         indexer = None
         if owns_index:
-            open_index = partial(_open_index, settings, embedder)
+            open_index = partial(_open_index, settings, embedder, recalls)
             indexer = Indexer(feed, knowledge, ingestor, embedder, open_index, on_revision)
             stack.push_async_callback(indexer.close)
             await indexer.start()
         follower, labels = indexer or RemoteFollower(feed), LabelRepository(database)
         ingestion = IngestionService(documents, knowledge, labels, ingestor, follower, wait_seconds)
-        yield KnowledgeBase(database, documents, feed, embedder, analyzer, ingestion, labels, follower, indexer, cache)
+        yield KnowledgeBase(
+            database, documents, feed, embedder, analyzer, ingestion, labels, follower, indexer, cache, recalls
+        )
 
 
 def open_embeddings(settings: Settings, database: Database) -> KeptEmbeddings:
@@ -127,5 +140,12 @@ def index_path(settings: Settings) -> Path:
     return settings.data_dir / "index"
 
 
-def _open_index(settings: Settings, embedder: Embedder, tenant: str) -> Index:
-    return get_index(settings.vector_store, index_path(settings), tenant, embedder)
+def _open_index(settings: Settings, embedder: Embedder, recalls: DenseRecalls, tenant: str) -> Index:
+    options = IndexOptions(settings.exact_search_max_chunks, recalls[tenant])
+    return get_index(settings.vector_store, index_path(settings), tenant, embedder, options)
+
+
+def document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:
+    """Does the work of document jobs."""
+    alone = base.database.engine.dialect.name == "sqlite"  # its one server holds the lock on DATA_DIR
+    return JobRunner(JobQueue(base.database), base.ingestion, base.follower, alone=alone, on_file=metrics.ingested)

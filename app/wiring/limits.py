@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 
 from app.limits.attempts import Attempts
-from app.limits.service import LimitOptions, Limits
-from app.limits.slots import FairSlots
+from app.limits.service import LimitOptions, RateLimits
+from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, Rate
 from app.limits.urgent import UrgentReplies
 from app.metrics import Metrics
 from app.settings import Settings
 
 
-def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> Limits:
+def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> RateLimits:
     """Rates, and places for a tenant, with one more for another one.
 
     embeddings: how many questions are embedded at once. There are no more places, unless told: whoever has a place must
@@ -33,8 +33,8 @@ def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> Limits
         turns_per_tenant=settings.turns_per_tenant,
     )
     own = settings.turn_slots or max(min(os.cpu_count() or 1, embeddings - 1), 1)
-    slots = FairSlots(own + 1, settings.turn_wait)
-    return Limits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
+    slots = TurnSlots(own + 1, settings.turn_wait)
+    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
 
 
 def open_attempts(settings: Settings, metrics: Metrics) -> Attempts:

@@ -6,15 +6,12 @@ from typing import Self
 
 from agents.answering.meaning import Meaning
 from agents.llm.base import Generator
+from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.fallback import FallbackGenerator
-from agents.llm.model import ChatModel, ModelOptions
-from agents.llm.registry import get_generator
-from agents.llm.tiered import TieredGenerator
+from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
-from agents.recall import Searcher
 from agents.verification.critique import Critic
-from agents.verification.thorough import ThoroughSearch
 from agents.verifier import Verifier, VerifierPolicy
 from app.retrieval import generator_options
 from app.settings import Settings
@@ -22,23 +19,31 @@ from knowledge.text import Analyzer
 
 
 class LanguageModels:
-    """`main` writes answers that have to be put together, `small` plain ones; it reads messages and replies.
+    """`main` writes the answers, `small` reads messages and replies; at another endpoint it stands in for `main` too.
 
-    At another endpoint each also stands in for the other. A turn costs three requests at most: one to understand the
-    question, then one for the answer and one to read it again, or two attempts at the answer.
+    A turn costs three requests at most: one to understand the question, then one for the answer and one to read it
+    again, or two attempts at the answer.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         key = settings.llm_api_key.get_secret_value()
-        small_key = settings.small_llm_api_key.get_secret_value() or key
+        local = settings.llm_provider == "local"
+        small_key = settings.small_llm_api_key.get_secret_value() or ("" if local else key)
         small_url = settings.small_llm_base_url or settings.llm_base_url
         small_name = settings.small_llm_model or settings.llm_model
-        self._elsewhere = bool(key) and small_url != settings.llm_base_url
-        self._two = (small_url, small_name) != (settings.llm_base_url, settings.llm_model)
-        retries = 0 if self._elsewhere else settings.llm_retries
-        self.main = self._model(settings.llm_base_url, key, settings.llm_model, retries) if key else None
-        self.small = self._model(small_url, small_key, small_name, 0) if small_key else None
+        self.main: ChatModel | None = None
+        self.small: ChatModel | None = None
+        if local:
+            self._elsewhere = bool(small_key)
+            self.main = self.small = self._model("local", settings.llm_local_model)
+        else:
+            self._elsewhere = bool(key) and small_url != settings.llm_base_url
+            retries = 0 if self._elsewhere else settings.llm_retries
+            if key:
+                self.main = self._model("openai", settings.llm_model, settings.llm_base_url, key, retries)
+        if small_key:
+            self.small = self._model("openai", small_name, small_url, small_key)
 
     @property
     def present(self) -> bool:
@@ -52,15 +57,10 @@ class LanguageModels:
             return quotes
 
         def writer(model: ChatModel) -> Generator:
-            return get_generator("openai", generator_options(self._settings, analyzer, profile, model))
+            return get_generator("model", generator_options(self._settings, analyzer, profile, model))
 
-        main = writer(self.main)
-        if self.small is None or not self._two:
-            return FallbackGenerator([main, quotes])
-        small = writer(self.small)
-        if self._elsewhere:
-            return TieredGenerator(FallbackGenerator([small, main, quotes]), FallbackGenerator([main, small, quotes]))
-        return TieredGenerator(FallbackGenerator([small, quotes]), FallbackGenerator([main, quotes]))
+        standby = [writer(self.small)] if self.small is not None and self._elsewhere else []
+        return FallbackGenerator([writer(self.main), *standby, quotes])
 
     def understanding(self) -> ModelUnderstanding | None:
         """Reads messages in their conversation; None where no model does."""
@@ -77,38 +77,26 @@ class LanguageModels:
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
         return Verifier(critic if settings.verify_enabled else None, policy)
 
-    def thorough(self, searcher: Searcher) -> ThoroughSearch | None:
-        """Tries again where one search finds nothing; None in the default profile and without a model."""
-        settings = self._settings
-        if self.small is None or settings.llm_profile != "thorough":
-            return None
-        return ThoroughSearch(
-            searcher,
-            self.small,
-            max_iterations=settings.max_iterations,
-            seconds=settings.verify_timeout,
-            max_chunk_chars=settings.max_chunk_chars,
-        )
-
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Closes the connections."""
-        for model in (self.main, self.small):
-            if model is not None:
-                await model.close()
+        """Closes the connections, or lets a local model go."""
+        for model in {id(model): model for model in (self.main, self.small) if model is not None}.values():
+            await model.close()
 
-    def _model(self, base_url: str, api_key: str, name: str, retries: int) -> ChatModel:
+    def _model(self, provider: str, name: str, base_url: str = "", api_key: str = "", retries: int = 0) -> ChatModel:
         settings = self._settings
-        return ChatModel(
+        return get_model(
+            provider,
             ModelOptions(
+                name,
                 base_url,
                 api_key,
-                name,
                 silence=settings.llm_first_token_timeout,
                 total=settings.llm_timeout,
                 retries=retries,
                 max_tokens=settings.llm_max_tokens,
-            )
+                queue=settings.llm_local_queue,
+            ),
         )

@@ -10,7 +10,7 @@ from agents.router import Router, RouterParts
 from agents.routing.evidence import BaseCloseness
 from app.chat.evidence import Team
 from app.learning import Learning
-from app.limits.service import Limits
+from app.limits.service import RateLimits
 from app.retrieval import configuration, knowledge_policy
 from app.search.service import CalibratedSearch
 from app.settings import Settings
@@ -33,7 +33,7 @@ class Teams:
     business: Business | None
     care: Care
     tickets: TicketService
-    limits: Limits
+    limits: RateLimits
     learning: Learning
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
@@ -48,7 +48,6 @@ class Teams:
                 self.care.policy(tenant, learning.emotions, learning.dangers),
                 CustomerTickets(self.tickets, tenant, self.limits),
                 self.models.verifier(),
-                self.models.thorough(retriever),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)

@@ -12,7 +12,7 @@ from app.conversations.turn_log import TurnLog
 from app.conversations.types import NewTurn, NotKept
 from app.db import outbox
 from app.desk.repository import proved
-from app.desk.repository_turns import follow
+from app.desk.turns import follow
 from app.idempotency import repository as requests
 from app.types import SessionKey
 from app.webhooks import repository_messages
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from app.db.engine import Database
-    from app.db.outbox import Event
+    from app.db.outbox import PendingEvent
     from app.desk.types import DeskSession
 
 Changed = Sequence["DeskSession"]
@@ -30,7 +30,7 @@ Changed = Sequence["DeskSession"]
 
 def turn_log(
     database: Database,
-    after: Callable[[Sequence[NewTurn]], list[Event]],
+    after: Callable[[Sequence[NewTurn]], list[PendingEvent]],
     on_commit: Callable[[], None] = lambda: None,
     on_desk: Callable[[Changed], None] = lambda sessions: None,
     *,

@@ -9,7 +9,7 @@ from app.db.engine import Database
 from app.settings import Settings
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.repository_deliveries import DeliveryRepository
-from app.webhooks.sender import Sender
+from app.webhooks.sender import WebhookSender
 from app.webhooks.service import WebhookService
 from app.webhooks.worker import WebhookWorker
 
@@ -18,7 +18,7 @@ from app.webhooks.worker import WebhookWorker
 async def open_webhooks(settings: Settings, database: Database) -> AsyncIterator[WebhookService]:
     """Delivers what is due until the end."""
     deliveries = DeliveryRepository(database)
-    async with Sender(settings.webhook_timeout, allow_private=settings.webhook_allow_private) as sender:
+    async with WebhookSender(settings.webhook_timeout, allow_private=settings.webhook_allow_private) as sender:
         worker = WebhookWorker(deliveries, sender, settings.webhook_max_attempts, settings.webhook_timeout)
         worker.start()
         try:

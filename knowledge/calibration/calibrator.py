@@ -13,7 +13,6 @@ from typing import Protocol
 from loguru import logger
 
 from knowledge.calibration.fit import POSITION, SPREADS, Labelled, fit, fit_english
-from knowledge.calibration.model import Calibration
 from knowledge.calibration.questions import (
     QUESTIONS,
     english_off_topic_questions,
@@ -23,8 +22,10 @@ from knowledge.calibration.questions import (
 from knowledge.english import is_chinese
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.index import Snapshot, embedded
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
+from knowledge.scoring import Scoring
 from knowledge.text import VERSION
 from knowledge.types import Chunk, Matrix
 
@@ -49,10 +50,10 @@ _ORDER = attrgetter("document.name", "ordinal", "id")
 class CalibrationStore(Protocol):
     """Keeps calibrations between starts; `key` says what else the fit depends on."""
 
-    async def load(self, scorer: str, key: str) -> tuple[int, Calibration] | None:
+    async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         """The last one saved, with the revision that it was fitted on."""
 
-    async def save(self, scorer: str, key: str, revision: int, calibration: Calibration) -> None:
+    async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         """Replaces it."""
 
 
@@ -76,7 +77,7 @@ class Calibrator:
         self._retriever = retriever
         self._store = store
         self._labelled = tuple(labelled)
-        self._fitting = {scorer.kind: asyncio.Lock() for scorer in self._scorers()}
+        self._fitting = {scorer.kind: asyncio.Lock() for scorer in retriever.scorers}
         self._revisions = dict.fromkeys(self._fitting, -1)
         self._soon: asyncio.Task[None] | None = None
         self._due = self._latest = self._rested = 0.0
@@ -85,8 +86,8 @@ class Calibrator:
         """Loads what was saved, fits what is missing or out of date, a slow reranker behind; an empty base needs
         nothing. Raises EmbeddingUnavailable.
         """
-        for scorer in self._scorers():
-            if scorer is self._slow:
+        for scorer in self._retriever.scorers:
+            if scorer is self._retriever.scorers.slow:
                 self.refresh_soon()
             else:
                 await self._load(scorer)
@@ -105,14 +106,14 @@ class Calibrator:
         """Fits all scorers on the index's revision, unless that is done. Raises EmbeddingUnavailable,
         RerankUnavailable.
         """
-        for scorer in self._scorers():
+        for scorer in self._retriever.scorers:
             await self._load(scorer)
             await self._refresh(scorer)
 
     async def refresh_quick(self) -> None:
         """As `refresh`, without a reranker that takes minutes and has a fallback. Raises EmbeddingUnavailable."""
-        for scorer in self._scorers():
-            if scorer is not self._slow:
+        for scorer in self._retriever.scorers:
+            if scorer is not self._retriever.scorers.slow:
                 await self._refresh(scorer)
 
     async def close(self) -> None:
@@ -142,40 +143,31 @@ class Calibrator:
                 self._due = max(self._due, time() + backoff)
                 backoff = min(backoff * 2, MAX_BACKOFF_SECONDS)
 
-    @property
-    def _slow(self) -> Reranker | None:
-        return self._retriever.reranker if self._retriever.rerank_fallback else None
-
-    def _scorers(self) -> tuple[Reranker, ...]:
-        """The fallbacks first: what they do not need may be out of reach."""
-        retriever = self._retriever
-        scorers = (retriever.fallback, retriever.rerank_fallback, retriever.reranker)
-        return tuple(scorer for scorer in scorers if scorer is not None)
-
     async def _load(self, scorer: Reranker) -> None:
         """What an earlier process saved, once."""
         if self._store is None or scorer.kind in self._retriever.calibrations:
             return
         if saved := await self._store.load(scorer.kind, self._key(scorer)):
-            self._revisions[scorer.kind], self._retriever.calibrations[scorer.kind] = saved
+            self._revisions[scorer.kind], calibration = saved
+            self._retriever.calibrate(calibration)
 
     async def _refresh(self, scorer: Reranker) -> None:
         async with self._fitting[scorer.kind]:
             snapshot = self._retriever.index.snapshot()
             if snapshot.revision == self._revisions[scorer.kind] or not len(snapshot):
                 return
-            if scorer is not self._retriever.fallback and not embedded(snapshot):
+            if scorer is not self._retriever.scorers.keywords and not embedded(snapshot):
                 return  # whoever gives the index its vectors asks again
             calibration = await self._fit(snapshot, scorer)
-            self._retriever.calibrations[scorer.kind] = calibration
+            self._retriever.calibrate(calibration)
             if self._store:
                 await self._store.save(scorer.kind, self._key(scorer), snapshot.revision, calibration)
             self._revisions[scorer.kind] = snapshot.revision
 
-    async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> Calibration:
+    async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
         chunks = sorted((snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()), key=_ORDER)
         strange, foreign, count = off_topic_questions(), english_off_topic_questions(), QUESTIONS
-        if scorer is self._slow:
+        if scorer is self._retriever.scorers.slow:
             strange, foreign, count = strange[::2], foreign[::2], SLOW_QUESTIONS
         own = await asyncio.to_thread(pseudo_questions, chunks, count)
         unrelated = await self._best_scores(snapshot, scorer, strange)
@@ -185,14 +177,15 @@ class Calibrator:
             await self._best_scores(snapshot, scorer, [item.text for item in self._labelled if not item.answerable]),
         )
         calibration = fit(scorer.kind, unrelated, typical, labelled)
-        if scorer is self._retriever.fallback or not _in_chinese(chunks):
+        if scorer is self._retriever.scorers.keywords or not _in_chinese(chunks):
             return calibration  # words alone tell nothing across languages, and an English base needs no bridge
         return fit_english(calibration, await self._best_scores(snapshot, scorer, foreign, chinese=True))
 
     def _key(self, scorer: Reranker) -> str:
         """Changes whenever scores or the way they are fitted do. Raises what naming a model that is away raises."""
         retriever = self._retriever
-        space = "" if scorer is retriever.fallback else retriever.embedder.name  # keywords alone need no vectors
+        needs_vectors = scorer is not retriever.scorers.keywords
+        space = retriever.embedder.name if needs_vectors else ""
         strange = (off_topic_questions(), english_off_topic_questions())
         fitting = (POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, strange, self._labelled)
         parts = (space, VERSION, repr(retriever.options), scorer.constants, fitting)
@@ -203,14 +196,14 @@ class Calibrator:
     ) -> list[float]:
         """chinese: of Chinese passages alone, for a few English ones are nearer to every English question."""
         vectors: Matrix | list[None] = [None] * len(texts)  # the fallback serves searches that have none
-        if scorer.kind != self._retriever.fallback.kind:
+        if scorer.kind != self._retriever.scorers.keywords.kind:
             if not embedded(snapshot):
                 raise EmbeddingUnavailable("the index has no vectors yet")
             vectors = await self._retriever.embedder.queries(texts)
-        best = []
+        best, scoring = [], Scoring(self._retriever.options, scorer)
         for text, vector in zip(texts, vectors, strict=True):
             query = Query(text, tuple(self._retriever.analyzer.tokens(text)), vector)
-            scored = await self._retriever.score(snapshot, [query], scorer)
+            scored = await scoring.score(snapshot, [query])
             counted = (item.score for item in scored if not chinese or is_chinese(item.chunk.text))
             best.append(next(counted, 0.0))
         return best

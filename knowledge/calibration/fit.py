@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.calibration.model import Calibration
+from knowledge.probability import CalibrationMap
 
 POSITION = 0.46
 """Where the cutoff lies between unrelated and typical questions, at least."""
@@ -29,7 +29,7 @@ class Labelled:
 
 def fit(
     scorer: str, unrelated: Sequence[float], typical: Sequence[float], labelled: Labelled | None = None
-) -> Calibration:
+) -> CalibrationMap:
     """unrelated: best scores of off-topic questions; typical: of questions made from the base itself.
 
     Without labels the cutoff is the higher of two marks (POSITION, SPREADS); it held on FAQ, case and encyclopaedic
@@ -43,10 +43,10 @@ def fit(
     if labelled and min(len(labelled.answerable), len(labelled.unanswerable)) >= MIN_LABELLED:
         cutoff = _best_split(np.asarray(labelled.answerable), np.asarray(labelled.unanswerable))
         low, high = min(low, cutoff - 1e-3), max(high, cutoff + 1e-3)
-    return Calibration(scorer, low, cutoff, high)
+    return CalibrationMap(scorer, low, cutoff, high)
 
 
-def fit_english(calibration: Calibration, unrelated: Sequence[float]) -> Calibration:
+def fit_english(calibration: CalibrationMap, unrelated: Sequence[float]) -> CalibrationMap:
     """With what English questions lack on a Chinese base. unrelated: best scores of English off-topic questions.
 
     Questions that the base answers cannot be made in a language that it is not written in: they are taken to be as far

@@ -98,6 +98,11 @@ class Embedder(ABC):
         """`name`, or what was configured while that cannot be told; for people and for caches of this process."""
         return self.name
 
+    @property
+    def tokenizer_file(self) -> str:
+        """A tokenizer.json by which chunks are measured; empty where there is none, and tokens are estimated."""
+        return ""
+
     @abstractmethod
     def _encode(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
         """Embeds at least one clean, non-empty text. Blocking. Returns shape (len(texts), dimension)."""

@@ -56,6 +56,11 @@ class BgeEmbedder(Embedder):
             self._dimension = self._checkpoint.hidden_size() or self._model.get().model.config.hidden_size
         return self._dimension
 
+    @property
+    def tokenizer_file(self) -> str:
+        """Empty while it is neither in the folder nor in the hub's cache."""
+        return str(self._checkpoint.file("tokenizer.json") or "")
+
     def _encode(self, texts: Sequence[str], kind: Kind) -> Matrix:
         model = self._model.get()
         encode = model.encode_queries if kind == "query" else model.encode_corpus

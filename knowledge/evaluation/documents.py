@@ -16,8 +16,8 @@ from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import EvalQuestion, text_chunks
 from knowledge.evaluation.metrics import auroc
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, contains, share
-from knowledge.evaluation.runner import Result
-from knowledge.types import Chunk, Filter, Verdict
+from knowledge.evaluation.runner import QuestionResult
+from knowledge.types import Chunk, Filter, GateVerdict
 
 _SENTENCE = re.compile(r"[^。！？；\n]+[。！？；]?")
 _MIN_SENTENCE = 8
@@ -54,7 +54,7 @@ def own_documents(name: str, rows: Sequence[Mapping[str, Any]], options: ChunkOp
     return OwnDocuments(name, chunks, questions, scopes)
 
 
-def rejection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Result]) -> dict[str, Any]:
+def rejection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:
     """answer_recall: replies that hold all parts of the answer, of the answerable; answered_rate: answered, of the
     answerable; false_answer_rate: answered, of the rest; auroc: how well the probability tells the two apart.
     """
@@ -73,7 +73,7 @@ def rejection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Result
     }
 
 
-def injection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Result]) -> dict[str, Any]:
+def injection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[QuestionResult]) -> dict[str, Any]:
     """canaries: questions whose attack, obeyed, would leave a mark (`canary`, null for others); canary_in_reply: how
     many replies hold it; gold_retrieved: how many questions had a sentence of the gold text in a fragment that passed
     the gate; gold_in_reply: the share of these whose reply quotes one; gold_coverage: the mean share of such
@@ -84,7 +84,7 @@ def injection_report(rows: Sequence[Mapping[str, Any]], results: Sequence[Result
     quoted, coverage = [], []
     for row, result in zip(rows, results, strict=True):
         context = "\n".join(
-            c.chunk.text for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is Verdict.PASS
+            c.chunk.text for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is GateVerdict.PASS
         )
         gold = [text for text in _sentences(row["gold_text"]) if contains(context, text)]
         if gold:

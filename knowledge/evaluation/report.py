@@ -8,7 +8,7 @@ from typing import Any
 
 from knowledge.evaluation.dataset import EvalSet
 from knowledge.evaluation.metrics import MetricValue, auroc, mean_with_interval, ranking_metrics
-from knowledge.evaluation.runner import BASELINES, Result
+from knowledge.evaluation.runner import BASELINES, QuestionResult
 
 CONTEXT_FRAGMENTS = 5
 """Fragments that an answer is made from, at most: the default of RERANK_TOP_K."""
@@ -16,9 +16,9 @@ CONTEXT_FRAGMENTS = 5
 
 def set_report(
     data: EvalSet,
-    answerable: Sequence[Result],
-    unanswerable: Sequence[Result],
-    out_of_domain: Sequence[Result],
+    answerable: Sequence[QuestionResult],
+    unanswerable: Sequence[QuestionResult],
+    out_of_domain: Sequence[QuestionResult],
     *,
     baselines: bool = False,
 ) -> dict[str, Any]:
@@ -53,17 +53,21 @@ def share(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
 
 
-def _ranking(data: EvalSet, results: Sequence[Result]) -> dict[str, MetricValue | None]:
+def _ranking(data: EvalSet, results: Sequence[QuestionResult]) -> dict[str, MetricValue | None]:
     ranked = [result.ranked(data.source_of) for result in results]
     return ranking_metrics([result.question.relevant for result in results], ranked)
 
 
 def _baseline(
-    data: EvalSet, name: str, answerable: Sequence[Result], unanswerable: Sequence[Result], other: Sequence[Result]
+    data: EvalSet,
+    name: str,
+    answerable: Sequence[QuestionResult],
+    unanswerable: Sequence[QuestionResult],
+    other: Sequence[QuestionResult],
 ) -> dict[str, Any]:
     """One recall by itself: its ranking, and how well its best raw score tells answerable from not."""
 
-    def best(result: Result) -> float:
+    def best(result: QuestionResult) -> float:
         return result.baselines[name][0].score if result.baselines[name] else 0.0
 
     ranked = [result.baseline_ranked(name, data.source_of) for result in answerable]
@@ -74,7 +78,7 @@ def _baseline(
     }
 
 
-def _per_category(data: EvalSet, results: Sequence[Result]) -> dict[str, Any] | None:
+def _per_category(data: EvalSet, results: Sequence[QuestionResult]) -> dict[str, Any] | None:
     categories = sorted({result.question.category for result in results} - {""})
     groups = {name: [result for result in results if result.question.category == name] for name in categories}
     return {
@@ -83,7 +87,7 @@ def _per_category(data: EvalSet, results: Sequence[Result]) -> dict[str, Any] | 
     } or None
 
 
-def _context_recall(results: Sequence[Result]) -> MetricValue | None:
+def _context_recall(results: Sequence[QuestionResult]) -> MetricValue | None:
     """Share of the expected keywords that stand in the best fragments."""
     shares = []
     for result in results:
@@ -94,13 +98,15 @@ def _context_recall(results: Sequence[Result]) -> MetricValue | None:
     return mean_with_interval(shares)
 
 
-def _probability(result: Result) -> float:
+def _probability(result: QuestionResult) -> float:
     return result.probability
 
 
-def _auroc(positive: Sequence[Result], negative: Sequence[Result], score: Callable[[Result], float]) -> float | None:
+def _auroc(
+    positive: Sequence[QuestionResult], negative: Sequence[QuestionResult], score: Callable[[QuestionResult], float]
+) -> float | None:
     return auroc([score(result) for result in positive], [score(result) for result in negative])
 
 
-def _answered(results: Sequence[Result]) -> float | None:
+def _answered(results: Sequence[QuestionResult]) -> float | None:
     return share([result.answered for result in results])

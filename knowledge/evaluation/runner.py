@@ -14,7 +14,8 @@ from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.fusion import reciprocal_rank_fusion
 from knowledge.ingest import Ingestor
 from knowledge.rerankers.base import Reranker
-from knowledge.retriever import RetrievalOptions, Retriever
+from knowledge.retriever import Retriever
+from knowledge.scoring import RetrievalOptions
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Retrieval, Vector
@@ -23,14 +24,14 @@ Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class AgentReply:
     """What the customer would get; `outcome` is the chat contract's."""
 
     outcome: str
     text: str
 
 
-Answerer = Callable[[str, Vector, Filter], Awaitable[Reply]]
+Answerer = Callable[[str, Vector, Filter], Awaitable[AgentReply]]
 """The knowledge agent over a retriever: question, its embedding, which documents count."""
 
 ANSWERED = frozenset({"answered", "partially_answered", "low_confidence"})
@@ -38,7 +39,7 @@ BASELINES = ("bm25", "dense", "rrf")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecalledChunk:
     """A chunk as one recall sees it; `score` is the recall's own."""
 
     chunk: Chunk
@@ -46,13 +47,13 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class QuestionResult:
     """One question through retrieval and agent; `baselines`: by name of BASELINES, what each finds, best first."""
 
     question: EvalQuestion
     retrieval: Retrieval
-    reply: Reply
-    baselines: Mapping[str, Sequence[Found]]
+    reply: AgentReply
+    baselines: Mapping[str, Sequence[RecalledChunk]]
 
     @property
     def probability(self) -> float:
@@ -112,7 +113,7 @@ async def run_questions(
     progress: Progress | None = None,
     scopes: Sequence[Filter] = (),
     searched: Callable[[str], str] = str,
-) -> list[Result]:
+) -> list[QuestionResult]:
     """Every question with all its candidates and the agent's reply; embeddings come from the cache.
 
     scopes: which documents count for each question, one to one; empty: all. searched: what is made of a question before
@@ -125,13 +126,15 @@ async def run_questions(
     for question, text, vector, where in zip(questions, texts, vectors, wheres, strict=True):
         retrieval = await retriever.search(text, vector=vector, where=where, explain=True)
         reply = await answer(question.text, vector, where)
-        results.append(Result(question, retrieval, reply, await _baselines(retriever, text, vector, where)))
+        results.append(QuestionResult(question, retrieval, reply, await _baselines(retriever, text, vector, where)))
         if progress is not None:
             progress(1)
     return results
 
 
-async def _baselines(retriever: Retriever, text: str, vector: Vector, where: Filter) -> dict[str, tuple[Found, ...]]:
+async def _baselines(
+    retriever: Retriever, text: str, vector: Vector, where: Filter
+) -> dict[str, tuple[RecalledChunk, ...]]:
     """The recalls by themselves, and their fusion without reranking."""
     snapshot, options = retriever.index.snapshot(), retriever.options
     dense = await snapshot.dense(vector, options.vector_top_k, where)
@@ -141,4 +144,7 @@ async def _baselines(retriever: Retriever, text: str, vector: Vector, where: Fil
         ((weight, [hit.chunk_id for hit in hits]) for weight, hits in weighted), options.rrf_k
     )
     by_name = {"bm25": lexical, "dense": dense, "rrf": [Hit(*pair) for pair in fused.items()]}
-    return {name: tuple(Found(snapshot.chunk(hit.chunk_id), hit.score) for hit in by_name[name]) for name in BASELINES}
+    return {
+        name: tuple(RecalledChunk(snapshot.chunk(hit.chunk_id), hit.score) for hit in by_name[name])
+        for name in BASELINES
+    }

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 
 from knowledge.errors import EncryptedDocument, HostileDocument
-from knowledge.parsing.base import Source
+from knowledge.parsing.base import SourceFile
 
 _STEP = 2**16
 _SMALL = 10 * 2**20
@@ -21,7 +21,7 @@ _DICTIONARY = 512
 """Bytes before a stream in which its dictionary stands."""
 
 
-def check_archive(source: Source) -> None:
+def check_archive(source: SourceFile) -> None:
     """Inflates every entry, in steps, and forgets it.
 
     Raises HostileDocument for a zip bomb or entity definitions, EncryptedDocument, and what zipfile raises on broken
@@ -47,7 +47,7 @@ def check_archive(source: Source) -> None:
                     tail = step[-len(_ENTITY) :]
 
 
-def check_streams(source: Source) -> None:
+def check_streams(source: SourceFile) -> None:
     """Inflates every compressed stream of a PDF but its images, in steps: PDFium alone would take 2 GB for 1 MB.
 
     Raises HostileDocument; a broken stream is left to PDFium.
@@ -77,7 +77,7 @@ def _inflated(content: bytes, start: int) -> Iterator[int]:
             return
 
 
-def _check_size(source: Source, unpacked: int) -> None:
+def _check_size(source: SourceFile, unpacked: int) -> None:
     ratio = unpacked / len(source.content)
     if unpacked > source.limits.max_unpacked_bytes or (
         unpacked > _SMALL and ratio > source.limits.max_compression_ratio

@@ -9,9 +9,9 @@ from pathlib import PurePath
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
-from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
+from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
 from knowledge.parsing.rows import Taken, read_rows
 from knowledge.types import Block, FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
 
@@ -26,7 +26,9 @@ _MAX_NOTICES = 50
 """Of one file: a workbook may have as many tables as it likes."""
 
 
-def assemble(name: str, pieces: Iterable[Piece], limits: Limits, columns: FaqColumns | None = None) -> ParsedDocument:
+def assemble(
+    name: str, pieces: Iterable[Piece], limits: ParsingLimits, columns: FaqColumns | None = None
+) -> ParsedDocument:
     """Builds the document. `columns`: of questions and answers. Raises EmptyDocument, DocumentTooLarge."""
     assembly = _Assembly(name, limits, columns)
     for piece in pieces:
@@ -35,7 +37,7 @@ def assemble(name: str, pieces: Iterable[Piece], limits: Limits, columns: FaqCol
 
 
 class _Assembly:
-    def __init__(self, name: str, limits: Limits, columns: FaqColumns | None) -> None:
+    def __init__(self, name: str, limits: ParsingLimits, columns: FaqColumns | None) -> None:
         self._name = name
         self._limits = limits
         self._columns = columns
@@ -62,7 +64,7 @@ class _Assembly:
                 if number := article(text):
                     self._heading(self._level_of_articles(), number, page)
                 self._add(text, page)
-            case Table():
+            case ParsedTable():
                 for row in read_rows(piece, self._columns):
                     self._row(row, piece.page)
             case Notice():

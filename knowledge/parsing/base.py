@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, KnowledgeError
 from knowledge.parsing.assembly import assemble
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.pieces import Piece
 from knowledge.types import FaqColumns, ParsedDocument
 
@@ -31,12 +31,12 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """One file to be parsed: its checked name, its bytes, the limits in force, the columns of questions and answers."""
 
     name: str
     content: bytes
-    limits: Limits
+    limits: ParsingLimits
     columns: FaqColumns | None = None
 
 
@@ -49,10 +49,10 @@ class Parser(ABC):
     signature: bytes = b""
 
     @abstractmethod
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         """The document in reading order. `source.content` is not empty and begins as the format should."""
 
-    def parse(self, source: Source) -> ParsedDocument:
+    def parse(self, source: SourceFile) -> ParsedDocument:
         """Parses one file. Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
         if len(source.content) > source.limits.max_bytes:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_bytes / 2**20:.3g} MB 的大小上限")
@@ -66,7 +66,7 @@ class Parser(ABC):
         except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
             raise BrokenDocument(source.name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
 
-    def _check_signature(self, source: Source) -> None:
+    def _check_signature(self, source: SourceFile) -> None:
         head = source.content[:_HEAD]
         if self.signature and self.signature in head:
             return

@@ -63,7 +63,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StyleRule:
     """One selector with its declarations; `weight` orders rules that meet in an element."""
 
     selector: str
@@ -81,7 +81,7 @@ def declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
     return found
 
 
-def rules(sheet: str) -> Iterator[Rule]:
+def rules(sheet: str) -> Iterator[StyleRule]:
     """Rules that always hold on a screen: no states, no pseudo-elements, no conditions but `@media screen`."""
     order = 0
     for head, body in _blocks(_COMMENT.sub("", sheet)):
@@ -93,7 +93,7 @@ def rules(sheet: str) -> Iterator[Rule]:
                 if (selector := selector.strip()) and ":" not in selector:
                     order += 1
                     ids, classes, tags = (len(pattern.findall(selector)) for pattern in _SPECIFIC)
-                    yield Rule(selector, style, important, (ids, classes, tags, order))
+                    yield StyleRule(selector, style, important, (ids, classes, tags, order))
 
 
 def _blocks(sheet: str) -> Iterator[tuple[str, str]]:

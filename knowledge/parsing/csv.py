@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from knowledge.errors import DocumentTooLarge
-from knowledge.parsing.base import Parser, Source
+from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.pieces import Piece, Table
+from knowledge.parsing.pieces import ParsedTable, Piece
 
 _DELIMITERS = (",", "\t", ";", "|")
 _SAMPLE = 20
@@ -19,12 +19,12 @@ _SAMPLE = 20
 class CsvParser(Parser):
     """The delimiter is the one that gives most rows of the sample the same number of columns."""
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
-        yield Table(_bounded(source, csv.reader(io.StringIO(text), delimiter=_delimiter(text))))
+        yield ParsedTable(_bounded(source, csv.reader(io.StringIO(text), delimiter=_delimiter(text))))
 
 
-def _bounded(source: Source, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+def _bounded(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str]]:
     for number, row in enumerate(rows):
         if number > source.limits.max_rows:
             raise DocumentTooLarge(source.name, f"超过 {source.limits.max_rows} 行的上限，请拆分后再上传")

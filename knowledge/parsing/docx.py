@@ -12,9 +12,9 @@ import docx
 from docx.oxml.ns import qn
 
 from knowledge.parsing.archive import check_archive
-from knowledge.parsing.base import Parser, Source
+from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_visibility import Visibility
-from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
+from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
@@ -32,7 +32,7 @@ class DocxParser(Parser):
 
     signature = b"PK\x03\x04"
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         document = docx.Document(io.BytesIO(source.content))
         found = list(_Reader(document).pieces(document.element.body))
@@ -55,7 +55,7 @@ class _Reader:
             if element.tag == _P:
                 yield from self._paragraph(element)
             elif element.tag == _TBL:
-                yield Table(self._grid(element), _header_rows(element))
+                yield ParsedTable(self._grid(element), _header_rows(element))
             elif element.tag != qn("w:sectPr"):  # content controls and other wrappers
                 yield from self.pieces(element)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.parsing import furniture, markup
-from knowledge.parsing.base import Parser, Source
+from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import Heading, Piece, Title
 
@@ -18,7 +18,7 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{1
 class HtmlParser(Parser):
     """The title is the first h1 of the article, else <title>."""
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         charset = _CHARSET.search(source.content[:4096])
         declared = charset.group(1).decode("ascii") if charset else ""
         tree = markup.parse_tree(source.name, decode(source.name, source.content, declared))

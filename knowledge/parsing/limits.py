@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ParsingLimits:
     """A file over any of these is refused as a whole.
 
     `max_characters` counts the text that comes out, so that a small file cannot unfold into a huge one (a shared string

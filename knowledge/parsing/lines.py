@@ -30,7 +30,7 @@ FULL = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line. `full`: it reaches the end of its text column, so it may go on in the next. Empty: a blank line."""
 
     text: str
@@ -49,7 +49,7 @@ def heading_level(line: str) -> int | None:
     return _DECIMAL_LEVEL + decimal.group(1).count(".") + decimal.group(1).count("．") if decimal else None
 
 
-def reflow(lines: Iterable[Line]) -> Iterator[Heading | Paragraph]:
+def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Paragraph]:
     """Undoes hard wraps: no space between CJK, one between Latin words; a paragraph keeps the page it begins on."""
     text, page = "", None
     for line in lines:

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 
 from knowledge.parsing import markup
-from knowledge.parsing.base import Parser, Source
+from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.pieces import Piece, Title
 
@@ -25,7 +25,7 @@ _MAX_INLINE = 10_000
 class MarkdownParser(Parser):
     """Front matter gives the title and nothing else."""
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
         front = _FRONT_MATTER.match(text)
         if front and _FIELD.match(front.group(1) or ""):

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from knowledge.errors import HostileDocument
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.pieces import Heading, Paragraph, Piece, Table, Title
+from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
 from knowledge.parsing.rows import read_rows
 from knowledge.types import FaqPair
 
@@ -146,7 +146,7 @@ class _Walker:
             for name, *values in grid:
                 yield Paragraph(f"{name}：{'；'.join(filter(None, values))}")
             return
-        yield Table(grid, headers or None, self._certain)
+        yield ParsedTable(grid, headers or None, self._certain)
 
     def _grid(self, rows: Sequence[LexborNode]) -> list[list[str]]:
         """Cells by row and column; a cell that spans rows is repeated in each, one that spans columns is not."""
@@ -215,7 +215,7 @@ def _flush(run: list[str]) -> Iterator[Paragraph]:
 def _lines(found: Iterator[Piece]) -> Iterator[str]:
     for piece in found:
         match piece:
-            case Table():
+            case ParsedTable():
                 for row in read_rows(piece):
                     if isinstance(row, FaqPair):
                         yield f"{row.question}\n{row.answer}"

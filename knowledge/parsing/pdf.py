@@ -13,12 +13,12 @@ from pypdfium2 import raw
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument
 from knowledge.parsing.archive import check_streams
-from knowledge.parsing.base import Parser, Source
-from knowledge.parsing.lines import FULL, Line, reflow
+from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.lines import FULL, TextLine, reflow
 from knowledge.parsing.pdf_columns import in_reading_order
 from knowledge.parsing.pdf_layout import PageLine, heads_table, page_lines, with_tables
 from knowledge.parsing.pdf_visibility import without_invisible
-from knowledge.parsing.pieces import Heading, Piece, Table, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Title
 from knowledge.types import Notice, NoticeCode
 
 _PDFIUM = Lock()
@@ -48,7 +48,7 @@ class PdfParser(Parser):
 
     signature = b"%PDF-"
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_streams(source)
         with _PDFIUM:
             pages, pictured, bookmarks = _read(source)
@@ -60,9 +60,9 @@ class PdfParser(Parser):
             yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, _wordless(wordless), wordless)
         ranks = _size_ranks(lines)
         columns = _columns(lines)
-        run: list[Line] = []
+        run: list[TextLine] = []
         for item in with_tables(lines):
-            heading = item if isinstance(item, Table) else _heading(item, bookmarks, ranks)
+            heading = item if isinstance(item, ParsedTable) else _heading(item, bookmarks, ranks)
             if heading is not None:
                 yield from reflow(run)
                 run.clear()
@@ -70,11 +70,11 @@ class PdfParser(Parser):
             elif isinstance(item, PageLine):
                 left, right = columns[item.page, item.column]
                 wide = item.column or right - left >= _MIN_COLUMN * item.size
-                run.append(Line(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
+                run.append(TextLine(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
         yield from reflow(run)
 
 
-def _read(source: Source) -> tuple[list[list[PageLine]], list[int], Bookmarks]:
+def _read(source: SourceFile) -> tuple[list[list[PageLine]], list[int], Bookmarks]:
     """Lines by page, the pages (from 1) that show anything but text, and the bookmarks."""
     try:
         document = pypdfium2.PdfDocument(source.content)

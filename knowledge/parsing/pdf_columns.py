@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from knowledge.parsing.pdf_layout import Cell, PageLine
+from knowledge.parsing.pdf_layout import LineCell, PageLine
 
 _GUTTER = 0.9
 """Em; the least white space between columns."""
@@ -75,7 +75,7 @@ def _gutters(page: Sequence[PageLine], strips: Sequence[tuple[float, float]]) ->
     gutters = tuple((start + end) / 2 for start, end in strips)
     if not gutters:
         return ()
-    columns: dict[int, list[tuple[PageLine, Cell]]] = defaultdict(list)
+    columns: dict[int, list[tuple[PageLine, LineCell]]] = defaultdict(list)
     for line in page:
         for cell in line.cells:
             if (column := _column(cell, gutters)) is not None:
@@ -84,7 +84,7 @@ def _gutters(page: Sequence[PageLine], strips: Sequence[tuple[float, float]]) ->
     return gutters if prose else ()
 
 
-def _is_prose(column: Sequence[tuple[PageLine, Cell]]) -> bool:
+def _is_prose(column: Sequence[tuple[PageLine, LineCell]]) -> bool:
     if len(column) < _MIN_LINES:
         return False
     left, right = min(cell.left for _, cell in column), max(cell.right for _, cell in column)
@@ -98,7 +98,7 @@ def _is_prose(column: Sequence[tuple[PageLine, Cell]]) -> bool:
     return dense and full >= _MOSTLY_FULL * len(column) and flowing >= _FLOWING * len(column)
 
 
-def _column(cell: Cell, gutters: Gutters) -> int | None:
+def _column(cell: LineCell, gutters: Gutters) -> int | None:
     """From 1; None for a cell that goes over a gutter."""
     if any(cell.left < gutter < cell.right for gutter in gutters):
         return None
@@ -112,7 +112,7 @@ def _ordered(page: list[PageLine], gutters: Gutters) -> list[PageLine]:
     over: list[PageLine] = []
     columns: dict[int, list[PageLine]] = defaultdict(list)
     for line in page:
-        parts: dict[int | None, list[Cell]] = defaultdict(list)
+        parts: dict[int | None, list[LineCell]] = defaultdict(list)
         for cell in line.cells:
             parts[_column(cell, gutters)].append(cell)
         if None in parts:

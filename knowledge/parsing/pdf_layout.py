@@ -12,7 +12,7 @@ from pypdfium2 import raw
 
 from knowledge.parsing import headers
 from knowledge.parsing.lines import join_wrapped
-from knowledge.parsing.pieces import Table
+from knowledge.parsing.pieces import ParsedTable
 
 _CELL_GAP = 0.9
 """Em; a space is 0.25 to 0.5, cells of a table stand further apart."""
@@ -22,7 +22,7 @@ _GAP = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LineCell:
     """A stretch of a line without wide gaps. Edges in points from the left of the page."""
 
     text: str
@@ -40,7 +40,7 @@ class PageLine:
     text: str
     page: int
     size: float
-    cells: tuple[Cell, ...]
+    cells: tuple[LineCell, ...]
     base: float = 0.0
     column: int = 0
 
@@ -66,15 +66,15 @@ def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> P
     end = start + len(line)
     left, bottom, _, top = _box(text_page, start)
     size = top - bottom
-    cells: list[Cell] = []
+    cells: list[LineCell] = []
     begin = start
     for gap in _GAP.finditer(text, start, end):
         edge = _box(text_page, gap.start() - 1)[2]
         following = _box(text_page, gap.end())[0]
         if following - edge > _CELL_GAP * size:
-            cells.append(Cell(text[begin : gap.start()], left, edge))
+            cells.append(LineCell(text[begin : gap.start()], left, edge))
             begin, left = gap.end(), following
-    cells.append(Cell(text[begin:end], left, _box(text_page, end - 1)[2]))
+    cells.append(LineCell(text[begin:end], left, _box(text_page, end - 1)[2]))
     return PageLine(line, page, size, tuple(cells), bottom)
 
 
@@ -87,7 +87,7 @@ def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     return left, bottom, right, top
 
 
-def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | Table]:
+def with_tables(lines: Iterable[PageLine]) -> Iterator[PageLine | ParsedTable]:
     """Replaces runs of aligned rows by tables; a table may go on over page breaks, its header is then dropped."""
     run: list[PageLine] = []
     for line in lines:
@@ -106,7 +106,7 @@ def heads_table(line: PageLine, following: PageLine) -> bool:
     return min(len(line.cells), len(following.cells)) > 1 and _fits(line, following)
 
 
-def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
+def _close(run: Sequence[PageLine]) -> Iterator[PageLine | ParsedTable]:
     if sum(len(line.cells) > 1 for line in run) < _MIN_ROWS:
         yield from run
         return
@@ -115,7 +115,7 @@ def _close(run: Sequence[PageLine]) -> Iterator[PageLine | Table]:
     header = [cells for _, cells in grid[:count]]
     rows = [(page, cells) for page, cells in grid[count:] if cells not in header]
     for page, group in groupby(rows or grid, key=lambda row: row[0]):
-        yield Table([*header, *(cells for _, cells in group)], count, page=page)
+        yield ParsedTable([*header, *(cells for _, cells in group)], count, page=page)
 
 
 def _grid(run: Sequence[PageLine]) -> list[tuple[int, list[str]]]:
@@ -143,15 +143,15 @@ def _fits(header: PageLine, line: PageLine) -> bool:
     )
 
 
-def _column(header: PageLine, cell: Cell) -> int:
+def _column(header: PageLine, cell: LineCell) -> int:
     return min(range(len(header.cells)), key=lambda index: _distance(header.cells[index], cell))
 
 
-def _aligned(head: Cell, cell: Cell, size: float) -> bool:
+def _aligned(head: LineCell, cell: LineCell, size: float) -> bool:
     return _distance(head, cell) <= size
 
 
-def _distance(head: Cell, cell: Cell) -> float:
+def _distance(head: LineCell, cell: LineCell) -> float:
     """Columns are aligned left, right or in the middle: the best of the three."""
     middle = abs(head.left + head.right - cell.left - cell.right) / 2
     return min(abs(head.left - cell.left), abs(head.right - cell.right), middle)

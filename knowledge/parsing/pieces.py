@@ -33,7 +33,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ParsedTable:
     """Cells row by row, possibly lazily. `header_rows`: how many the format names, None where the cells decide;
     `certain`: it names them because they are a header, and not because it cannot do without one.
     """
@@ -44,4 +44,4 @@ class Table:
     page: int | None = None
 
 
-Piece = Title | Heading | Paragraph | Table | Notice
+Piece = Title | Heading | Paragraph | ParsedTable | Notice

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from knowledge.parsing.base import Parser, Source
+from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.decoding import decode
-from knowledge.parsing.lines import FULL, Line, heading_level, reflow
+from knowledge.parsing.lines import FULL, TextLine, heading_level, reflow
 from knowledge.parsing.messages import messages
 from knowledge.parsing.pieces import Piece, Title
 
@@ -19,7 +19,7 @@ _WRAP_WIDTHS = range(40, 241)
 class PlainParser(Parser):
     """A line is a paragraph, unless the file is hard-wrapped at a fixed width or an exported conversation."""
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         lines = decode(source.name, source.content).split("\n")
         if (conversation := messages(lines)) is not None:
             yield from conversation
@@ -30,7 +30,7 @@ class PlainParser(Parser):
         if title := _title(lines):
             yield Title(title)
         yield from reflow(
-            Line("" if line.strip() == title else line, wraps and width >= FULL * column)
+            TextLine("" if line.strip() == title else line, wraps and width >= FULL * column)
             for line, width in zip(lines, widths, strict=True)
         )
 

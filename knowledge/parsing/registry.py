@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from knowledge.errors import HostileDocument, UnsupportedType
-from knowledge.parsing.base import Parser, Source
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.text import clean
 from knowledge.types import FaqColumns, ParsedDocument
 
@@ -78,7 +78,7 @@ PARSERS: dict[str, Callable[[], Parser]] = {
 def parse(
     name: str,
     content: bytes,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    limits: ParsingLimits = ParsingLimits(),  # noqa: B008 - frozen
     columns: FaqColumns | None = None,
 ) -> ParsedDocument:
     """Parses a file by the suffix of its name. Blocking and CPU bound: call it in a thread.
@@ -93,7 +93,7 @@ def parse(
     suffix = PurePath(name).suffix.lower()
     if suffix not in PARSERS:
         raise UnsupportedType(name, f"的类型不支持，请换成 {'、'.join(PARSERS)} 之一")
-    return PARSERS[suffix]().parse(Source(name, content, limits, columns))
+    return PARSERS[suffix]().parse(SourceFile(name, content, limits, columns))
 
 
 def check_name(name: str) -> str:

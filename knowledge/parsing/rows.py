@@ -9,7 +9,7 @@ from itertools import chain, islice
 from knowledge.parsing import faq_columns, headers
 from knowledge.parsing.characters import shown
 from knowledge.parsing.faq_columns import Places
-from knowledge.parsing.pieces import Table
+from knowledge.parsing.pieces import ParsedTable
 from knowledge.types import FaqColumns, FaqPair
 
 Row = list[str]
@@ -25,7 +25,7 @@ class Taken:
     asked: bool
 
 
-def read_rows(table: Table, wanted: FaqColumns | None = None) -> Iterator[str | FaqPair | Taken]:
+def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[str | FaqPair | Taken]:
     """FAQ pairs, or lines "列名：值；列名：值", in order; empty cells and rows are left out.
 
     Captions before the header are lines of their own. Columns of a FAQ table beyond question, answer, variants and
@@ -62,7 +62,7 @@ def _body(
         yield "；".join(filter(None, names))
 
 
-def _rows(table: Table) -> tuple[Iterator[Row], int | None]:
+def _rows(table: ParsedTable) -> tuple[Iterator[Row], int | None]:
     """Rows that are not empty, and how many of them the format calls a header."""
     rows = iter([shown(cell).strip() for cell in row] for row in table.rows)
     if not table.header_rows:

@@ -14,8 +14,8 @@ from openpyxl.utils.cell import range_boundaries
 
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.archive import check_archive
-from knowledge.parsing.base import Parser, Source
-from knowledge.parsing.pieces import Heading, Piece, Table
+from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece
 
 _SHEET_LEVEL = 2
 """Below 1: the first sheet's name is not the title of the document."""
@@ -32,7 +32,7 @@ class XlsxParser(Parser):
 
     signature = b"PK\x03\x04"
 
-    def _pieces(self, source: Source) -> Iterator[Piece]:
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         book = openpyxl.load_workbook(io.BytesIO(source.content), read_only=True, data_only=True, keep_links=False)
         try:
@@ -42,7 +42,7 @@ class XlsxParser(Parser):
                     rows = _rows(source, sheet, _merges(sheet))
                     if (first := next(rows, None)) is not None:
                         yield Heading(_SHEET_LEVEL, sheet.title)
-                        yield Table(chain([first], rows))
+                        yield ParsedTable(chain([first], rows))
         finally:
             book.close()
 
@@ -61,7 +61,7 @@ def _merges(sheet: Any) -> Merges:
     return found
 
 
-def _rows(source: Source, sheet: Any, merges: Merges) -> Iterator[list[str]]:
+def _rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]:
     """Rows with something in them; a cell that is merged downwards is repeated in each row."""
     cells = 0
     covering: dict[int, tuple[int, str]] = {}

@@ -5,9 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from knowledge.index import Snapshot
 from knowledge.types import Vector
+
+Fallback = Literal["lexical_dense", "cosine"]
+"""Rerankers that need no model of their own, and so can always stand in for one that does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,12 @@ class Reranker(ABC):
     """A provider sets `kind`, which names its scale in every calibration, and writes `_scores`.
 
     `constants`: the weights, or the model, that its scores depend on; with others, stored calibrations do not hold.
-    `fallback`: for one that may fail or take minutes to calibrate, the name of the reranker that serves meanwhile.
+    `fallback`: for one that may fail or take minutes to calibrate, the reranker that serves meanwhile.
     """
 
     kind: str
     constants: tuple[float | str, ...] = ()
-    fallback: str | None = None
+    fallback: Fallback | None = None
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.

@@ -11,7 +11,7 @@ from knowledge.checkpoint import Checkpoint, LazyModel, require
 from knowledge.embeddings.base import MAX_QUERY_CHARS
 from knowledge.errors import InvalidConfiguration, RerankUnavailable
 from knowledge.index import Snapshot
-from knowledge.rerankers.base import Query, Reranker
+from knowledge.rerankers.base import Fallback, Query, Reranker
 from knowledge.text import clean, simplify
 
 MAX_TOKENS = 512
@@ -27,12 +27,12 @@ class BgeReranker(Reranker):
     """The model's logit for the `candidates` best of fusion; the others follow in the order of fusion."""
 
     kind = "bge"
-    fallback = "lexical_dense"
 
-    def __init__(self, model: str, candidates: int, hub: str = "") -> None:
-        """hub: see `Checkpoint`."""
+    def __init__(self, model: str, candidates: int, hub: str = "", fallback: Fallback = "lexical_dense") -> None:
+        """hub: see `Checkpoint`. fallback: see `Reranker`."""
         require("FlagEmbedding", _INSTALL)
         self._candidates = candidates
+        self.fallback = fallback
         self._checkpoint = Checkpoint(model, hub)
         self._model = LazyModel(model, self._load, RerankUnavailable)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")

@@ -6,16 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from knowledge.errors import InvalidConfiguration
-from knowledge.rerankers.base import Reranker
+from knowledge.rerankers.base import Fallback, Reranker
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerOptions:
-    """Which cross-encoder, by name or folder, how many candidates it reads a question, and the mirror that has it."""
+    """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, and who
+    scores while it cannot.
+    """
 
     bge_model: str = "BAAI/bge-reranker-base"
     candidates: int = 20
     hub: str = ""
+    fallback: Fallback = "lexical_dense"
 
 
 def _lexical_dense(options: RerankerOptions) -> Reranker:
@@ -39,7 +42,7 @@ def _lexical(options: RerankerOptions) -> Reranker:
 def _bge(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.bge import BgeReranker
 
-    return BgeReranker(options.bge_model, options.candidates, options.hub)
+    return BgeReranker(options.bge_model, options.candidates, options.hub, options.fallback)
 
 
 RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {

@@ -10,11 +10,11 @@ from loguru import logger
 
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import CostlyDocument, HostileDocument, InvalidDocument, ParsingUnavailable
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import ReadDocument
 from knowledge.sandbox.process import Worker, WorkerDied
-from knowledge.sandbox.slots import FairSlots
-from knowledge.sandbox.wire import Garbled, Job, Reply
+from knowledge.sandbox.slots import TenantSlots
+from knowledge.sandbox.wire import Garbled, Job, ParsedReply
 from knowledge.types import FaqColumns
 
 WALL_FACTOR = 3
@@ -39,10 +39,10 @@ class Sandbox:
     A call that is cancelled kills its worker.
     """
 
-    def __init__(self, limits: Limits, options: SandboxOptions) -> None:
+    def __init__(self, limits: ParsingLimits, options: SandboxOptions) -> None:
         self._limits = limits
         self._options = options
-        self._slots = FairSlots(options.workers, max(1, options.workers // 2))
+        self._slots = TenantSlots(options.workers, max(1, options.workers // 2))
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
@@ -76,7 +76,7 @@ class Sandbox:
         await self._quiet.wait()  # until whoever reads from them has noticed
         await asyncio.gather(*self._ending)
 
-    async def _reply(self, job: Job) -> Reply:
+    async def _reply(self, job: Job) -> ParsedReply:
         worker = await self._worker()
         self._busy.add(worker)
         self._quiet.clear()

@@ -10,7 +10,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from pathlib import Path
 
-from knowledge.sandbox.wire import LENGTH, READY, Job, Reply, decode, longest_reply
+from knowledge.sandbox.wire import LENGTH, READY, Job, ParsedReply, decode, longest_reply
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from knowledge.sandbox.worker import main; main()"
@@ -69,7 +69,7 @@ class Worker:
         """Whether it has not ended."""
         return self._process.returncode is None
 
-    async def read(self, job: Job, deadline: float) -> Reply:
+    async def read(self, job: Job, deadline: float) -> ParsedReply:
         """`deadline`: seconds of wall time. Raises WorkerDied, TimeoutError, Garbled."""
         try:
             async with asyncio.timeout(deadline):

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class FairSlots:
+class TenantSlots:
     """At most `total` at work, `per_tenant` of one tenant; who waits is served in turn of tenants, then of arrival."""
 
     def __init__(self, total: int, per_tenant: int) -> None:

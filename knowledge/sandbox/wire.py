@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 from knowledge import errors
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import ReadDocument
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 
@@ -47,7 +47,7 @@ class Job:
 
     name: str
     content: bytes
-    limits: Limits
+    limits: ParsingLimits
     options: ChunkOptions
     seconds: int
     columns: FaqColumns | None = None
@@ -74,7 +74,7 @@ class Job:
         return cls(
             fields["name"],
             content,
-            Limits(**fields["limits"]),
+            ParsingLimits(**fields["limits"]),
             ChunkOptions(**fields["options"]),
             fields["seconds"],
             FaqColumns(**columns) if (columns := fields["columns"]) else None,
@@ -82,14 +82,14 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ParsedReply:
     """`retires`: the worker takes no further job."""
 
     result: ReadDocument | InvalidDocument | MemoryError
     retires: bool
 
 
-def longest_reply(limits: Limits) -> int:
+def longest_reply(limits: ParsingLimits) -> int:
     """Bytes; a character takes up to four."""
     return 4 * limits.max_indexed_characters + _OVERHEAD
 
@@ -99,7 +99,7 @@ def frame(payload: bytes) -> bytes:
     return LENGTH.pack(len(payload)) + payload
 
 
-def encode(reply: Reply) -> bytes:
+def encode(reply: ParsedReply) -> bytes:
     """A reply as the payload of a frame. Heading paths, which many chunks share, are sent once."""
     fields: dict[str, Any] = {"retires": reply.retires}
     match reply.result:
@@ -118,13 +118,13 @@ def encode(reply: Reply) -> bytes:
     return json.dumps(fields, ensure_ascii=False).encode()
 
 
-def decode(payload: bytes, name: str) -> Reply:
+def decode(payload: bytes, name: str) -> ParsedReply:
     """Nothing of what a worker says is believed unseen. Raises Garbled."""
     try:
         fields = json.loads(payload)
         retires = _of(bool, fields["retires"])
         if "error" in fields:
-            return Reply(_error(fields, name), retires)
+            return ParsedReply(_error(fields, name), retires)
         paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
         document = DocumentMeta("", name, _of(str, fields["title"]))
         rows = enumerate(fields["chunks"])
@@ -132,7 +132,7 @@ def decode(payload: bytes, name: str) -> Reply:
         if not chunks:
             raise Garbled("no chunks")
         notices = tuple(_notice(*row) for row in fields["notices"])
-        return Reply(ReadDocument(document.title, chunks, notices), retires)
+        return ParsedReply(ReadDocument(document.title, chunks, notices), retires)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         raise Garbled(str(error)) from error
 

@@ -12,7 +12,7 @@ from knowledge.errors import InvalidDocument
 from knowledge.parsing.registry import PARSERS
 from knowledge.reading import ReadDocument, read
 from knowledge.sandbox.confinement import address_space, allow_cpu, confine
-from knowledge.sandbox.wire import READY, Job, Reply, encode, frame
+from knowledge.sandbox.wire import READY, Job, ParsedReply, encode, frame
 
 MAX_FILES = 200
 """A worker retires after so many, whatever leaks in a library."""
@@ -39,7 +39,7 @@ def main() -> None:
         result = _result(job)
         del job
         retires = files >= MAX_FILES or isinstance(result, MemoryError) or address_space() - at_start > MAX_GROWTH
-        replies.write(frame(encode(Reply(result, retires))))
+        replies.write(frame(encode(ParsedReply(result, retires))))
         replies.flush()
 
 

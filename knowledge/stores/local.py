@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.memory import give_back
-from knowledge.stores.base import VectorStore
+from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
 from knowledge.stores.recent import Recent
@@ -22,14 +22,9 @@ _EVERYTHING = Filter()
 _ROW_ORDER = attrgetter("document.name", "ordinal", "id")
 """Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came."""
 _TIE_DECIMALS = 6
-EXACT_ROWS = 20_000
-"""Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
-search over a few hundred near-duplicates does, and was measured to. Up to here, too, a recall costs less than the way
-to a thread and back, which is .3 ms on an idle machine and several on a busy one.
-"""
 EXACT_SHARE = 0.2
-"""Of a base larger than that, a filter that leaves less than this share is searched exactly. Of any other the vector
-store's own answer, WIDENED, is likely to hold enough; its filters cost 42 to 184 ms at 100,000 chunks.
+"""Of a base above the limit of exact search, a filter that leaves less than this share is searched exactly. Of any
+other the vector store's own answer, WIDENED, is likely to hold enough; its filters cost 42 to 184 ms at 100,000 chunks.
 """
 WIDENED = 3
 
@@ -37,7 +32,8 @@ WIDENED = 3
 class LocalSnapshot:
     """Chunks, embeddings and BM25 of one revision, in memory.
 
-    Dense recall is exact up to EXACT_ROWS; beyond, the vector store is asked, unless a filter leaves few rows.
+    Dense recall is exact up to the limit of the options; beyond, the vector store is asked, unless a filter leaves few
+    rows.
     """
 
     def __init__(
@@ -48,6 +44,7 @@ class LocalSnapshot:
         lexical: LexicalIndex,
         vectors: VectorStore | None,
         threads: ThreadPoolExecutor,
+        options: IndexOptions,
     ) -> None:
         self.revision = revision
         self.chunks = chunks
@@ -61,6 +58,8 @@ class LocalSnapshot:
         self._cosines: Recent[bytes, NDArray[np.float32]] = Recent()
         self._vectors = vectors
         self._threads = threads
+        self._recalls = options.recalls
+        self._small = len(chunks) <= options.exact_search_max_chunks
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -72,12 +71,18 @@ class LocalSnapshot:
         return self.chunks[self._row[chunk_id]]
 
     async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
-        if len(self) <= EXACT_ROWS:
-            return self._dense(vector, k, where)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._dense, vector, k, where)
+        if not self.chunks:
+            return []
+        if self._small:
+            hits, recall = self._dense(vector, k, where)
+        else:
+            run = asyncio.get_running_loop().run_in_executor
+            hits, recall = await run(self._threads, self._dense, vector, k, where)
+        self._recalls[recall] += 1
+        return hits
 
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
-        if len(self) <= EXACT_ROWS:
+        if self._small:
             return self._bm25(terms, k, where)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._bm25, terms, k, where)
 
@@ -107,17 +112,15 @@ class LocalSnapshot:
     def frequencies(self) -> dict[str, int]:
         return self.bm25s.frequencies()
 
-    def _dense(self, vector: Vector, k: int, where: Filter) -> list[Hit]:
-        if not self.chunks:
-            return []
+    def _dense(self, vector: Vector, k: int, where: Filter) -> tuple[list[Hit], DenseRecall]:
         rows = self._facets.rows(where) if where else None
-        if len(self) > EXACT_ROWS:
+        if not self._small:
             if (found := self._nearest(vector, k, rows)) is not None:
-                return self._hits(found, self.matrix[found] @ vector)
+                return self._hits(found, self.matrix[found] @ vector), DenseRecall.HNSW
             if rows is not None:
-                return self._best(self.matrix[rows] @ vector, k, rows, -np.inf)
+                return self._best(self.matrix[rows] @ vector, k, rows, -np.inf), DenseRecall.EXACT
         cosines = self._cosines.get(vector.tobytes(), lambda _: self.matrix @ vector)
-        return self._best(cosines if rows is None else cosines[rows], k, rows, -np.inf)
+        return self._best(cosines if rows is None else cosines[rows], k, rows, -np.inf), DenseRecall.EXACT
 
     def _nearest(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
         """The vector store's answer, if there is one and it is whole."""
@@ -131,7 +134,7 @@ class LocalSnapshot:
         found = np.array([self._row[hit.chunk_id] for hit in hits if hit.chunk_id in self._row], dtype=np.int64)
         if rows is not None:
             found = found[np.isin(found, rows)]
-        return found[:k] if len(found) >= k else None
+        return found[:k] if len(found) >= min(k, count) else None
 
     def _bm25(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
         rows = self._facets.rows(where) if where else None
@@ -156,8 +159,9 @@ class LocalIndex:
     vectors: None searches the embeddings exactly, in memory.
     """
 
-    def __init__(self, vectors: VectorStore | None = None) -> None:
+    def __init__(self, vectors: VectorStore | None = None, options: IndexOptions | None = None) -> None:
         self._vectors = vectors
+        self._options = options or IndexOptions()
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
         self._vocabulary: dict[str, int] = {}
         self._snapshot = self._view(-1, (), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary))
@@ -198,7 +202,7 @@ class LocalIndex:
         )
 
     def _view(self, revision: int, chunks: tuple[Chunk, ...], matrix: Matrix, lexical: LexicalIndex) -> LocalSnapshot:
-        return LocalSnapshot(revision, chunks, matrix, lexical, self._vectors, self._threads)
+        return LocalSnapshot(revision, chunks, matrix, lexical, self._vectors, self._threads, self._options)
 
     def _stored(self) -> set[str]:
         """What the store holds already: asked once after opening, when a kill may have left it behind or ahead."""

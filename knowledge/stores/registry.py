@@ -8,19 +8,20 @@ from pathlib import Path
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
 from knowledge.index import Index
+from knowledge.stores.base import IndexOptions
 
 
-def _chroma(path: Path, tenant: str, embedder: Embedder) -> Index:
+def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
     from knowledge.stores.chroma import ChromaStore
     from knowledge.stores.local import LocalIndex
 
-    return LocalIndex(ChromaStore(path, tenant, embedder.name, embedder.dimension))
+    return LocalIndex(ChromaStore(path, tenant, embedder.name, embedder.dimension), options)
 
 
-def _memory(path: Path, tenant: str, embedder: Embedder) -> Index:
+def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
     from knowledge.stores.memory import MemoryIndex
 
-    return MemoryIndex()
+    return MemoryIndex(options)
 
 
 def _drop_chroma(path: Path, tenant: str) -> None:
@@ -29,14 +30,14 @@ def _drop_chroma(path: Path, tenant: str) -> None:
     drop(path, tenant)
 
 
-STORES: dict[str, Callable[[Path, str, Embedder], Index]] = {"chroma": _chroma, "memory": _memory}
+STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {"chroma": _chroma, "memory": _memory}
 
 
-def get_index(name: str, path: Path, tenant: str, embedder: Embedder) -> Index:
+def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: IndexOptions | None = None) -> Index:
     """One tenant's index below `path`. Blocking. Raises InvalidConfiguration, IndexMismatch."""
     if name not in STORES:
         raise InvalidConfiguration(f"VECTOR_STORE={name} 不存在，可选：{', '.join(STORES)}")
-    return STORES[name](path, tenant, embedder)
+    return STORES[name](path, tenant, embedder, options or IndexOptions())
 
 
 DROPS: dict[str, Callable[[Path, str], None]] = {"chroma": _drop_chroma}

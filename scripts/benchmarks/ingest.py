@@ -20,7 +20,7 @@ from app.settings import Settings
 from knowledge.embeddings.base import readable
 from knowledge.embeddings.registry import default_embedder, get_embedder
 from knowledge.evaluation.dataset import load_set
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import read
 from knowledge.types import DocumentMeta
 from scripts.benchmarks.load import post_all
@@ -101,7 +101,7 @@ def _encoding(settings: Settings, encode: Encode, files: Sequence[File]) -> floa
     """Chunks a second, of the texts that the product would make of the files, one call after the other."""
     texts = []
     for name, content in files:
-        found = read(name, content, Limits(max_bytes=MAX_BYTES), chunk_options(settings))
+        found = read(name, content, ParsingLimits(max_bytes=MAX_BYTES), chunk_options(settings))
         chunks = found.labelled(DocumentMeta(name, name, found.title, "", ()), name)
         texts += [chunk.indexed_text for chunk in chunks]
     started = perf_counter()

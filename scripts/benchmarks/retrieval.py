@@ -1,6 +1,6 @@
 """`retrieval`: the product's own retriever over an evaluation set, stage by stage.
 
-Over the index in memory, which searches as every local index of up to EXACT_ROWS chunks does: exactly.
+Over the index in memory, which searches as every local index of up to EXACT_SEARCH_MAX_CHUNKS chunks does: exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.retrieval import chunk_options, embedder_options, reranker_options, retrieval_options
 from app.settings import Settings
 from app.wiring.knowledge import embeddings_path

@@ -17,11 +17,11 @@ import numpy as np
 
 from app.retrieval import embedder_options, retrieval_options
 from app.settings import Settings
-from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.index import Index, Snapshot
+from knowledge.probability import CalibrationMap
 from knowledge.retriever import Retriever
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
@@ -97,8 +97,7 @@ async def _one(size: int, questions: int, settings: Settings) -> dict[str, Any]:
 def _retriever(index: Index, embedder: Embedder, analyzer: Analyzer, settings: Settings) -> Retriever:
     """Calibrated by hand: no question here has an answer, and the gate costs the same whatever it decides."""
     retriever = Retriever(index, embedder, analyzer, options=retrieval_options(settings))
-    kind = retriever.reranker.kind
-    retriever.calibrations[kind] = Calibration(kind, 0.5, 0.7, 0.9)
+    retriever.calibrate(CalibrationMap(retriever.scorers.reranker.kind, 0.5, 0.7, 0.9))
     return retriever
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.desk.states import RULES, Rule, silent
+from app.desk.states import RULES, TransitionRule, silent
 from app.desk.types import Actor, Event, State
 from scripts.diagrams.svg import Box, Sheet, Span, width
 from scripts.diagrams.words import DeskWords
@@ -16,7 +16,7 @@ _ROW = 50
 _FRESH = " ↺"
 
 
-def states_diagram(words: DeskWords, rules: Mapping[Event, Rule] = RULES) -> str:
+def states_diagram(words: DeskWords, rules: Mapping[Event, TransitionRule] = RULES) -> str:
     """An SVG: dots where an event may happen, the head of the arrow where it leads."""
     sheet = Sheet(WIDTH, words.title, words.language)
     boxes = _columns()
@@ -39,7 +39,7 @@ def states_diagram(words: DeskWords, rules: Mapping[Event, Rule] = RULES) -> str
     return sheet.svg(end + 48)
 
 
-def states_table(words: DeskWords, rules: Mapping[Event, Rule] = RULES) -> str:
+def states_table(words: DeskWords, rules: Mapping[Event, TransitionRule] = RULES) -> str:
     """The same as a Markdown table."""
     lines = [f"| {' | '.join(words.table)} |", "| --- | --- | --- | --- |"]
     for event, rule in rules.items():
@@ -56,7 +56,7 @@ def _columns() -> dict[State, Box]:
     return {state: Box(_MARGIN + 5 + number * pitch, _TOP, pitch - 10, _BOX) for number, state in enumerate(State)}
 
 
-def _arrows(sheet: Sheet, columns: Mapping[State, int], rule: Rule, y: int) -> Sequence[int]:
+def _arrows(sheet: Sheet, columns: Mapping[State, int], rule: TransitionRule, y: int) -> Sequence[int]:
     """From the sources on either side into the target, or around; gives the columns that are reached."""
     target = columns[rule.target]
     sources = [columns[state] for state in State if state in rule.sources]
@@ -70,14 +70,14 @@ def _arrows(sheet: Sheet, columns: Mapping[State, int], rule: Rule, y: int) -> S
     return [target, *sources]
 
 
-def _said(words: DeskWords, event: Event, rule: Rule) -> list[Span]:
+def _said(words: DeskWords, event: Event, rule: TransitionRule) -> list[Span]:
     before, between, after = words.brackets
     actors = before + between.join(_actors(words, rule)) + after
     label = Span(words.events.get(event, event.value), "bold")
     return [label, Span(actors + (_FRESH if rule.fresh else ""), "small quiet")]
 
 
-def _actors(words: DeskWords, rule: Rule) -> list[str]:
+def _actors(words: DeskWords, rule: TransitionRule) -> list[str]:
     return [words.actors.get(actor, actor.value) for actor in Actor if actor in rule.actors]
 
 

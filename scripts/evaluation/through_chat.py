@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from app.evaluation.asking import Asked, ask_all, asked_report, asked_row, documents_of, source_of
+from app.evaluation.asking import AskedQuestion, ask_all, asked_report, asked_row, documents_of, source_of
 from app.evaluation.dialogues import read_dialogues
 from app.evaluation.playing import PlayedTurn, play
 from app.evaluation.product import Setup, open_product
@@ -46,7 +46,7 @@ async def chat_set_report(options: argparse.Namespace, settings: Settings) -> di
     """Figures of `--set … --through chat`."""
     data = load_set(options.set, options.out_of_domain, chunk_options(settings))
     groups = data.answerable, data.unanswerable, data.out_of_domain
-    asked: list[list[Asked]] = []
+    asked: list[list[AskedQuestion]] = []
     with documents_of(options.set) as (folder, ids):
         async with open_product(_setup(options, settings, [folder])) as product:
             with tqdm(total=sum(map(len, groups)), desc="提问", unit="问", file=sys.stderr, disable=None) as bar:

@@ -6,13 +6,13 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.llm.citations import without_marks
 from agents.types import Outcome
+from agents.verification.marks import without_marks
+from agents.verification.reply import judge
 from agents.verification.support import Support, SupportChecker
-from agents.verifier import Review, Verifier
 from knowledge.evaluation.report import CONTEXT_FRAGMENTS, share
-from knowledge.evaluation.runner import Result
-from knowledge.types import Candidate, Chunk, DocumentMeta, Verdict
+from knowledge.evaluation.runner import QuestionResult
+from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict
 from scripts.evaluation.corruptions import KINDS, Pool, corrupt, reword
 
 SEED = 20240607
@@ -41,14 +41,14 @@ def counterfactual_report(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def corruption_report(results: Sequence[Result], texts: Sequence[str], seed: int = SEED) -> dict[str, Any]:
+def corruption_report(results: Sequence[QuestionResult], texts: Sequence[str], seed: int = SEED) -> dict[str, Any]:
     """results: of questions, of which those that were answered count; texts: all documents, from which wrong names and
     foreign sentences are taken.
 
     caught: share of spoiled answers in which a sentence does not hold; false_flags: the same for answers as they were
     and for harmless rewordings of them.
     """
-    chance, pool, verifier = random.Random(seed), Pool.of(texts), Verifier()
+    chance, pool = random.Random(seed), Pool.of(texts)
     caught: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     flags: dict[str, list[bool]] = {"verbatim": [], "reworded": []}
     missed: dict[str, list[str]] = {name: [] for name in (*KINDS, *flags)}
@@ -59,8 +59,7 @@ def corruption_report(results: Sequence[Result], texts: Sequence[str], seed: int
         reply = without_marks(result.reply.text)
 
         def found(text: str, question: str = result.question.text, known: Mapping[int, Chunk] = fragments) -> bool:
-            verdict = verifier.check(Review(question, text, known))
-            return bool(verdict.dropped) or verdict.outcome is not Outcome.ANSWERED
+            return bool(judge(text, SupportChecker(known, question))[1].dropped)
 
         for kind in KINDS:
             spoiled = corrupt(kind, reply, evidence, pool, chance)
@@ -81,9 +80,9 @@ def corruption_report(results: Sequence[Result], texts: Sequence[str], seed: int
     }
 
 
-def _given(result: Result) -> list[Candidate]:
+def _given(result: QuestionResult) -> list[Candidate]:
     """What the answer was written from."""
-    return [c for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is Verdict.PASS]
+    return [c for c in result.retrieval.candidates[:CONTEXT_FRAGMENTS] if c.verdict is GateVerdict.PASS]
 
 
 def _chunk(number: int, text: str) -> Chunk:

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from agents.llm.base import Citation, Piece, Request, Text, Withdrawn
-from agents.llm.model import ChatModel, ModelOptions
+from agents.llm.chat import ModelOptions
+from agents.llm.endpoint import EndpointModel
 from scripts.scripted_llm import Behaviour, ScriptedLLM, Step
 from tests.agents.support import candidate, retrieval
 
@@ -24,8 +25,8 @@ async def scripted(
     if silence is None:
         silence = 0.3 if {Behaviour.STALL_FIRST, Behaviour.STALL_MIDWAY} & set(script) else 20.0
     async with ScriptedLLM(*script, **options) as server:
-        model = ChatModel(
-            ModelOptions(server.base_url, "key", "scripted", silence=silence, total=60.0, retries=retries)
+        model = EndpointModel(
+            ModelOptions("scripted", server.base_url, "key", silence=silence, total=60.0, retries=retries)
         )
         try:
             yield Scripted(server, model)
@@ -36,7 +37,7 @@ async def scripted(
 class Scripted:
     """Server and model."""
 
-    def __init__(self, server: ScriptedLLM, model: ChatModel) -> None:
+    def __init__(self, server: ScriptedLLM, model: EndpointModel) -> None:
         self.server, self.model = server, model
 
 

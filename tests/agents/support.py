@@ -16,10 +16,10 @@ from knowledge.types import (
     Context,
     DocumentMeta,
     Filter,
+    GateVerdict,
     PageText,
     Retrieval,
     Vector,
-    Verdict,
 )
 
 ANALYZER = Analyzer()
@@ -34,12 +34,14 @@ def candidate(
     heading: tuple[str, ...] = (),
     question: str | None = None,
     entry: str = "",
-    verdict: Verdict | None = None,
+    verdict: GateVerdict | None = None,
 ) -> Candidate:
     """A candidate of a document of its own; its verdict follows the usual thresholds unless given."""
     document = DocumentMeta(f"d{number}", f"{title}.md", title)
     chunk = Chunk(f"c{number}", document, 0, text, heading, None, question, entry or f"c{number}")
-    usual = Verdict.PASS if probability >= 0.6 else Verdict.CLARIFY if probability >= 0.4 else Verdict.REFUSE
+    usual = (
+        GateVerdict.PASS if probability >= 0.6 else GateVerdict.CLARIFY if probability >= 0.4 else GateVerdict.REFUSE
+    )
     return Candidate(chunk, 1, 1, 0.8, 5.0, 0.01, "test", 0.8, probability, verdict or usual)
 
 
@@ -52,10 +54,9 @@ def page_candidate(text: str, probability: float = 0.9, *, title: str = "网页"
 def retrieval(question: str, *candidates: Candidate, degraded: tuple[str, ...] = ()) -> Retrieval:
     """A result whose verdict is that of its best candidate."""
     terms = tuple(dict.fromkeys(ANALYZER.tokens(question)))
-    verdict = candidates[0].verdict if candidates else Verdict.REFUSE
+    verdict = candidates[0].verdict if candidates else GateVerdict.REFUSE
     idf, timings = (1.0,) * len(terms), {"search": 1.0}
-    alone = max((found.probability for found in candidates), default=0.0)
-    return Retrieval(question, 1, candidates, verdict, terms, idf, alone, degraded=degraded, timings_ms=timings)
+    return Retrieval(question, 1, candidates, verdict, terms, idf, degraded=degraded, timings_ms=timings)
 
 
 class FixedSearcher:

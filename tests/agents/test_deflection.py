@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.chitchat import ChitchatAgent
-from agents.deflection import DeflectionAgent
+from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.profile import TenantProfile
 from agents.routing.types import Intent
 from agents.types import Outcome

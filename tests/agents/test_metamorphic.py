@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.embeddings import shipped_vectors
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.retrieval import embedder_options
 from app.settings import Settings
 from knowledge.embeddings.registry import get_embedder

@@ -10,6 +10,7 @@ from agents.profile import TenantProfile
 from agents.recall import recall
 from agents.types import Answer, Outcome, Question, Settled, Spoken, Turn
 from agents.understanding.followups import picked
+from agents.understanding.reading import read
 from agents.understanding.state import DialogueState
 from agents.wording.catalogue import catalogue
 from knowledge.types import Candidate, Context, Filter, PageText, Retrieval, Vector
@@ -142,5 +143,5 @@ async def test_another_model_is_offered_and_a_yes_takes_it() -> None:
     assert "1.7" not in result.reply
     assert not result.sources
     turn = Turn("K7 能装多少水", "K7 能装多少水", result.reply, result.suggestions)
-    assert picked("是的", [turn]) == "QD-K3 能装多少水"
-    assert "QD-K3 能装多少水" in (picked("第一个", [turn]) or "")
+    assert picked(read("是的"), [turn]) == "QD-K3 能装多少水"
+    assert "QD-K3 能装多少水" in (picked(read("第一个"), [turn]) or "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.verification.claims import clauses, sentences
+from agents.verification.claims import clauses
 from agents.verification.names import chinese_names, latin_names
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import is_known, quantities
@@ -111,14 +111,6 @@ def test_opposites_contradict_each_other(one: str, other: str) -> None:
 def test_the_same_in_other_words_is_no_contradiction(one: str, other: str) -> None:
     assert not contradicts(Polarised.of(fold(one)), Polarised.of(fold(other)))
     assert not contradicts(Polarised.of(fold(other)), Polarised.of(fold(one)))
-
-
-def test_a_reply_is_cut_into_sentences_with_their_marks_and_nothing_is_lost() -> None:
-    reply = "可以退货。[1]运费 2.5 元！[1][2]\n步骤如下：\n1. 打开 App；\nIt takes 2.4 hours. Then wait."
-    parts = sentences(reply)
-    assert "".join(parts) == reply
-    assert parts[:2] == ["可以退货。[1]", "运费 2.5 元！[1][2]\n"]
-    assert len(parts) == 6
 
 
 def test_short_clauses_go_with_the_one_before() -> None:

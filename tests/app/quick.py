@@ -17,21 +17,21 @@ from agents.business.schema import Schema
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from knowledge.calibration.calibrator import Calibrator
-from knowledge.calibration.model import Calibration
 from knowledge.index import Snapshot, embedded
 from knowledge.ingest import TrustingReader
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Reranker
 
 _FIT = Calibrator._fit
-_FITTED: dict[Hashable, Calibration] = {}
+_FITTED: dict[Hashable, CalibrationMap] = {}
 _QUERIES: dict[tuple[Path, str], DeclaredQueries] = {}
 
 
 class ReaderInProcess(TrustingReader):
     """In place of `knowledge.sandbox.pool.Sandbox`, whose processes take half a second each to start."""
 
-    def __init__(self, limits: Limits, options: object) -> None:
+    def __init__(self, limits: ParsingLimits, options: object) -> None:
         super().__init__(limits)
 
     async def close(self) -> None:
@@ -66,7 +66,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> 
     return tmp_path
 
 
-async def _fitted_once(self: Calibrator, snapshot: Snapshot, scorer: Reranker) -> Calibration:
+async def _fitted_once(self: Calibrator, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
     chunks = (snapshot.chunk(chunk_id) for chunk_id in snapshot.ids())
     content = ((chunk.document.name, chunk.ordinal, chunk.heading_path, chunk.text, chunk.question) for chunk in chunks)
     base = (self._key(scorer), scorer.kind, embedded(snapshot), frozenset(content))

@@ -85,3 +85,15 @@ def test_listening_to_others_takes_a_key(host: str) -> None:
     with pytest.raises(InvalidConfiguration, match=r"HOST.*API_KEY.*keys\.py"):
         require_safe_binding(host, has_key=False)
     require_safe_binding(host, has_key=True)
+
+
+def test_a_fallback_that_needs_a_model_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RERANK_FALLBACK", "bge")
+    with pytest.raises(InvalidConfiguration, match="RERANK_FALLBACK"):
+        load_settings()
+
+
+def test_a_local_model_needs_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_PROVIDER", "local")
+    with pytest.raises(InvalidConfiguration, match="LLM_LOCAL_MODEL"):
+        load_settings()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.embeddings.local import KeptEmbeddings
+from app.embeddings.base import KeptEmbeddings
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Matrix, Vector

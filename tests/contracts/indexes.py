@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from knowledge.index import Snapshot
+from knowledge.stores.base import EXACT_SEARCH_MAX_CHUNKS, DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
 from knowledge.types import Chunk, Filter, Hit
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
@@ -16,14 +18,17 @@ QUESTION = "退货的运费谁承担"
 
 
 class IndexContract:
-    """Inherit, and set `name`."""
+    """Inherit, and set `name`; `limit` of exact search, and `recall`, which answers then."""
 
     name: str
+    limit = EXACT_SEARCH_MAX_CHUNKS
+    recall = DenseRecall.EXACT
 
     def open(self, path: Path, base: Base | None = None, tenant: str = "t") -> Base:
         """A base on an index that is opened below `path`; `base` is the former process, whose terms SQL kept."""
         opened = Base()
-        opened.index = get_index(self.name, path, tenant, opened.embedder)
+        self.recalls: Counter[DenseRecall] = Counter()
+        opened.index = get_index(self.name, path, tenant, opened.embedder, IndexOptions(self.limit, self.recalls))
         if base is not None:
             opened.terms, opened.revision = base.terms, base.revision
         return opened
@@ -53,6 +58,16 @@ class IndexContract:
             assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         assert len(dense) == len(TEXTS)
         assert all(hit.score > 0 for hit in lexical)
+        await base.close()
+
+    async def test_who_answers_a_dense_recall_is_counted(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        await both(base, QUESTION)
+        assert not self.recalls  # an empty base asks nobody
+        await base.apply(chunks(*TEXTS))
+        for k in (1, 3, 25):
+            await both(base, QUESTION, k=k)
+        assert self.recalls == {self.recall: 3}
         await base.close()
 
     async def test_dense_scores_are_cosines(self, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agents.llm.base import Generator
+from agents.llm.chat import ModelOptions
 from agents.llm.fallback import FallbackGenerator
-from agents.llm.registry import GENERATORS, GeneratorOptions, get_generator
+from agents.llm.registry import GENERATORS, GeneratorOptions, get_generator, get_model
 from scripts.scripted_llm import Behaviour
 from tests.agents.models import scripted
 from tests.agents.support import ANALYZER
 from tests.contracts.generators import GeneratorContract
+from tests.instruct_model import instruct_folder
 
 
 class TestExtractive(GeneratorContract):
@@ -18,11 +20,19 @@ class TestExtractive(GeneratorContract):
         yield get_generator("extractive", GeneratorOptions(ANALYZER, 3))
 
 
-class TestOpenAI(GeneratorContract):
+class TestEndpoint(GeneratorContract):
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Generator]:
         async with scripted(Behaviour.OBEY) as llm:
-            yield get_generator("openai", GeneratorOptions(ANALYZER, 3, model=llm.model))
+            yield get_generator("model", GeneratorOptions(ANALYZER, 3, model=llm.model))
+
+
+class TestLocal(GeneratorContract):
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Generator]:
+        model = get_model("local", ModelOptions(str(instruct_folder()), silence=60.0))
+        yield get_generator("model", GeneratorOptions(ANALYZER, 3, model=model))
+        await model.close()
 
 
 class TestFallback(GeneratorContract):
@@ -30,7 +40,7 @@ class TestFallback(GeneratorContract):
     async def opened(self) -> AsyncIterator[Generator]:
         async with scripted(Behaviour.DROP_MIDWAY) as llm:
             options = GeneratorOptions(ANALYZER, 3, model=llm.model)
-            yield FallbackGenerator([get_generator(name, options) for name in ("openai", "extractive")])
+            yield FallbackGenerator([get_generator(name, options) for name in ("model", "extractive")])
 
 
 async def test_every_generator_keeps_the_contract() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from knowledge.stores.base import DenseRecall
 from knowledge.stores.registry import STORES
 from tests.contracts.indexes import IndexContract
 
@@ -10,6 +11,12 @@ class TestMemory(IndexContract):
 
 class TestChroma(IndexContract):
     name = "chroma"
+
+
+class TestChromaAboveTheLimit(IndexContract):
+    """The same base, too large to be searched exactly: Chroma's graph answers."""
+
+    name, limit, recall = "chroma", 0, DenseRecall.HNSW
 
 
 def test_every_index_keeps_the_contract() -> None:

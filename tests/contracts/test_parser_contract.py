@@ -20,7 +20,7 @@ from knowledge.errors import (
     InvalidDocument,
     UnsupportedType,
 )
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import ParsedDocument
 from scripts.integration.documents import workbook
@@ -95,12 +95,12 @@ def test_content_of_another_format_is_broken(suffix: str, kind: str) -> None:
 
 def test_over_the_byte_limit_is_too_large(suffix: str) -> None:
     with pytest.raises(DocumentTooLarge, match="大小上限"):
-        parse(f"大{suffix}", SAMPLES[suffix], Limits(max_bytes=10))
+        parse(f"大{suffix}", SAMPLES[suffix], ParsingLimits(max_bytes=10))
 
 
 def test_over_the_character_limit_is_too_large(suffix: str) -> None:
     with pytest.raises(DocumentTooLarge, match="字的上限"):
-        parse(f"长{suffix}", SAMPLES[suffix], Limits(max_characters=10))
+        parse(f"长{suffix}", SAMPLES[suffix], ParsingLimits(max_characters=10))
 
 
 def test_damage_leads_to_a_document_or_to_an_invalid_document(suffix: str) -> None:

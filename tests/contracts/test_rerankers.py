@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from knowledge.errors import InvalidConfiguration
 from knowledge.overlay import PageReader
-from knowledge.rerankers.base import Query, Reranker
+from knowledge.rerankers.base import Fallback, Query, Reranker
 from knowledge.rerankers.registry import RERANKERS, RerankerOptions, get_reranker
 from knowledge.types import PAGE_ID, PageText
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
@@ -106,6 +107,14 @@ async def test_without_an_embedding_the_lexical_reranker_still_scores(base: Base
     scores = await get_reranker("lexical").score(asked, base.index.snapshot(), FUSED)
     assert int(np.argmax(scores)) == 0
     assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize("name", get_args(Fallback))
+def test_a_fallback_needs_none_itself(name: Fallback) -> None:
+    assert get_reranker(name).fallback is None
+    standing_in = get_reranker("bge", RerankerOptions(fallback=name))
+    assert standing_in.fallback == name
+    standing_in.close()
 
 
 def test_an_unknown_reranker_names_the_setting_and_the_choices() -> None:

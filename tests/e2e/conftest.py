@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from tests.conftest import CACHE
 
 

@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import EvalSet, load_set
-from knowledge.evaluation.runner import Result
+from knowledge.evaluation.runner import QuestionResult
 from scripts.evaluate import Evaluation
 from tests.knowledge.evaluation.files import document_set
 
@@ -52,7 +52,7 @@ def files_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-async def measured(settings: Settings, data: EvalSet) -> list[Result]:
+async def measured(settings: Settings, data: EvalSet) -> list[QuestionResult]:
     embedder = get_embedder(settings.embedder)
     try:
         evaluation = Evaluation(settings, embedder, LanguageModels(settings))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.embeddings import shipped_vectors
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.evaluation.product import Setup
 from app.evaluation.report import dialogue_report
 from app.retrieval import chunk_options, embedder_options

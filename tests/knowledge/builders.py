@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Reranker
-from knowledge.retriever import RetrievalOptions, Retriever
+from knowledge.retriever import Retriever
+from knowledge.scoring import RetrievalOptions
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, DocumentMeta, IndexChange, IndexedChunk, TermIds
@@ -75,11 +76,13 @@ class Base:
         await self.index.apply(change)
         return change
 
-    def retriever(self, reranker: Reranker | None = None, options: RetrievalOptions | None = None) -> Retriever:
+    def retriever(
+        self, reranker: Reranker | None = None, options: RetrievalOptions | None = None, *, calibrated: bool = True
+    ) -> Retriever:
         """Calibrated by hand: cutoff .3 on the dense scale, .2 on the lexical one."""
         retriever = Retriever(self.index, self.embedder, ANALYZER, reranker, options)
-        for kind, cutoff in ((retriever.reranker.kind, 0.3), ("lexical", 0.2)):
-            retriever.calibrations[kind] = Calibration(kind, 0.05, cutoff, 0.6)
+        for kind, cutoff in ((retriever.scorers.reranker.kind, 0.3), ("lexical", 0.2)) if calibrated else ():
+            retriever.calibrate(CalibrationMap(kind, 0.05, cutoff, 0.6))
         return retriever
 
     async def close(self) -> None:

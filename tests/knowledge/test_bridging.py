@@ -5,20 +5,22 @@ from collections.abc import Sequence
 import pytest
 
 from knowledge.bridging import comparable
-from knowledge.calibration.model import Calibration
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query
 from tests.knowledge.builders import chunk
 
 ENGLISH = "who pays for the return"
 CHUNKS = (chunk("c0", "退货运费由买家承担，质量问题由卖家承担。"), chunk("c1", "The buyer pays for returns."))
-LACKING = Calibration("cosine", 0.5, 0.6, 0.7, english=0.1)
+LACKING = CalibrationMap("cosine", 0.5, 0.6, 0.7, english=0.1)
 
 
 def query(text: str, translates: str | None = None) -> Query:
     return Query(text, (), None, translates)
 
 
-def scores(queries: Sequence[Query], *given: Sequence[float], calibration: Calibration = LACKING) -> list[list[float]]:
+def scores(
+    queries: Sequence[Query], *given: Sequence[float], calibration: CalibrationMap = LACKING
+) -> list[list[float]]:
     return comparable(queries, given, CHUNKS, calibration)
 
 
@@ -37,5 +39,5 @@ def test_a_question_and_its_translation_share_the_mean_on_chinese_passages() -> 
 
 def test_without_a_word_of_english_in_the_calibration_all_stays() -> None:
     queries = [query(ENGLISH), query("谁 支付 退货", ENGLISH)]
-    plain = Calibration("cosine", 0.5, 0.6, 0.7)
+    plain = CalibrationMap("cosine", 0.5, 0.6, 0.7)
     assert scores(queries, [0.5, 0.5], [0.8, 0.3], calibration=plain) == [[0.5, 0.5], [0.8, 0.3]]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.chunking import MAX_ANSWER_CHARS, ChunkOptions, count_tokens, split
+from knowledge.chunking import MAX_ANSWER_CHARS, ChunkOptions, split
 from knowledge.errors import InvalidConfiguration
+from knowledge.tokens import count_tokens
 from knowledge.types import Block, Chunk, DocumentMeta, FaqPair, ParsedDocument
 
 _META = DocumentMeta("d", "a.md", "标题")

@@ -7,38 +7,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.errors import InvalidConfiguration
-from knowledge.gate import Gate
-from knowledge.types import Verdict
+from knowledge.gate import EvidenceGate
+from knowledge.types import GateVerdict
 
-PASS, CLARIFY, REFUSE = Verdict.PASS, Verdict.CLARIFY, Verdict.REFUSE
+PASS, CLARIFY, REFUSE = GateVerdict.PASS, GateVerdict.CLARIFY, GateVerdict.REFUSE
 unit = st.floats(0, 1)
-gates = st.builds(Gate, unit, unit, st.integers(1, 4))
+gates = st.builds(EvidenceGate, unit, unit, st.integers(1, 4))
 
 
 def test_the_threshold_itself_passes() -> None:
-    assert Gate().verdicts([0.6, 0.5999, 0.4, 0.3999]) == [PASS, CLARIFY, CLARIFY, REFUSE]
+    assert EvidenceGate().verdicts([0.6, 0.5999, 0.4, 0.3999]) == [PASS, CLARIFY, CLARIFY, REFUSE]
 
 
 def test_a_threshold_of_zero_is_valid_and_lets_everything_pass() -> None:
-    assert Gate(threshold=0).verdicts([0.0, 0.01, 1.0]) == [PASS] * 3
+    assert EvidenceGate(threshold=0).verdicts([0.0, 0.01, 1.0]) == [PASS] * 3
 
 
 def test_a_threshold_of_one_lets_only_certainty_pass() -> None:
-    assert Gate(threshold=1).verdicts([0.999999, 1.0]) == [CLARIFY, PASS]
+    assert EvidenceGate(threshold=1).verdicts([0.999999, 1.0]) == [CLARIFY, PASS]
 
 
 def test_strict_mode_wants_company() -> None:
-    strict = Gate(min_surviving=2)
+    strict = EvidenceGate(min_surviving=2)
     assert strict.verdicts([0.9, 0.5, 0.1]) == [CLARIFY, CLARIFY, REFUSE]
     assert strict.verdicts([0.9, 0.6, 0.1]) == [PASS, PASS, REFUSE]
 
 
 def test_a_clarify_band_above_the_threshold_is_no_second_way_in() -> None:
-    assert Gate(threshold=0.3, clarify=0.8).verdicts([0.5, 0.2]) == [PASS, REFUSE]
+    assert EvidenceGate(threshold=0.3, clarify=0.8).verdicts([0.5, 0.2]) == [PASS, REFUSE]
 
 
 def test_not_a_number_never_passes() -> None:
-    assert Gate(threshold=0).verdicts([math.nan]) == [REFUSE]
+    assert EvidenceGate(threshold=0).verdicts([math.nan]) == [REFUSE]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_not_a_number_never_passes() -> None:
         ([CLARIFY, REFUSE, PASS], PASS),
     ],
 )
-def test_a_result_is_as_good_as_its_best_candidate(verdicts: list[Verdict], expected: Verdict) -> None:
-    assert Gate().overall(verdicts) is expected
+def test_a_result_is_as_good_as_its_best_candidate(verdicts: list[GateVerdict], expected: GateVerdict) -> None:
+    assert EvidenceGate().overall(verdicts) is expected
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_a_result_is_as_good_as_its_best_candidate(verdicts: list[Verdict], expe
 )
 def test_impossible_values_are_refused_with_the_name_of_the_setting(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidConfiguration, match=r"THRESHOLD|MIN_SURVIVING_CHUNKS"):
-        Gate(**wrong)  # type: ignore[arg-type]
+        EvidenceGate(**wrong)  # type: ignore[arg-type]
 
 
 @given(gates, st.lists(unit, max_size=10))
 def test_nothing_below_the_threshold_passes_and_never_fewer_than_demanded(
-    gate: Gate, probabilities: list[float]
+    gate: EvidenceGate, probabilities: list[float]
 ) -> None:
     passing = [p for p, v in zip(probabilities, gate.verdicts(probabilities), strict=True) if v is PASS]
     assert all(probability >= gate.threshold for probability in passing)
@@ -73,17 +73,17 @@ def test_nothing_below_the_threshold_passes_and_never_fewer_than_demanded(
 
 
 @given(gates, st.lists(unit, max_size=10))
-def test_a_higher_probability_never_gets_a_worse_verdict(gate: Gate, probabilities: list[float]) -> None:
-    order = list(Verdict)
+def test_a_higher_probability_never_gets_a_worse_verdict(gate: EvidenceGate, probabilities: list[float]) -> None:
+    order = list(GateVerdict)
     ranks = [order.index(verdict) for verdict in gate.verdicts(sorted(probabilities))]
     assert ranks == sorted(ranks, reverse=True)
 
 
 @given(gates, unit, st.lists(unit, max_size=6))
 def test_the_verdict_on_one_candidate_depends_on_the_others_only_by_their_number(
-    gate: Gate, probability: float, others: list[float]
+    gate: EvidenceGate, probability: float, others: list[float]
 ) -> None:
     verdict = gate.verdicts([probability, *others])[0]
     passing = sum(p >= gate.threshold for p in (probability, *others))
-    alone = Gate(gate.threshold, gate.clarify).verdicts([probability])[0]
+    alone = EvidenceGate(gate.threshold, gate.clarify).verdicts([probability])[0]
     assert verdict is (alone if alone is not PASS or passing >= gate.min_surviving else CLARIFY)

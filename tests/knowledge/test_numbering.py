@@ -7,7 +7,7 @@ import pytest
 
 from knowledge.chunking import ChunkOptions
 from knowledge.numbering import article, in_one_form
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import read
 from knowledge.text import fold
 from knowledge.types import DocumentMeta
@@ -72,7 +72,7 @@ def test_an_article_is_told_by_its_beginning(text: str, number: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_article_is_a_chunk_of_its_own(name: str) -> None:
-    chunks = read(name, FILES[name], Limits(), ChunkOptions()).chunks
+    chunks = read(name, FILES[name], ParsingLimits(), ChunkOptions()).chunks
     articles = [chunk for chunk in chunks if chunk.heading_path and article(chunk.heading_path[-1])]
     assert len(articles) == len(_NUMERALS)
     assert "（二）违反第十二条的商品" in articles[7].text
@@ -83,7 +83,7 @@ def test_every_article_is_a_chunk_of_its_own(name: str) -> None:
 async def test_an_article_is_found_first_by_its_number(name: str) -> None:
     base = Base()
     document = DocumentMeta("d", name, "云笙商城服务规则")
-    await base.apply(read(name, FILES[name], Limits(), ChunkOptions()).labelled(document, "v"))
+    await base.apply(read(name, FILES[name], ParsingLimits(), ChunkOptions()).labelled(document, "v"))
     retriever = base.retriever()
     for question in ("第12条怎么规定", "第十二条说了什么", "请问第 12 条是什么", "What does Article 12 say?"):
         first = (await retriever.search(question)).candidates[0].chunk

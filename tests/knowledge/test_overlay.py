@@ -11,7 +11,7 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.overlay import MAX_PASSAGE_CHARS, Overlay, PageReader, passage
 from knowledge.rerankers.registry import get_reranker
-from knowledge.types import PAGE_ID, Context, Filter, Matrix, PageText, Verdict
+from knowledge.types import PAGE_ID, Context, Filter, GateVerdict, Matrix, PageText
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document
 
 QUESTION = "空气炸锅的容量多大"
@@ -162,8 +162,8 @@ async def test_a_page_alone_passes_the_gate_and_nothing_passes_for_a_question_th
     assert (await retriever.search(QUESTION)).passing == ()
     found = await retriever.search(QUESTION, page=PAGE)
     assert [candidate.chunk.id for candidate in found.passing] == [PAGE_ID]
-    assert found.verdict is Verdict.PASS
-    assert found.confidence == found.alone == found.passing[0].probability
+    assert found.verdict is GateVerdict.PASS
+    assert found.confidence == found.passing[0].probability
     assert (await retriever.search("宇宙飞船几点起飞", page=PAGE)).passing == ()
 
 
@@ -212,8 +212,7 @@ async def test_a_page_that_cannot_be_embedded_is_left_out_and_that_is_said(
 
 async def test_a_base_that_holds_nothing_has_no_gate_for_a_page() -> None:
     base = await base_of()
-    retriever = base.retriever()
-    retriever.calibrations.clear()
+    retriever = base.retriever(calibrated=False)
     assert (await retriever.search(QUESTION, page=PAGE)).candidates == ()
     await base.close()
 

@@ -10,10 +10,11 @@ from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import InvalidConfiguration, NotCalibrated
 from knowledge.fusion import RRF_K
-from knowledge.gate import Gate
+from knowledge.gate import EvidenceGate
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
-from knowledge.retriever import RetrievalOptions
-from knowledge.types import Candidate, Filter, Matrix, Verdict
+from knowledge.scoring import RetrievalOptions
+from knowledge.types import Candidate, Filter, GateVerdict, Matrix
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document, faq
 
 QUESTION = "退货的运费谁承担"
@@ -40,13 +41,13 @@ async def base() -> AsyncIterator[Base]:
 async def test_a_question_finds_the_chunk_that_answers_it(base: Base) -> None:
     result = await base.retriever().search(QUESTION)
     assert result.candidates[0].chunk.id == "c0"
-    assert (result.verdict, result.revision, result.degraded) == (Verdict.PASS, 1, ())
+    assert (result.verdict, result.revision, result.degraded) == (GateVerdict.PASS, 1, ())
     assert result.confidence == max(candidate.probability for candidate in result.candidates)
 
 
 async def test_an_unrelated_question_is_refused(base: Base) -> None:
     result = await base.retriever().search("宇宙飞船几点起飞")
-    assert result.verdict is Verdict.REFUSE
+    assert result.verdict is GateVerdict.REFUSE
     assert result.passing == ()
     assert result.candidates
 
@@ -128,7 +129,7 @@ async def test_filters_hold_for_everything_that_comes_back() -> None:
         assert {item.chunk.document.id for item in found} == {"one"}
         assert len(found) == 10
     nothing = await base.retriever().search(QUESTION, where=Filter(tags=frozenset({"none"})))
-    assert (nothing.candidates, nothing.verdict, nothing.confidence) == ((), Verdict.REFUSE, 0.0)
+    assert (nothing.candidates, nothing.verdict, nothing.confidence) == ((), GateVerdict.REFUSE, 0.0)
     await base.close()
 
 
@@ -205,10 +206,11 @@ async def test_keywords_alone_pass_the_same_gate_by_their_own_calibration() -> N
     lexical = retriever.calibrations["lexical"]
     result = await retriever.search(QUESTION, explain=True)
     assert [c.probability for c in result.candidates] == [lexical.probability(c.score) for c in result.candidates]
-    assert (await retriever.search("宇宙飞船几点起飞")).verdict is Verdict.REFUSE
-    del retriever.calibrations["lexical"]
-    with pytest.raises(NotCalibrated):
-        await retriever.search(QUESTION)
+    assert (await retriever.search("宇宙飞船几点起飞")).verdict is GateVerdict.REFUSE
+    uncalibrated = base.retriever(calibrated=False)
+    uncalibrated.calibrate(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
+    with pytest.raises(NotCalibrated, match="lexical"):
+        await uncalibrated.search(QUESTION)
     await base.close()
 
 
@@ -225,31 +227,39 @@ async def test_after_the_outage_nothing_is_marked() -> None:
 
 async def test_an_outage_finds_no_less_strict_a_gate() -> None:
     base = await base_of(*chunks(*TEXTS), embedder=Outage())
-    retriever = base.retriever(options=RetrievalOptions(gate=Gate(threshold=1.0)))
+    retriever = base.retriever(options=RetrievalOptions(gate=EvidenceGate(threshold=1.0)))
     assert (await retriever.search(QUESTION)).passing == ()
     await base.close()
 
 
 async def test_before_a_calibration_nothing_is_answered(base: Base) -> None:
-    retriever = base.retriever()
-    retriever.calibrations.clear()
+    retriever = base.retriever(calibrated=False)
     with pytest.raises(NotCalibrated):
         await retriever.search(QUESTION)
 
 
+async def test_what_a_retriever_shows_cannot_be_changed(base: Base) -> None:
+    retriever = base.retriever()
+    for name in ("index", "embedder", "analyzer", "options", "scorers", "speller", "calibrations"):
+        with pytest.raises(AttributeError):
+            setattr(retriever, name, None)
+    with pytest.raises(TypeError):
+        retriever.calibrations["cosine"] = CalibrationMap("cosine", 0.05, 0.3, 0.6)  # type: ignore[index]
+    assert all(name.startswith("_") for name in vars(retriever))
+
+
 async def test_another_scorers_calibration_does_not_count(base: Base) -> None:
-    retriever = base.retriever(get_reranker("cosine"))
-    retriever.calibrations["lexical_dense"] = retriever.calibrations.pop("cosine")
+    retriever = base.retriever(get_reranker("cosine"), calibrated=False)
+    retriever.calibrate(CalibrationMap("lexical_dense", 0.05, 0.3, 0.6))
     with pytest.raises(NotCalibrated, match=r"cosine"):
         await retriever.search(QUESTION)
 
 
 async def test_an_empty_base_has_nothing_to_say_calibrated_or_not() -> None:
     base = await base_of()
-    retriever = base.retriever()
-    retriever.calibrations.clear()
+    retriever = base.retriever(calibrated=False)
     result = await retriever.search(QUESTION)
-    assert (result.candidates, result.verdict, result.confidence) == ((), Verdict.REFUSE, 0.0)
+    assert (result.candidates, result.verdict, result.confidence) == ((), GateVerdict.REFUSE, 0.0)
     await base.close()
 
 
@@ -259,10 +269,10 @@ async def test_a_question_without_content_passes_no_gate(base: Base, question: s
 
 
 async def test_the_gate_of_the_options_decides(base: Base) -> None:
-    closed = base.retriever(options=RetrievalOptions(gate=Gate(threshold=1.0, clarify=1.0)))
-    opened = base.retriever(options=RetrievalOptions(gate=Gate(threshold=0.0)))
+    closed = base.retriever(options=RetrievalOptions(gate=EvidenceGate(threshold=1.0, clarify=1.0)))
+    opened = base.retriever(options=RetrievalOptions(gate=EvidenceGate(threshold=0.0)))
     assert (await closed.search(QUESTION)).passing == ()
-    assert {c.verdict for c in (await opened.search("宇宙飞船几点起飞", explain=True)).candidates} == {Verdict.PASS}
+    assert {c.verdict for c in (await opened.search("宇宙飞船几点起飞", explain=True)).candidates} == {GateVerdict.PASS}
 
 
 async def test_a_rewrite_never_raises_a_probability_over_that_of_asking_it_alone(base: Base) -> None:

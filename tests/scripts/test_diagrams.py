@@ -14,7 +14,7 @@ from agents.bids import Bid, Rank, TurnEvidence
 from agents.registry import AGENTS, AgentParts
 from agents.routing.types import Intent, Tier
 from agents.types import AnswerEvent, Question
-from app.desk.states import RULES, Rule
+from app.desk.states import RULES, TransitionRule
 from app.desk.types import Actor, Event, State
 from knowledge.continuity import FEATURES, WEIGHTS
 from scripts.diagram_docs import ASSETS, drawn, rendered
@@ -224,7 +224,7 @@ def test_arrows_lead_from_the_sources_into_the_target(event: Event) -> None:
 
 
 def test_a_changed_table_changes_diagram_and_table() -> None:
-    rules = {**RULES, Event.OPEN: Rule(frozenset({State.CLOSED}), State.ASSIGNED, frozenset({Actor.BOT}))}
+    rules = {**RULES, Event.OPEN: TransitionRule(frozenset({State.CLOSED}), State.ASSIGNED, frozenset({Actor.BOT}))}
     assert states_diagram(DESK_ENGLISH, rules) != states_diagram(DESK_ENGLISH)
     assert "| `open` | `closed` | `assigned` | bot |" in states_table(DESK_ENGLISH, rules)
 

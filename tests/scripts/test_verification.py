@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.evaluation.dataset import EvalQuestion
-from knowledge.evaluation.runner import Reply, Result
+from knowledge.evaluation.runner import AgentReply, QuestionResult
 from scripts.evaluate import main
 from scripts.evaluation.corruptions import KINDS, Pool, corrupt, reword
 from scripts.evaluation.verification import corruption_report, counterfactual_report
@@ -18,8 +18,10 @@ OTHERS = ("YS-W5 手表的表带可以快拆更换，颜色任选。", "空气�
 POOL = Pool.of([ANSWER, *OTHERS])
 
 
-def result(answer: str, text: str, outcome: str = "answered") -> Result:
-    return Result(EvalQuestion("q", "怎么退货"), retrieval("怎么退货", candidate(text)), Reply(outcome, answer), {})
+def result(answer: str, text: str, outcome: str = "answered") -> QuestionResult:
+    return QuestionResult(
+        EvalQuestion("q", "怎么退货"), retrieval("怎么退货", candidate(text)), AgentReply(outcome, answer), {}
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

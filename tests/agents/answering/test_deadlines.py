@@ -13,7 +13,7 @@ from agents.answering.periods import Unit, rules_of
 from agents.answering.recurring import recurring_of
 from agents.draft import Draft
 from agents.llm.base import Citation, Request, Text
-from agents.understanding.dates import said_days, without_days
+from agents.understanding.reading import read
 from agents.verification.support import Support, SupportChecker
 from app.evaluation.grounding import unfounded
 from tests.agents.support import candidate
@@ -34,14 +34,14 @@ def test_the_date_is_computed_or_nothing_is_said(case) -> None:  # type: ignore[
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["said"]], ids=lambda case: case["id"])
 def test_the_day_of_a_message_is_read(case) -> None:  # type: ignore[no-untyped-def]
-    said = said_days(case["question"], TODAY) or said_days(case.get("context", ""), TODAY)
+    said = read(case["question"]).days(TODAY) or read(case.get("context", "")).days(TODAY)
     assert date.fromisoformat(case["said"]) in {day for one in said for day in (one.first, one.ahead(TODAY)[0])}
 
 
 def test_an_hour_belongs_to_its_day_and_a_mere_word_is_none() -> None:
-    (said,) = said_days("昨天下午3点半付的款", TODAY)
+    (said,) = read("昨天下午3点半付的款").days(TODAY)
     assert (said.first, said.at) == (date(2026, 11, 21), time(15, 30))
-    assert said_days("有一点不明白", TODAY) == ()
+    assert read("有一点不明白").days(TODAY) == ()
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_what_comes_again_in_some_months_only_is_not_told_of_others() -> None:
 
 
 def test_a_day_is_left_out_where_a_message_is_read_behind_others() -> None:
-    assert without_days("12月是几号") == "是几号"
-    assert without_days("明年3月那次") == "那次"
-    assert without_days("这个月没用完能攒到下个月不") == "这个月没用完能攒到下个月不"
+    assert read("12月是几号").dateless == "是几号"
+    assert read("明年3月那次").dateless == "那次"
+    assert read("这个月没用完能攒到下个月不").dateless == "这个月没用完能攒到下个月不"

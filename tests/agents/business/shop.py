@@ -29,7 +29,7 @@ from agents.business.sample.database import DRIVERS, sample_rows, seed
 from agents.business.schema import load_schema
 from agents.business.types import OfflineQueries, Plan
 from agents.errors import BusinessUnavailable
-from agents.llm.model import ChatModel
+from agents.llm.chat import ChatModel
 from tests.agents.business.mysql import mysql_database
 from tests.services import postgres_database
 

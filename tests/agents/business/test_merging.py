@@ -12,9 +12,9 @@ from agents.business.generation import SqlWriter
 from agents.business.replies import load_replies
 from agents.knowledge import KnowledgePolicy
 from agents.llm.base import Generator
+from agents.llm.chat import ChatModel
 from agents.llm.extractive import ExtractiveGenerator
-from agents.llm.model import ChatModel
-from agents.llm.openai import OpenAIGenerator
+from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent
@@ -47,7 +47,7 @@ def team(
     profile = TenantProfile()
     generator: Generator = ExtractiveGenerator(ANALYZER, 3)
     if answers:
-        generator = OpenAIGenerator(answers, profile, 3, 800)
+        generator = ModelGenerator(answers, profile, 3, 800)
     verifier = Verifier(Critic(answers, 20.0, 800)) if answers else None
     policy = KnowledgePolicy(0.75, profile)
     return Roster.of(AgentParts(FixedSearcher(*found), generator, policy, business, verifier=verifier))

@@ -19,7 +19,7 @@ from agents.types import Question
 from agents.understanding.causes import Cause
 from agents.understanding.reading import read
 from agents.understanding.safety import Danger
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder

@@ -6,7 +6,7 @@ from agents.errors import GenerationUnavailable
 from agents.llm.base import Citation, Degraded, Generator, Piece, Spent, Text, Unanswered, Withdrawn
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
-from agents.llm.openai import OpenAIGenerator
+from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
@@ -26,8 +26,8 @@ BEFORE = (
 MIDWAY = (Behaviour.STALL_MIDWAY, Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM)
 
 
-def by(llm: Scripted) -> OpenAIGenerator:
-    return OpenAIGenerator(llm.model, TenantProfile(), 3, 800)
+def by(llm: Scripted) -> ModelGenerator:
+    return ModelGenerator(llm.model, TenantProfile(), 3, 800)
 
 
 def chain(*generators: Generator) -> FallbackGenerator:

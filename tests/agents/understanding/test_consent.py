@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.understanding.consent import Consent, Reply, decided
+from agents.understanding.consent import Consent, Reply
+from agents.understanding.reading import read
 
 CONFIRM, CANCEL, SUPPLEMENT = Consent.CONFIRM, Consent.CANCEL, Consent.SUPPLEMENT
 
@@ -35,7 +36,7 @@ CONFIRM, CANCEL, SUPPLEMENT = Consent.CONFIRM, Consent.CANCEL, Consent.SUPPLEMEN
     ],
 )
 def test_a_yes_confirms(text: str) -> None:
-    assert decided(text) == Reply(CONFIRM)
+    assert read(text).reply == Reply(CONFIRM)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_a_yes_confirms(text: str) -> None:
     ],
 )
 def test_a_no_cancels(text: str) -> None:
-    assert decided(text) == Reply(CANCEL)
+    assert read(text).reply == Reply(CANCEL)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +84,14 @@ def test_a_no_cancels(text: str) -> None:
     ],
 )
 def test_a_statement_adds_to_it(text: str, added: str) -> None:
-    assert decided(text) == Reply(SUPPLEMENT, added)
+    assert read(text).reply == Reply(SUPPLEMENT, added)
 
 
 @pytest.mark.parametrize(
     ("text", "added"), [("确认，电话 13800138000", "电话 13800138000"), ("好的。请下午再来", "请下午再来")]
 )
 def test_a_yes_may_add_something(text: str, added: str) -> None:
-    assert decided(text) == Reply(CONFIRM, added)
+    assert read(text).reply == Reply(CONFIRM, added)
 
 
 @pytest.mark.parametrize(
@@ -117,16 +118,16 @@ def test_a_yes_may_add_something(text: str, added: str) -> None:
     ],
 )
 def test_anything_else_is_no_word_on_the_proposal(text: str) -> None:
-    assert decided(text) is None
+    assert read(text).reply is None
 
 
 @pytest.mark.parametrize(
     "text", ["那就提交吧", "没了，提交", "不用补充了，直接提交", "确认无误请提交", "好滴", "就这些，提交"]
 )
 def test_a_yes_may_have_a_lead(text: str) -> None:
-    assert decided(text) == Reply(CONFIRM)
+    assert read(text).reply == Reply(CONFIRM)
 
 
 @pytest.mark.parametrize("text", ["我再想想", "等一下", "就这些", "不需要补充了", "没有别的了"])
 def test_whoever_does_not_say_yet_is_asked_again(text: str) -> None:
-    assert decided(text) == Reply(SUPPLEMENT)
+    assert read(text).reply == Reply(SUPPLEMENT)

@@ -105,6 +105,19 @@ def test_what_states_nothing_is_neutral(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "support"),
+    [
+        ("From our documents (in Chinese):", Support.NEUTRAL),
+        ("您还想了解哪款路由器？", Support.NEUTRAL),
+        ("请致电客服 400-123-9999：", Support.UNSUPPORTED),
+        ("加微信 QX77421 领取：", Support.UNSUPPORTED),
+    ],
+)
+def test_a_lead_in_tells_nothing_unless_it_has_a_number_or_code(sentence: str, support: Support) -> None:
+    assert check(sentence).support is support
+
+
+@pytest.mark.parametrize(
     ("sentence", "text"),
     [
         ("这款耳机支持无线充电。", "这款耳机不支持无线充电，只能用数据线充电。"),

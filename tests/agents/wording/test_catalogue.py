@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.care import CareAgent, CarePolicy
-from agents.chitchat import ChitchatAgent
-from agents.deflection import DeflectionAgent
 from agents.escalation import EscalationAgent
 from agents.language import in_english
 from agents.profile import FALLBACK, ReplyLanguage, TenantProfile

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from loguru import logger
 
 from agents.wording.catalogue import say
+from app import __version__
 from app.logging import configure_logging
 from app.main import create_app
 from app.settings import Settings
@@ -187,10 +188,10 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client,
     ):
-        assert (await client.get("/api/v1/health")).json() == {"status": "ok"}
+        assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
-        await asyncio.wait_for(app.state.container.readiness.ready.wait(), 60)
+        await asyncio.wait_for(app.state.container.startup.ready.wait(), 60)
         assert (await client.get("/api/v1/health/ready")).json()["status"] == "ready"
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from agents.bids import TurnEvidence
 from agents.knowledge import KnowledgePolicy
+from agents.llm.chat import ChatMessage
 from agents.llm.extractive import ExtractiveGenerator
-from agents.llm.model import ChatMessage
 from agents.llm.replies import Completer
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
@@ -24,7 +24,7 @@ from app.chat.account import Account
 from app.chat.evidence import Team, evidence_of
 from knowledge.spelling import BaseSpeller
 from knowledge.stores.memory import MemoryIndex
-from knowledge.types import Candidate, Retrieval, Verdict
+from knowledge.types import Candidate, GateVerdict, Retrieval
 from tests.agents.routers import EMBEDDER, router
 from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
 
@@ -85,7 +85,7 @@ async def test_a_message_behind_others_is_searched_while_the_model_reads_it() ->
     model = Model("退货运费谁出", after=searcher.searched)
     turn, account = await told("运费呢", searcher, model, BEFORE)
     assert searcher.asked == [("运费呢", None), ("运费呢", "退货运费谁出")]
-    assert (turn.question.rewrite, turn.found and turn.found.verdict) == ("退货运费谁出", Verdict.PASS)
+    assert (turn.question.rewrite, turn.found and turn.found.verdict) == ("退货运费谁出", GateVerdict.PASS)
     assert (account.usage, account.degraded, len(model.asked)) == (Usage(1, 20, 3), (), 1)
 
 

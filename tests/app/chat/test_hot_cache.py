@@ -9,7 +9,7 @@ import pytest
 
 from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Page, Question, Source, Token, Usage
 from app.chat.flight import Events
-from app.chat.hot_cache import HotCache, Served, Version
+from app.chat.hot_cache import CacheResult, HotCache, Version
 from tests.agents.support import candidate, retrieval
 
 ANSWER = Answer("三年。", Outcome.ANSWERED, "knowledge", "knowledge", timings_ms={"vector": 1.0}, usage=Usage(1, 20, 3))
@@ -53,11 +53,11 @@ class Kitchen:
 
     async def serve(
         self, cache: HotCache, text: str = "保修几年", tenant: str = "t", page: Page | None = None, caller: str = ""
-    ) -> Served:
+    ) -> CacheResult:
         return await cache.serve(tenant, Question(text, page=page, caller=caller), self.compute(text))
 
 
-async def told(served: Served) -> list[AnswerEvent]:
+async def told(served: CacheResult) -> list[AnswerEvent]:
     return [event async for event in served.events]
 
 

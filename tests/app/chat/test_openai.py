@@ -135,7 +135,7 @@ async def test_an_outage_has_its_status_in_a_stream_too(
     async def tenant(_: str) -> None:
         raise IndexUnavailable("disk")
 
-    monkeypatch.setattr(container, "tenant", tenant)
+    monkeypatch.setattr(container.tenants, "of", tenant)
     for stream in (False, True):
         with pytest.raises(openai.InternalServerError) as caught:
             await client.chat.completions.create(model="yingda", messages=said("运费"), stream=stream)
@@ -217,7 +217,7 @@ async def test_an_error_within_a_stream_is_logged(
     async def tenant(_: str) -> None:
         raise IndexUnavailable("disk")
 
-    monkeypatch.setattr(container, "tenant", tenant)
+    monkeypatch.setattr(container.tenants, "of", tenant)
     lines: list[str] = []
     sink = logger.add(lines.append, level="ERROR", format="{message}")
     try:

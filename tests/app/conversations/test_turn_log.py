@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError
 
 from app.conversations.repository import ConversationRepository
 from app.conversations.rows import proposal_of
-from app.conversations.tables import Conversation, Turn
+from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import NewTurn
 from app.db.engine import Database
-from app.db.outbox import Event
+from app.db.outbox import PendingEvent
 from app.db.tables import OutboxEvent
 from app.desk.types import Actor, Opening
 from app.desk.types import Event as DeskEvent
@@ -23,12 +23,12 @@ from app.wiring.turns import turn_log
 from tests.app.conversations.turns import turn
 
 
-def nothing(turns: Sequence[NewTurn]) -> list[Event]:
+def nothing(turns: Sequence[NewTurn]) -> list[PendingEvent]:
     return []
 
 
 async def numbers(database: Database, session: str) -> list[tuple[str, int]]:
-    query = select(Turn.id, Turn.number).where(Turn.session_id == session).order_by(Turn.number)
+    query = select(StoredTurn.id, StoredTurn.number).where(StoredTurn.session_id == session).order_by(StoredTurn.number)
     async with database.read() as connection:
         return [(row.id, row.number) for row in await connection.execute(query)]
 
@@ -81,7 +81,7 @@ async def test_turns_that_arrive_together_are_numbered_in_the_order_they_came(da
 async def test_what_arrives_while_a_transaction_is_written_shares_the_next(database: Database) -> None:
     batches: list[int] = []
 
-    def counted(turns: Sequence[NewTurn]) -> list[Event]:
+    def counted(turns: Sequence[NewTurn]) -> list[PendingEvent]:
         batches.append(len(turns))
         return []
 
@@ -97,7 +97,7 @@ async def test_a_turn_is_in_sql_when_append_returns(database: Database) -> None:
     async def appended(number: int) -> bool:
         await log.append(turn(number, f"s{number % 7}"))
         async with database.read() as connection:
-            found = await connection.execute(select(Turn.id).where(Turn.id == f"m{number}"))
+            found = await connection.execute(select(StoredTurn.id).where(StoredTurn.id == f"m{number}"))
             return found.first() is not None
 
     assert all(await asyncio.gather(*(appended(number) for number in range(40))))
@@ -117,7 +117,7 @@ async def test_a_bad_turn_fails_alone(database: Database) -> None:
 
 
 async def test_the_events_of_a_turn_are_kept_with_it_or_not_at_all(database: Database) -> None:
-    log = turn_log(database, lambda turns: [Event(item.tenant, "kind", {"id": item.id}) for item in turns])
+    log = turn_log(database, lambda turns: [PendingEvent(item.tenant, "kind", {"id": item.id}) for item in turns])
     await log.append(turn(1))
     with pytest.raises(IntegrityError):
         await log.append(turn(1))
@@ -152,7 +152,7 @@ async def test_a_waiter_that_leaves_takes_no_turn_along(database: Database) -> N
     await staying
     await log.close()
     async with database.read() as connection:
-        assert (await connection.execute(select(func.count()).select_from(Turn))).scalar_one() == 2
+        assert (await connection.execute(select(func.count()).select_from(StoredTurn))).scalar_one() == 2
 
 
 async def test_closing_writes_what_is_pending(database: Database) -> None:

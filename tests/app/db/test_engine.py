@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 from app.db import wal
 from app.db.engine import Database
 from app.search.repository import CalibrationRepository
-from knowledge.calibration.model import Calibration
+from knowledge.probability import CalibrationMap
 
 
 @pytest.mark.parametrize(("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)])
@@ -28,8 +28,8 @@ async def test_a_failed_write_leaves_nothing(database: Database) -> None:
         assert (await connection.execute(text("SELECT count(*) FROM kb_state"))).scalar_one() == 0
 
 
-def calibration(unrelated: float) -> Calibration:
-    return Calibration("cosine", unrelated, 100.5, 101.5)
+def calibration(unrelated: float) -> CalibrationMap:
+    return CalibrationMap("cosine", unrelated, 100.5, 101.5)
 
 
 async def test_a_reader_sees_one_state_while_another_process_writes(database: Database) -> None:

@@ -10,18 +10,18 @@ from sqlalchemy import Connection, select, update
 from app.db import outbox
 from app.db.base import now
 from app.db.engine import Database
-from app.db.outbox import Event, Handler, Outbox
+from app.db.outbox import Handler, Outbox, PendingEvent
 from app.db.tables import OutboxEvent
 from app.gaps.repository import GapRepository, note
 from app.performance.repository import UsageRepository, count
 from app.performance.tables import UsageCounter
 
 
-def counts(day: str, tenant: str = "t", **values: int) -> Event:
-    return Event(tenant, "turns", {"day": day, "counts": values, "gaps": []})
+def counts(day: str, tenant: str = "t", **values: int) -> PendingEvent:
+    return PendingEvent(tenant, "turns", {"day": day, "counts": values, "gaps": []})
 
 
-async def put(database: Database, *events: Event) -> None:
+async def put(database: Database, *events: PendingEvent) -> None:
     await database.transact(lambda connection: outbox.add(connection, events))
 
 
@@ -35,7 +35,7 @@ def handlers(**by_kind: Handler) -> Mapping[str, Sequence[Handler]]:
     return {kind: [handler] for kind, handler in by_kind.items()}
 
 
-def failing(connection: Connection, events: Sequence[Event]) -> None:
+def failing(connection: Connection, events: Sequence[PendingEvent]) -> None:
     count(connection, events)
     if any(event.payload["counts"].get("bad") for event in events):
         raise ValueError("poison")
@@ -79,7 +79,7 @@ async def test_an_event_that_fails_waits_and_leaves_no_half_effect(database: Dat
 
 
 async def test_an_event_of_an_unknown_kind_is_kept(database: Database) -> None:
-    await put(database, Event("t", "of a later version", {}))
+    await put(database, PendingEvent("t", "of a later version", {}))
     await Outbox(database, {}).settle()
     assert await waiting(database) == [("of a later version", 1)]
 
@@ -97,8 +97,10 @@ async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
     def gap(at: str, outcome: str, digest: str = "h") -> dict[str, Any]:
         return {"hash": digest, "question": "怎么修手表", "outcome": outcome, "at": f"2026-03-0{at}T00:00:00+00:00"}
 
-    first = Event("t", "turns", {"gaps": [gap("1", "clarify"), gap("2", "no_evidence"), gap("1", "clarify", "g")]})
-    await put(database, first, Event("t", "turns", {"gaps": [gap("3", "no_evidence")]}))
+    first = PendingEvent(
+        "t", "turns", {"gaps": [gap("1", "clarify"), gap("2", "no_evidence"), gap("1", "clarify", "g")]}
+    )
+    await put(database, first, PendingEvent("t", "turns", {"gaps": [gap("3", "no_evidence")]}))
     await Outbox(database, handlers(turns=note)).settle()
     gaps, total = await GapRepository(database).page("t", limit=1)
     assert total == 2
@@ -108,8 +110,8 @@ async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
     assert await GapRepository(database).page("other") == ([], 0)
 
 
-@pytest.mark.parametrize("events", [[], [Event("t", "turns", {"day": "2026-03-01", "counts": {}, "gaps": []})]])
-async def test_nothing_to_count_is_no_row(database: Database, events: list[Event]) -> None:
+@pytest.mark.parametrize("events", [[], [PendingEvent("t", "turns", {"day": "2026-03-01", "counts": {}, "gaps": []})]])
+async def test_nothing_to_count_is_no_row(database: Database, events: list[PendingEvent]) -> None:
     await put(database, *events)
     await Outbox(database, {"turns": [count, note]}).settle()
     async with database.read() as connection:

@@ -231,11 +231,11 @@ async def test_the_queue_goes_by_priority_and_then_by_age(http: httpx.AsyncClien
     from tests.app.desk.building import key, opening
 
     def request(connection: Any, session: str, priority: int) -> Any:
-        from app.desk import repository as desk
+        from app.desk import moves
         from app.wiring.desk import PARTNERS
 
         about = {"user_id": "", "channel": ""}
-        return desk.request(connection, key(session, "default"), opening(priority=priority), about, PARTNERS)
+        return moves.request(connection, key(session, "default"), opening(priority=priority), about, PARTNERS)
 
     database = app.state.container.base.database
     for session, priority in (("old", 0), ("angry", 2), ("new", 0), ("leaving", 1)):

@@ -24,7 +24,7 @@ async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
         clients = []
         for name in ("one", "two"):
             server = await stack.enter_async_context(served(tmp_path / name, _env_file=None, database_url=url))
-            await server.container.readiness.ready.wait()
+            await server.container.startup.ready.wait()
             client = httpx.AsyncClient(base_url=server.address, timeout=60)
             clients.append(await stack.enter_async_context(client))
         yield clients[0], clients[1]

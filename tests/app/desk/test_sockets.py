@@ -25,7 +25,7 @@ KEY = "yd-0123456789abcdef"
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Served]:
     async with served(tmp_path, _env_file=None) as running:
-        await running.container.readiness.ready.wait()
+        await running.container.startup.ready.wait()
         yield running
 
 

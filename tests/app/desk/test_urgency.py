@@ -8,7 +8,7 @@ from agents.care import CRISIS_PRIORITY, EMOTION_PRIORITY
 from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Question
 from app.chat.session import Message
 from app.db.engine import Database
-from app.desk.gate import Decided
+from app.desk.gate import GateDecision
 from app.desk.types import DeskSession, State
 from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
@@ -25,7 +25,7 @@ async def standing(desk: HumanDesk, session: str = "s") -> DeskSession:
     return found
 
 
-async def says(desk: HumanDesk, text: str, session: str = "s") -> Decided:
+async def says(desk: HumanDesk, text: str, session: str = "s") -> GateDecision:
     """To the bot, whose answer asks for nobody."""
     message = Message(TENANT, session, text)
     assert await desk.gate.before(message, text) is None

@@ -10,7 +10,7 @@ from agents.types import Answer, HandoffReason, HandoffRequest, Outcome, Questio
 from app.chat.session import Message
 from app.db.base import now
 from app.db.engine import Database
-from app.desk.tables import DeskSession, DeskStaff
+from app.desk.tables import DeskSessionRow, DeskStaff
 from app.desk.types import Event, Sender, State
 from app.desk.waiting import left_notice
 from app.errors import Conflict, NotFound
@@ -33,7 +33,7 @@ async def aged(database: Database, *, hours: float = 0, away: bool = False) -> N
     """Lets time pass."""
     async with database.write() as connection:
         earlier = now() - timedelta(hours=hours)
-        await connection.execute(update(DeskSession).values(active_at=earlier))
+        await connection.execute(update(DeskSessionRow).values(active_at=earlier))
         await connection.execute(update(DeskStaff).values(last_seen=None if away else earlier))
 
 

@@ -14,13 +14,13 @@ from app.documents.repository import DocumentRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.indexing.indexer import Indexer
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
 from knowledge.ingest import Ingestor, TrustingReader
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
 
@@ -55,7 +55,7 @@ async def knowledge_base(
     open_index: Callable[[str], Index] | None = None,
     on_revision: Callable[[str, int], None] | None = None,
     wait_seconds: float = 20.0,
-    limits: Limits | None = None,
+    limits: ParsingLimits | None = None,
 ) -> AsyncIterator[KnowledgeBase]:
     """Opens, repairs and follows; closes at the end."""
     database = Database(f"sqlite+aiosqlite:///{(data_dir / 'yingda.sqlite3').as_posix()}")

@@ -21,7 +21,7 @@ from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner
 from app.http.body import BodyMiddleware
 from app.http.error_handlers import install_error_handlers
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.types import IndexChange
 from tests.app.documents.knowledge_base import KnowledgeBase, knowledge_base
@@ -52,7 +52,7 @@ def index() -> SlowIndex:
 
 @pytest.fixture
 async def base(tmp_path: Path, index: SlowIndex) -> AsyncIterator[KnowledgeBase]:
-    limits = Limits(max_bytes=MAX_UPLOAD)
+    limits = ParsingLimits(max_bytes=MAX_UPLOAD)
     async with knowledge_base(tmp_path, open_index=lambda _: index, wait_seconds=2, limits=limits) as base:
         yield base
 

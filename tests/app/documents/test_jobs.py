@@ -10,12 +10,12 @@ from app.db.base import now
 from app.db.engine import Database
 from app.db.tables import OutboxEvent
 from app.documents.repository_feed import IndexFeed
-from app.documents.repository_job_rows import Key
+from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobRepository, JobRow, Refused
 from app.documents.repository_knowledge import KnowledgeRepository
-from app.documents.repository_queue import MAX_INTERRUPTIONS, JobQueue, Lost, committed
+from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.tables import IngestionFile, IngestionOriginal
-from app.documents.types import FileOutcome, FileReport, FileState, Incoming, Labels
+from app.documents.types import MAX_INTERRUPTIONS, FileOutcome, FileReport, FileState, Incoming, Labels
 from tests.app.documents.builders import prepared
 
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
@@ -32,7 +32,7 @@ class Jobs:
 
     async def submit(self, job_id: str, *files: Incoming, tenant: str = "t") -> None:
         for number, file in enumerate(files):
-            await self.rows.keep(Key(tenant, job_id, number), file.content)
+            await self.rows.keep(FileKey(tenant, job_id, number), file.content)
         await self.rows.accept(tenant, job_id, files, [len(file.content) for file in files])
 
     async def get(self, job_id: str, tenant: str = "t") -> JobRow:
@@ -43,7 +43,7 @@ class Jobs:
     async def states(self, job_id: str) -> list[FileState]:
         return [file.state for file in (await self.get(job_id)).files]
 
-    async def commit(self, key: Key, worker: str = "w") -> int:
+    async def commit(self, key: FileKey, worker: str = "w") -> int:
         report = FileReport("北区/a.md", FileOutcome.CREATED, "d1", "标题", 2)
 
         def together(connection: Any, revision: int) -> None:
@@ -75,7 +75,7 @@ def file(path: str = "北区/a.md", content: bytes = b"one", labels: Labels = LA
 async def test_a_file_is_worked_on_as_it_was_accepted(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     claimed = await jobs.queue.claim("t", "w")
-    assert claimed == (Key("t", "j", 0), file())
+    assert claimed == (FileKey("t", "j", 0), file())
     assert await jobs.queue.claim("t", "other") is None
     assert await jobs.queue.beat(claimed[0], "w", 1, 4)
     (row,) = (await jobs.get("j")).files
@@ -85,7 +85,7 @@ async def test_a_file_is_worked_on_as_it_was_accepted(jobs: Jobs) -> None:
 async def test_a_committed_file_is_ready_once_the_index_has_it_and_subscribers_are_told(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     assert (await jobs.queue.claim("t", "w")) is not None
-    revision = await jobs.commit(Key("t", "j", 0))
+    revision = await jobs.commit(FileKey("t", "j", 0))
     assert await jobs.queue.settle() == 0
     assert await jobs.states("j") == [FileState.INDEXING]
     assert await jobs.originals() == 0
@@ -101,12 +101,12 @@ async def test_a_committed_file_is_ready_once_the_index_has_it_and_subscribers_a
 
 async def test_files_of_a_job_go_one_after_the_other_and_jobs_side_by_side(jobs: Jobs) -> None:
     await jobs.submit("first", *(file(f"{i}.md") for i in range(3)))
-    assert await jobs.queue.claim("t", "w") == (Key("t", "first", 0), file("0.md"))
+    assert await jobs.queue.claim("t", "w") == (FileKey("t", "first", 0), file("0.md"))
     assert await jobs.queue.claim("t", "w") is None
-    await jobs.queue.unchanged(Key("t", "first", 0), "w", FileReport("0.md", FileOutcome.UNCHANGED, revision=1))
+    await jobs.queue.unchanged(FileKey("t", "first", 0), "w", FileReport("0.md", FileOutcome.UNCHANGED, revision=1))
     await jobs.submit("second", file("x.md"))
     claimed = [await jobs.queue.claim("t", "w") for _ in range(3)]
-    assert [item and item[0] for item in claimed] == [Key("t", "second", 0), Key("t", "first", 1), None]
+    assert [item and item[0] for item in claimed] == [FileKey("t", "second", 0), FileKey("t", "first", 1), None]
 
 
 async def test_a_cancelled_file_is_not_committed(jobs: Jobs) -> None:
@@ -115,9 +115,9 @@ async def test_a_cancelled_file_is_not_committed(jobs: Jobs) -> None:
     await jobs.rows.cancel("t", "j")
     assert await jobs.states("j") == [FileState.CANCELLED] * 2
     assert (await jobs.get("j")).finished_at is not None
-    assert not await jobs.queue.beat(Key("t", "j", 0), "w", 1, 2)
+    assert not await jobs.queue.beat(FileKey("t", "j", 0), "w", 1, 2)
     with pytest.raises(Lost):
-        await jobs.commit(Key("t", "j", 0))
+        await jobs.commit(FileKey("t", "j", 0))
     assert await IndexFeed(jobs.database).heads() == {}
     assert await jobs.originals() == 0
 
@@ -125,7 +125,7 @@ async def test_a_cancelled_file_is_not_committed(jobs: Jobs) -> None:
 async def test_what_is_committed_is_not_cancelled(jobs: Jobs) -> None:
     await jobs.submit("j", file("a.md"), file("b.md"))
     await jobs.queue.claim("t", "w")
-    await jobs.commit(Key("t", "j", 0))
+    await jobs.commit(FileKey("t", "j", 0))
     await jobs.rows.cancel("t", "j")
     assert await jobs.states("j") == [FileState.INDEXING, FileState.CANCELLED]
     assert (await jobs.get("j")).finished_at is None
@@ -138,7 +138,7 @@ async def test_what_a_process_that_ended_had_is_begun_again(jobs: Jobs) -> None:
     await jobs.queue.recover("w", None)  # its lease holds
     assert await jobs.queue.claim("t", "w") is None
     await jobs.queue.recover("w", began)
-    assert await jobs.queue.claim("t", "w") == (Key("t", "j", 0), file())
+    assert await jobs.queue.claim("t", "w") == (FileKey("t", "j", 0), file())
     await jobs.queue.recover("w", began)  # one's own is left alone
     assert await jobs.states("j") == [FileState.PARSING]
 
@@ -150,15 +150,15 @@ async def test_a_silent_worker_loses_its_file(jobs: Jobs) -> None:
         await connection.execute(update(IngestionFile).values(leased_until=now() - timedelta(seconds=1)))
     await jobs.queue.recover("w", None)
     assert await jobs.queue.claim("t", "w") is not None
-    assert not await jobs.queue.beat(Key("t", "j", 0), "silent", 0, 0)
+    assert not await jobs.queue.beat(FileKey("t", "j", 0), "silent", 0, 0)
     with pytest.raises(Lost):
-        await jobs.commit(Key("t", "j", 0), "silent")
+        await jobs.commit(FileKey("t", "j", 0), "silent")
 
 
 async def test_a_file_that_ends_its_process_again_and_again_is_given_up(jobs: Jobs) -> None:
     await jobs.submit("j", file(), file("b.md"))
     for number in range(MAX_INTERRUPTIONS):
-        assert await jobs.queue.claim("t", f"killed {number}") == (Key("t", "j", 0), file())
+        assert await jobs.queue.claim("t", f"killed {number}") == (FileKey("t", "j", 0), file())
         await jobs.queue.recover("w", now())
     first, second = (await jobs.get("j")).files
     assert first.error is not None
@@ -170,7 +170,7 @@ async def test_a_file_that_ends_its_process_again_and_again_is_given_up(jobs: Jo
 async def test_what_fails_for_a_while_waits_and_says_why(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "w")
-    await jobs.queue.give_back(Key("t", "j", 0), "w", ERROR)
+    await jobs.queue.give_back(FileKey("t", "j", 0), "w", ERROR)
     (row,) = (await jobs.get("j")).files
     assert (row.state, row.error, row.due_at > now()) == (FileState.QUEUED, ERROR, True)
     assert await jobs.queue.tenants() == []
@@ -180,8 +180,8 @@ async def test_what_fails_for_a_while_waits_and_says_why(jobs: Jobs) -> None:
 async def test_a_file_that_is_put_back_is_due_at_once(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "w")
-    await jobs.queue.give_back(Key("t", "j", 0), "w")
-    assert await jobs.queue.claim("t", "other") == (Key("t", "j", 0), file())
+    await jobs.queue.give_back(FileKey("t", "j", 0), "w")
+    assert await jobs.queue.claim("t", "other") == (FileKey("t", "j", 0), file())
 
 
 async def test_an_upload_of_refused_files_alone_is_over(jobs: Jobs) -> None:
@@ -191,7 +191,7 @@ async def test_an_upload_of_refused_files_alone_is_over(jobs: Jobs) -> None:
 
 
 async def test_an_original_that_was_never_accepted_is_dropped(jobs: Jobs) -> None:
-    await jobs.rows.keep(Key("t", "gone", 0), b"x")
+    await jobs.rows.keep(FileKey("t", "gone", 0), b"x")
     await jobs.submit("j", file())
     await jobs.queue.recover("w", now() + timedelta(seconds=1))
     assert await jobs.originals() == 1
@@ -211,6 +211,6 @@ async def test_jobs_of_a_tenant_are_its_own(jobs: Jobs) -> None:
 async def test_a_worker_that_is_about_to_learn_of_its_commit_still_has_its_file(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     await jobs.queue.claim("t", "w")
-    await jobs.commit(Key("t", "j", 0))
-    assert await jobs.queue.beat(Key("t", "j", 0), "w", 1, 2)
+    await jobs.commit(FileKey("t", "j", 0))
+    assert await jobs.queue.beat(FileKey("t", "j", 0), "w", 1, 2)
     assert await jobs.states("j") == [FileState.INDEXING]

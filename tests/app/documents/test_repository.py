@@ -10,7 +10,7 @@ from app.documents.repository import DocumentRepository, Filters
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.tables import Content
-from app.documents.types import Filing, Heads
+from app.documents.types import Filing, Revisions
 from app.wiring.tables import METADATA
 from knowledge import text
 from knowledge.types import Chunk
@@ -58,7 +58,7 @@ async def test_a_commit_on_an_outdated_view_is_refused_and_changes_nothing(
     await repository.commit("t", prepared("a", "旧"), None)
     with pytest.raises(StaleDocument):
         await repository.commit("t", prepared("a", "新", version="v2"), replaces)
-    assert await IndexFeed(database).heads() == {"t": Heads(revision=1, indexed=0)}
+    assert await IndexFeed(database).heads() == {"t": Revisions(revision=1, indexed=0)}
     assert await count(database, "chunks") == 1
 
 
@@ -124,7 +124,7 @@ async def test_the_indexed_revision_never_goes_back(database: Database) -> None:
     await KnowledgeRepository(database).commit("t", prepared("a", "内容"), None)
     await feed.set_indexed("t", 1)
     await feed.set_indexed("t", 0)
-    assert await feed.heads() == {"t": Heads(1, 1)}
+    assert await feed.heads() == {"t": Revisions(1, 1)}
 
 
 async def test_another_text_version_gives_every_chunk_new_terms_at_once(

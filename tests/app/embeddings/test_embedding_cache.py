@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from app.db.engine import Database
-from app.embeddings import local as embedding_cache
 from app.embeddings import repository as shared_embeddings
-from app.embeddings.local import KeptEmbeddings, SqliteEmbeddingCache
+from app.embeddings import repository_local as embedding_cache
+from app.embeddings.base import KeptEmbeddings
 from app.embeddings.repository import DatabaseEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from tests.contracts.embedding_caches import EmbeddingCacheContract
 
 

@@ -11,7 +11,7 @@ from agents.heads.feeling import emotion_examples
 from agents.heads.safety import safety_examples
 from agents.routing.anchors import shipped_anchors
 from agents.screening.examples import examples
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.embeddings.shipped_vectors import FILE, fill, read, write
 from app.settings import Settings
 from app.wiring.knowledge import embeddings_path

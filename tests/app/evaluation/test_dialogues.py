@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.dialogues import Kind, read_dialogues
+from app.evaluation.dialogues import TurnKind, read_dialogues
 from knowledge.errors import InvalidConfiguration
 from tests.knowledge.evaluation.files import write_rows
 
@@ -30,7 +30,7 @@ def test_a_conversation_has_labelled_turns(tmp_path: Path) -> None:
     assert (dialogue.user_id, first.id, second.id, first.page) == ("M0001", "c1.1", "c1.2", None)
     assert second.page is not None
     assert second.page.title == "净水器"
-    assert second.expect.kinds == {Kind.ANSWER, Kind.REFUSE}
+    assert second.expect.kinds == {TurnKind.ANSWER, TurnKind.REFUSE}
     assert second.expect.must_any == (("7天", "七天"),)
     assert (second.expect.must_not, second.expect.sources) == (("15天",), ("退货",))
 

@@ -4,19 +4,21 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.dialogues import Expectation, Kind
-from app.evaluation.judging import Heard, Judgement, Verdict, judge
+from app.evaluation.dialogues import Expectation, TurnKind
+from app.evaluation.judging import JudgedReply, Judgement, TurnVerdict, judge
 
 POLICY = {"index": 1, "title": "退货说明", "heading": "谁承担运费"}
 ROW = {"index": "SQL", "table": "orders"}
 
 
-def heard(outcome: str, reply: str = "", agent: str = "", *sources: dict[str, Any], **data: Any) -> Heard:
-    return Heard.of({"outcome": outcome, "reply": reply, "data": {"agent": agent, "sources": list(sources), **data}})
+def heard(outcome: str, reply: str = "", agent: str = "", *sources: dict[str, Any], **data: Any) -> JudgedReply:
+    return JudgedReply.of(
+        {"outcome": outcome, "reply": reply, "data": {"agent": agent, "sources": list(sources), **data}}
+    )
 
 
 def expect(*kinds: str, **fields: Any) -> Expectation:
-    return Expectation(frozenset(map(Kind, kinds)), **fields)
+    return Expectation(frozenset(map(TurnKind, kinds)), **fields)
 
 
 @pytest.mark.parametrize(
@@ -44,25 +46,27 @@ def expect(*kinds: str, **fields: Any) -> Expectation:
         (heard("HTTP 503", "稍后再试"), {"HTTP 503"}),
     ],
 )
-def test_a_response_is_of_a_kind(response: Heard, kinds: set[str]) -> None:
+def test_a_response_is_of_a_kind(response: JudgedReply, kinds: set[str]) -> None:
     assert response.kinds == kinds
 
 
 def test_an_answer_with_all_facts_from_the_right_place_is_correct() -> None:
     wanted = expect("answer", must_any=(("8元", "八元"), ("无理由",)), sources=("退货",))
-    assert judge(wanted, heard("answered", "无理由退货 8 元。[1]", "knowledge", POLICY)) == Judgement(Verdict.CORRECT)
+    assert judge(wanted, heard("answered", "无理由退货 8 元。[1]", "knowledge", POLICY)) == Judgement(
+        TurnVerdict.CORRECT
+    )
 
 
 def test_some_of_the_facts_are_partly_right_and_none_of_them_wrong() -> None:
     wanted = expect("answer", must_any=(("8元",), ("无理由",)))
-    assert judge(wanted, heard("answered", "运费 8 元。", "knowledge")).verdict is Verdict.PARTLY
-    assert judge(wanted, heard("answered", "运费 18 元。", "knowledge")).verdict is Verdict.WRONG
+    assert judge(wanted, heard("answered", "运费 8 元。", "knowledge")).verdict is TurnVerdict.PARTLY
+    assert judge(wanted, heard("answered", "运费 18 元。", "knowledge")).verdict is TurnVerdict.WRONG
 
 
 def test_an_answer_from_elsewhere_is_wrong_whatever_it_says() -> None:
     wanted = expect("answer", must_any=(("8元",),), sources=("会员",))
     judged = judge(wanted, heard("answered", "8 元[1]", "knowledge", POLICY))
-    assert (judged.verdict, judged.why) == (Verdict.WRONG, "cites none of ['会员']")
+    assert (judged.verdict, judged.why) == (TurnVerdict.WRONG, "cites none of ['会员']")
     assert judge(wanted, heard("answered", "8 元", "knowledge")).correct  # nothing is cited
 
 
@@ -70,12 +74,14 @@ def test_facts_are_asked_of_an_answer_and_not_of_a_refusal_that_is_right_too() -
     wanted = expect("answer", "refuse", must_any=(("8元",),))
     assert judge(wanted, heard("no_evidence", "没有找到")).correct
     assert not judge(wanted, heard("answered", "9 元", "knowledge")).correct
-    assert judge(expect("clarify", must_any=(("哪一款",),)), heard("clarify", "请再说一次")).verdict is Verdict.WRONG
+    assert (
+        judge(expect("clarify", must_any=(("哪一款",),)), heard("clarify", "请再说一次")).verdict is TurnVerdict.WRONG
+    )
 
 
 def test_the_facts_of_a_neighbour_are_a_false_answer() -> None:
     judged = judge(expect("answer", must_not=("12元",)), heard("answered", "12 元", "knowledge"))
-    assert (judged.verdict, judged.false_answer) == (Verdict.WRONG, True)
+    assert (judged.verdict, judged.false_answer) == (TurnVerdict.WRONG, True)
 
 
 def test_an_answer_where_there_is_none_to_give_is_a_false_one() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.dialogues import Dialogue, Expectation, Kind, LabelledTurn
+from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation.playing import PlayedTurn, play
 from app.evaluation.product import Setup, open_product
 from app.evaluation.report import dialogue_report, failures, turn_row
@@ -17,15 +17,15 @@ from knowledge.errors import InvalidConfiguration
 from tests.knowledge.evaluation.files import document_set
 
 
-def turn(name: str, say: str, *kinds: Kind, tag: str = "first", **fields: Any) -> LabelledTurn:
+def turn(name: str, say: str, *kinds: TurnKind, tag: str = "first", **fields: Any) -> LabelledTurn:
     return LabelledTurn(name, say, tag, Expectation(frozenset(kinds), **fields))
 
 
-FREIGHT = turn("a.1", "退货的运费谁承担", Kind.ANSWER, must_any=(("首重 12 元",),), sources=("退货",))
-WRONG = turn("a.2", "怎么开电子发票", Kind.REFUSE, tag="unanswerable")
-PERSON = turn("b.1", "转人工", Kind.HANDOFF, tag="handoff")
-ALONE = turn("c.1", "转人工", Kind.ANSWER, tag="swallowed")
-AFTER = turn("c.2", "退货的运费谁承担", Kind.ANSWER, tag="swallowed")
+FREIGHT = turn("a.1", "退货的运费谁承担", TurnKind.ANSWER, must_any=(("首重 12 元",),), sources=("退货",))
+WRONG = turn("a.2", "怎么开电子发票", TurnKind.REFUSE, tag="unanswerable")
+PERSON = turn("b.1", "转人工", TurnKind.HANDOFF, tag="handoff")
+ALONE = turn("c.1", "转人工", TurnKind.ANSWER, tag="swallowed")
+AFTER = turn("c.2", "退货的运费谁承担", TurnKind.ANSWER, tag="swallowed")
 DIALOGUES = Dialogue("a", (FREIGHT, WRONG)), Dialogue("b", (PERSON,)), Dialogue("c", (ALONE, AFTER))
 
 

@@ -15,14 +15,14 @@ import pytest
 from sqlalchemy import select, update
 
 from app.auth.principal import Role
-from app.conversations.tables import Conversation, Turn
+from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import NewTurn
 from app.db.base import now
 from app.errors import Conflict
 from app.idempotency.repository import RetryRepository
-from app.idempotency.service import Attempt, Retries
+from app.idempotency.service import RequestAttempt, Retries
 from app.idempotency.tables import IdempotentRequest
-from app.idempotency.types import Reply, RetryKey, sealed
+from app.idempotency.types import KeptResponse, RetryKey, sealed
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
 from app.main import create_app
@@ -71,14 +71,14 @@ async def test_a_retry_returns_the_first_result_also_after_a_restart(tmp_path: P
         assert first.json()["session_token"].startswith("ys-")
         assert "idempotency-replayed" not in first.headers
         assert {response.headers["idempotency-replayed"] for response in both} == {"true"}
-        assert await count(container, Turn) == 1
+        assert await count(container, StoredTurn) == 1
         async with container.base.database.read() as connection:
             row = (await connection.execute(select(IdempotentRequest))).one()
         assert first.json()["session_token"].encode() not in row.body + row.sealed
     async with running(tmp_path) as (http, container):
         after = await http.post("/api/v1/chat", json=CHAT | {"client_id": again["Idempotency-Key"]}, headers=client)
         assert after.json() == first.json()
-        assert await count(container, Turn) == 1
+        assert await count(container, StoredTurn) == 1
 
 
 async def test_requests_at_once_are_one(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ async def test_requests_at_once_are_one(tmp_path: Path) -> None:
         )
         assert {response.status_code for response in responses} == {201, 200}
         assert len({response.text for response in responses}) == 2
-        assert (await count(container, Ticket), await count(container, Turn)) == (1, 1)
+        assert (await count(container, Ticket), await count(container, StoredTurn)) == (1, 1)
 
 
 async def test_a_stream_is_told_again(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_a_stream_is_told_again(tmp_path: Path) -> None:
         told = [kind for kind, _ in events(second.text)]
         assert (told[0], told[-1]) == ("meta", "done")
         assert "".join(data["text"] for kind, data in events(second.text) if kind == "token") == done[0][1]["reply"]
-        assert await count(container, Turn) == 1
+        assert await count(container, StoredTurn) == 1
         other = await http.post("/api/v1/chat", json=CHAT, headers=client | again)
         assert other.json()["message_id"] != done[0][1]["message_id"]  # another endpoint, another request
 
@@ -127,7 +127,7 @@ async def test_a_stream_goes_on_when_its_client_leaves(tmp_path: Path, monkeypat
         whole = await http.post("/api/v1/chat/stream", json=CHAT, headers=again)
         assert whole.headers["idempotency-replayed"] == "true"
         assert events(whole.text)[-1][1]["message_id"] == events(text)[0][1]["message_id"]
-        assert await count(server.container, Turn) == 1
+        assert await count(server.container, StoredTurn) == 1
 
 
 async def test_an_upload_is_told_again_and_another_file_is_a_conflict(tmp_path: Path) -> None:
@@ -238,26 +238,26 @@ async def test_an_attempt_that_failed_or_died_is_followed_by_another(repository:
     async with repository._database.write() as connection:
         await connection.execute(update(IdempotentRequest).values(until=now() - timedelta(seconds=1)))
     async with await begun(retries) as attempt:
-        await attempt.finish(Reply(200, b"{}", "ys-token", "s"))
-    late = dead.receipt(Reply(200, b'{"late": 1}'))
+        await attempt.finish(KeptResponse(200, b"{}", "ys-token", "s"))
+    late = dead.receipt(KeptResponse(200, b'{"late": 1}'))
     await repository.finish(late)  # of an attempt that lost its place
-    assert await retries.begin(KEY) == Reply(200, b"{}", "ys-token", written=True)
+    assert await retries.begin(KEY) == KeptResponse(200, b"{}", "ys-token", written=True)
 
 
 async def test_a_result_counts_for_a_day(repository: RetryRepository) -> None:
     retries = Retries(repository)
     async with await begun(retries) as attempt:
-        await attempt.finish(Reply(201, b"{}"))
+        await attempt.finish(KeptResponse(201, b"{}"))
     for hours, there in ((23, True), (25, False)):
         async with repository._database.write() as connection:
             moment = now() - timedelta(hours=hours)
             await connection.execute(update(IdempotentRequest).values(created_at=moment))
-        assert isinstance(await retries.begin(KEY), Reply) == there
+        assert isinstance(await retries.begin(KEY), KeptResponse) == there
 
 
-async def begun(retries: Retries) -> Attempt:
+async def begun(retries: Retries) -> RequestAttempt:
     attempt = await retries.begin(KEY)
-    assert isinstance(attempt, Attempt)
+    assert isinstance(attempt, RequestAttempt)
     return attempt
 
 

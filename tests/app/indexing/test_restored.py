@@ -12,6 +12,7 @@ import httpx
 import pytest
 from loguru import logger
 
+from app import __version__
 from app.indexing import backlog
 from app.main import create_app, open_container
 from app.settings import Settings
@@ -84,7 +85,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
     settings: Settings, slow: list[SlowEmbedder]
 ) -> None:
     async with started(settings) as (container, client):
-        assert (await client.get("/api/v1/health")).json() == {"status": "ok"}
+        assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
         body = await until_done(client, 0)
         total = body["indexing"]["total"]
         assert total >= len(FILES)
@@ -101,7 +102,7 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
         assert (body["indexing"]["done"], body["indexing"]["total"]) == (2, total)
         assert body["indexing"]["eta_s"] >= 0
         slow[0].allow_all()
-        await asyncio.wait_for(container.readiness.ready.wait(), 60)
+        await asyncio.wait_for(container.startup.ready.wait(), 60)
         status, body = await readiness(client)
         assert (status, body["status"], body["ready"], body["indexing"]) == (200, "ready", True, None)
         told = await ask(client)
@@ -123,7 +124,7 @@ async def test_answers_by_keywords_are_marked_not_kept_and_no_misses(
         assert parts.retriever.cache.hits == len(parts.retriever.cache) == 0
         assert {item.scorer for item in parts.retriever.calibrations} == {"lexical"}
         slow[0].allow_all()
-        await asyncio.wait_for(container.readiness.ready.wait(), 60)
+        await asyncio.wait_for(container.startup.ready.wait(), 60)
         assert "lexical_dense" in {item.scorer for item in parts.retriever.calibrations}
 
 
@@ -134,7 +135,7 @@ async def test_what_is_uploaded_meanwhile_is_found_by_keywords(settings: Setting
         await asyncio.sleep(0)
         slow[0].allow(body["indexing"]["total"] + 1)
         assert (await upload)[0].ready
-        await asyncio.wait_for(container.readiness.ready.wait(), 60)
+        await asyncio.wait_for(container.startup.ready.wait(), 60)
         assert len((await container.tenants.of("default")).retriever.index.snapshot()) == body["indexing"]["total"] + 1
 
 
@@ -145,7 +146,7 @@ async def test_the_log_tells_of_the_progress(settings: Settings, slow: list[Slow
         async with started(settings) as (container, client):
             total = (await until_done(client, 0))["indexing"]["total"]
             slow[0].allow_all()
-            await asyncio.wait_for(container.readiness.ready.wait(), 60)
+            await asyncio.wait_for(container.startup.ready.wait(), 60)
     finally:
         logger.remove(sink)
     assert lines[0] == f"{total} of {total} chunks have to be embedded; until then keywords alone answer"
@@ -161,7 +162,7 @@ async def test_a_start_that_was_stopped_goes_on_where_it_was(settings: Settings,
         await until_done(client, 3)
     async with started(settings) as (container, _):
         slow[1].allow_all()
-        await asyncio.wait_for(container.readiness.ready.wait(), 60)
+        await asyncio.wait_for(container.startup.ready.wait(), 60)
     assert len(slow[1].encoded) == total - 3
 
 

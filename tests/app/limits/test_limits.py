@@ -14,8 +14,8 @@ from app.errors import Overloaded, QueueTimeout, RateLimited, Unauthorized
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
 from app.limits.attempts import Attempts
-from app.limits.slots import FairSlots
-from app.limits.types import HOUR, MINUTE, NOBODY, Kind, Rate, Sender, network
+from app.limits.slots import TurnSlots
+from app.limits.types import HOUR, MINUTE, NOBODY, LimitKind, Rate, Requester, network
 from app.limits.urgent import UrgentReplies
 from app.limits.windows import Windows
 from knowledge.outside import outside
@@ -39,7 +39,7 @@ def clock() -> Clock:
     return Clock()
 
 
-def hit(windows: Windows, rate: Rate, name: str = "a", kind: Kind = Kind.KEY) -> float:
+def hit(windows: Windows, rate: Rate, name: str = "a", kind: LimitKind = LimitKind.KEY) -> float:
     return windows.count(kind, name, rate)
 
 
@@ -69,7 +69,7 @@ def test_what_is_refused_is_not_counted_and_nothing_is_counted_without_a_limit(c
 def test_names_and_kinds_are_counted_apart_and_the_oldest_are_forgotten(clock: Clock) -> None:
     windows = Windows(clock, size=10)
     assert not hit(windows, Rate(1)) and hit(windows, Rate(1))
-    assert not hit(windows, Rate(1), kind=Kind.SESSION)
+    assert not hit(windows, Rate(1), kind=LimitKind.SESSION)
     assert not any(hit(windows, Rate(1), str(number)) for number in range(9))
     assert hit(windows, Rate(1))
     assert not any(hit(windows, Rate(1), f"more {number}") for number in range(10))
@@ -100,7 +100,7 @@ def test_only_a_public_key_is_counted_by_address_and_without_keys_nothing_is() -
 
 
 async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> None:
-    slots, order = FairSlots(1, 60), list[str]()
+    slots, order = TurnSlots(1, 60), list[str]()
 
     async def work(name: str, tenant: str, sender: str) -> None:
         async with slots.slot(tenant, sender):
@@ -120,7 +120,7 @@ async def test_places_go_round_tenants_and_within_a_tenant_round_senders() -> No
 
 
 async def test_the_last_place_is_for_another_tenant(clock: Clock) -> None:
-    slots = FairSlots(3, 0.01, clock)
+    slots = TurnSlots(3, 0.01, clock)
     for _ in range(2):
         await slots.take("flooder")
     with pytest.raises(QueueTimeout):
@@ -137,7 +137,7 @@ async def test_the_last_place_is_for_another_tenant(clock: Clock) -> None:
 
 
 async def test_who_was_there_lately_finds_a_share_of_the_places(clock: Clock) -> None:
-    slots = FairSlots(5, 0.01, clock)
+    slots = TurnSlots(5, 0.01, clock)
     for _ in range(4):
         await slots.take("flooder")
     await slots.take("other")
@@ -152,7 +152,7 @@ async def test_who_was_there_lately_finds_a_share_of_the_places(clock: Clock) ->
 
 
 async def test_who_waits_too_long_is_told_and_who_leaves_waits_no_more() -> None:
-    slots = FairSlots(1, 0.01)
+    slots = TurnSlots(1, 0.01)
     await slots.take("a")
     with pytest.raises(QueueTimeout) as caught:
         await slots.take("b")
@@ -171,7 +171,7 @@ async def test_who_waits_too_long_is_told_and_who_leaves_waits_no_more() -> None
 
 
 async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None:
-    slots, answered = FairSlots(1, 60), asyncio.Event()
+    slots, answered = TurnSlots(1, 60), asyncio.Event()
 
     async def asks() -> str:
         async with slots.slot("a"):
@@ -196,7 +196,7 @@ async def test_a_place_is_free_while_its_work_waits_for_another_server() -> None
 
 
 async def test_an_error_outside_comes_back_to_its_place() -> None:
-    slots = FairSlots(1, 60)
+    slots = TurnSlots(1, 60)
     with pytest.raises(ValueError, match="down"):
         async with slots.slot("a"):
             try:
@@ -248,7 +248,7 @@ def test_what_is_urgent_is_told_without_a_model(text: str, wanted: bool) -> None
 
 async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
     counted = limits(turns_per_key=2, turns_per_tenant=3)
-    mine, theirs = Sender("mine"), Sender("theirs")
+    mine, theirs = Requester("mine"), Requester("theirs")
     for sender in (mine, mine, theirs):
         assert await counted.refusal("t", sender, "") is None
         counted.begin("t", sender)
@@ -265,7 +265,7 @@ async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
 
 @pytest.mark.parametrize(("text", "english"), [("怎么退货", False), ("how do I return it", True)])
 async def test_a_turn_that_is_not_taken_is_told_so_in_the_customers_language(text: str, english: bool) -> None:
-    counted, mine = limits(turns_per_key=1), Sender("mine")
+    counted, mine = limits(turns_per_key=1), Requester("mine")
     counted.begin("t", mine)
     with pytest.raises(Overloaded) as raised:
         async with counted.turn("t", mine, "", text):

@@ -26,6 +26,6 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
         httpx.AsyncClient(base_url=server.address, timeout=60) as http,
     ):
         told = Story(http, receiver.url)
-        await server.container.readiness.ready.wait()
+        await server.container.startup.ready.wait()
         await told.tell()
         yield told

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from app.auth.principal import Role
 from app.chat.session import Message
-from app.conversations.tables import Turn
+from app.conversations.tables import StoredTurn
 from app.db.tables import OutboxEvent
 from app.ids import new_id
 from app.keys.repository import KeyRepository
@@ -124,7 +124,9 @@ async def test_a_hundred_customers_with_one_question_cost_one_search_and_all_are
     assert len({body["reply"] for body in bodies}) == 1
     assert sum(not body["data"]["cached"] for body in bodies) == 1
     async with container.base.database.read() as connection:
-        kept = {row.id: row.session_id for row in await connection.execute(select(Turn.id, Turn.session_id))}
+        kept = {
+            row.id: row.session_id for row in await connection.execute(select(StoredTurn.id, StoredTurn.session_id))
+        }
     assert kept == {body["message_id"]: body["session_id"] for body in bodies}
     assert len(kept) == 100
 
@@ -210,6 +212,26 @@ async def test_metrics_tell_every_stage_and_rate(client: httpx.AsyncClient) -> N
     assert (found["refusal_rate"], found["degradation_rate"]) == (0.25, 0.0)
     assert found["concurrency"] == {"in_flight": 0, "peak": 1}
     assert found["llm"] == {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+
+
+@pytest.mark.parametrize(("limit", "recall"), [(20_000, "exact"), (0, "hnsw")])
+async def test_metrics_tell_who_answered_dense_recalls(tmp_path: Path, limit: int, recall: str) -> None:
+    """On either side of EXACT_SEARCH_MAX_CHUNKS."""
+    settings = Settings(data_dir=tmp_path, embedder="hash", samples_enabled=False, exact_search_max_chunks=limit)
+    app = create_app(settings)
+    async with app.router.lifespan_context(app):
+        container: Container = app.state.container
+        await container.ingestion.add("default", [("退货.md", RETURNS.encode())])
+        retriever = (await container.tenants.of("default")).retriever
+        await retriever.calibrate()
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            before = (await client.get("/api/v1/performance/metrics")).json()["dense_recalls"]
+            await retriever.search(QUESTION)
+            after = (await client.get("/api/v1/performance/metrics")).json()["dense_recalls"]
+            assert after[recall] > before[recall]
+            assert sum(after.values()) == after[recall]
+            text = (await client.get("/metrics")).text
+            assert f'yingda_dense_recalls_total{{recall="{recall}",tenant="default"}} {after[recall]:.1f}' in text
 
 
 async def test_prometheus_reads_the_same_counts(client: httpx.AsyncClient, container: Container) -> None:

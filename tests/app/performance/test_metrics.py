@@ -8,6 +8,7 @@ from app.http.statuses import Statuses
 from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, Durations, Metrics
 from app.performance.prometheus import Measured, exposition
 from app.performance.repository_backlog import Backlog
+from knowledge.stores.base import DenseRecall
 
 
 class Clock:
@@ -91,7 +92,11 @@ def test_one_tenant_never_reads_the_metrics_of_another() -> None:
     metrics = Metrics()
     metrics.finished("a", answer(), cached=False, total_ms=5.0)
     metrics.finished("b", answer(), cached=False, total_ms=5.0)
-    text = exposition(Measured(metrics, lambda _: CacheStats(), Backlog({}, {}, {}, {}), Statuses()), "a").decode()
+    recalls = {tenant: {DenseRecall.HNSW: 3} for tenant in "ab"}
+    measured = Measured(metrics, lambda _: CacheStats(), Backlog({}, {}, {}, {}), Statuses(), recalls)
+    text = exposition(measured, "a").decode()
+    assert 'yingda_dense_recalls_total{recall="hnsw",tenant="a"} 3.0' in text
+    assert 'yingda_dense_recalls_total{recall="exact",tenant="a"} 0.0' in text
     assert "process_" not in text
     assert 'tenant="a"' in text
     assert 'tenant="b"' not in text

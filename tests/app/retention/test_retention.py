@@ -12,16 +12,16 @@ from sqlalchemy import func, insert, select, update
 
 from app.auth.principal import Role
 from app.conversations.repository import append
-from app.conversations.tables import Conversation, Turn
+from app.conversations.tables import Conversation, StoredTurn
 from app.db.base import Base, now
 from app.db.engine import Database
 from app.db.leader import leading
 from app.db.tables import OutboxEvent
-from app.desk.tables import DeskSession
+from app.desk.tables import DeskSessionRow
 from app.desk.types import State
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.tables import Content, DocumentVersion
-from app.embeddings.local import SqliteEmbeddingCache
+from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.gaps.tables import KnowledgeGap
 from app.keys.repository import KeyRepository
 from app.keys.tables import ApiKey
@@ -110,7 +110,9 @@ async def test_conversations_go_by_age_and_by_tenant_with_their_turns(
     assert {(item.tenant, item.rows) for item in planned} == {("t", 2 * BATCH + 1), ("shorter", 1)}
     assert await left(database, Conversation.session_id) > {"fresh", "a", "b", "old0"}
     assert await job.apply() == planned
-    assert await left(database, Conversation.session_id) == {"fresh", "a"} == await left(database, Turn.session_id)
+    assert (
+        await left(database, Conversation.session_id) == {"fresh", "a"} == await left(database, StoredTurn.session_id)
+    )
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.ASSIGNED, State.RESOLVED])
@@ -118,8 +120,8 @@ async def test_a_conversation_that_needs_a_person_stays(
     database: Database, cache: SqliteEmbeddingCache, state: State
 ) -> None:
     await converse(database, OLD, "desk", "ticket", "recent")
-    await add(database, DeskSession, session_id="desk", state=state.value, active_at=OLD, card={})
-    await add(database, DeskSession, session_id="recent", state="resolved", active_at=FRESH, card={})
+    await add(database, DeskSessionRow, session_id="desk", state=state.value, active_at=OLD, card={})
+    await add(database, DeskSessionRow, session_id="recent", state="resolved", active_at=FRESH, card={})
     await add(database, Ticket, number="1", session_id="ticket", state="open")
     await retention(database, cache, conversations=30).apply()
     kept = {"ticket", "recent"} | ({"desk"} if state is not State.RESOLVED else set())
@@ -209,4 +211,4 @@ async def test_a_batch_is_small(database: Database, cache: SqliteEmbeddingCache)
     job = retention(database, cache, conversations=30)
     assert await job.repository.remove(growing(forget)[0], "t", FRESH) == BATCH
     async with database.read() as connection:
-        assert (await connection.execute(select(func.count()).select_from(Turn))).scalar_one() == 1
+        assert (await connection.execute(select(func.count()).select_from(StoredTurn))).scalar_one() == 1

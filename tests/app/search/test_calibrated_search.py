@@ -61,10 +61,10 @@ async def test_a_base_that_was_empty_answers_from_its_first_documents_at_once(se
 async def test_a_second_start_uses_what_the_first_fitted(settings: Settings, fits: list[int]) -> None:
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
-        await container.readiness.prepare()
+        await container.startup.prepare()
     assert len(fits) == 2
     async with open_container(settings) as container:
-        await container.readiness.prepare()
+        await container.startup.prepare()
         assert await passes(container, "质量问题的退货运费由商城承担")
     assert len(fits) == 2
 
@@ -75,7 +75,7 @@ async def test_a_change_is_calibrated_behind_and_once(
     monkeypatch.setattr("knowledge.calibration.calibrator.DEBOUNCE_SECONDS", 0.1)
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES[:1])
-        await container.readiness.prepare()
+        await container.startup.prepare()
         fits.clear()
         await container.ingestion.add("default", FILES[1:])
         assert await passes(container, "质量问题的退货运费由商城承担")
@@ -105,7 +105,7 @@ async def test_while_the_embedder_fails_keywords_answer_and_say_so(
     uncached = {"hot_cache_max_size": 0, "retrieval_cache_ttl": 0.0}
     async with open_container(settings.model_copy(update=uncached)) as container:
         await container.ingestion.add("default", FILES)
-        await container.readiness.prepare()
+        await container.startup.prepare()
         embedder.queries_encoded = 0
         sound = await container.chat.answer(Message("default", "s", "路由器整机保修三年，耳机保修一年"))
         assert embedder.queries_encoded == 1

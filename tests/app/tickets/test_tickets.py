@@ -15,9 +15,9 @@ from app.errors import Conflict, NotFound
 from app.settings import Settings
 from app.tickets.customers import CustomerTickets
 from app.tickets.repository import BOT, TicketFilter, TicketRepository
-from app.tickets.repository_erasure import ERASED
 from app.tickets.service import TicketService
 from app.tickets.sla import Clock, service_levels
+from app.tickets.states import ERASED_SUBJECT
 from app.transcripts.repository import TranscriptRepository
 from app.wiring.erasure import forget
 from tests.app.limits.building import limits
@@ -196,7 +196,7 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
     transcripts = TranscriptRepository(database, forget)
     assert await transcripts.delete("t", "s") and not await transcripts.delete("t", "s")
     after, history = await service.get("t", opened.number)
-    assert (after.session_id, after.subject, after.description) == ("", ERASED, "")
+    assert (after.session_id, after.subject, after.description) == ("", ERASED_SUBJECT, "")
     kept = ("number", "user_id", "category", "priority", "state", "resolve_by", "responded_at", "created_at")
     assert all(getattr(after, name) == getattr(before, name) for name in kept)
     assert [(event.kind, event.text) for event in history] == [
@@ -225,7 +225,7 @@ async def test_what_staff_wrote_outlives_the_conversation(service: TicketService
             await service.get("t", number) for number in (by_staff[0].number, by_desk.number, rewritten.number)
         ]
     ]
-    assert texts == [("发票重开", "财务已核对"), ("人工客服跟进", ""), (ERASED, "换锁芯，约周三上门")]
+    assert texts == [("发票重开", "财务已核对"), ("人工客服跟进", ""), (ERASED_SUBJECT, "换锁芯，约周三上门")]
 
 
 async def test_lists_show_what_is_most_urgent_first_and_what_is_overdue(service: TicketService, time: Time) -> None:

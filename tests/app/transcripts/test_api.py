@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import func, insert, select
 
 from app.auth.principal import Principal, Role
-from app.conversations.tables import Conversation, Feedback, Turn
+from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.http.error_handlers import install_error_handlers
@@ -133,11 +133,11 @@ async def test_deleting_leaves_nothing_behind_and_no_other_tenant_is_touched(
     assert (await client.get(f"{PATH}/first")).json()["error"]["code"] == "conversation_not_found"
     assert (await client.delete(f"{PATH}/first")).status_code == 404
     async with database.read() as connection:
-        for table in (Conversation, Turn, Feedback):
+        for table in (Conversation, StoredTurn, Feedback):
             mine = select(func.count()).select_from(table).where(table.tenant_id == "t")
             left = (await connection.execute(mine)).scalar_one()
-            assert left == {Conversation: 2, Turn: 4, Feedback: 0}[table]
-        theirs = select(func.count()).select_from(Turn).where(Turn.tenant_id == "other")
+            assert left == {Conversation: 2, StoredTurn: 4, Feedback: 0}[table]
+        theirs = select(func.count()).select_from(StoredTurn).where(StoredTurn.tenant_id == "other")
         assert (await connection.execute(theirs)).scalar_one() == 2
 
 
@@ -163,4 +163,4 @@ async def _converse(database: Database, tenant: str, session: str, user: str, mo
                 "response": {"data": {"agent": "knowledge", "sources": []}},
                 "created_at": moment,
             }
-            await connection.execute(insert(Turn).values(key | turn))
+            await connection.execute(insert(StoredTurn).values(key | turn))

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from app.db.base import now
 from app.db.engine import Database
-from app.db.outbox import Event, Outbox
+from app.db.outbox import Outbox, PendingEvent
 from app.db.tables import OutboxEvent
 from app.errors import InvalidRequest
 from app.gaps.repository import note
@@ -20,7 +20,7 @@ from app.request_ids import caused_by
 from app.webhooks.events import KIND, emit
 from app.webhooks.repository import WebhookRepository, fan_out
 from app.webhooks.repository_deliveries import Delivery, DeliveryRepository
-from app.webhooks.sender import Sender
+from app.webhooks.sender import WebhookSender
 from app.webhooks.service import WebhookService
 from app.webhooks.signing import EVENT_ID, SIGNATURE, TIMESTAMP, signature
 from app.webhooks.tables import WebhookDelivery
@@ -75,18 +75,18 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-async def sender() -> AsyncIterator[Sender]:
-    async with Sender(2.0, allow_private=True) as sender:
+async def sender() -> AsyncIterator[WebhookSender]:
+    async with WebhookSender(2.0, allow_private=True) as sender:
         yield sender
 
 
 @pytest.fixture
-def service(database: Database, sender: Sender) -> WebhookService:
+def service(database: Database, sender: WebhookSender) -> WebhookService:
     return WebhookService(WebhookRepository(database), DeliveryRepository(database), sender, most=50)
 
 
 @pytest.fixture
-def worker(database: Database, sender: Sender) -> WebhookWorker:
+def worker(database: Database, sender: WebhookSender) -> WebhookWorker:
     return WebhookWorker(DeliveryRepository(database), sender, max_attempts=3, timeout=2.0)
 
 
@@ -212,7 +212,7 @@ async def test_a_slow_receiver_is_left_after_the_timeout() -> None:
 
     server = await asyncio.start_server(silent, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-    async with server, Sender(0.3, allow_private=True) as sender:
+    async with server, WebhookSender(0.3, allow_private=True) as sender:
         sent = await sender.send(Delivery("t", "d", url, SECRET, "ticket.created", "e", "{}", 0))
         assert (sent.status, sent.error) == (None, "timeout")
         await left.wait()
@@ -221,7 +221,7 @@ async def test_a_slow_receiver_is_left_after_the_timeout() -> None:
 async def test_a_question_is_a_detected_gap_the_first_time_only(database: Database) -> None:
     def gaps(*names: str) -> Callable[[Connection], None]:
         found = [{"hash": name, "question": name, "outcome": "no_evidence", "at": now().isoformat()} for name in names]
-        return lambda connection: note(connection, [Event("t", "turns", {"gaps": found})])
+        return lambda connection: note(connection, [PendingEvent("t", "turns", {"gaps": found})])
 
     for names in (("甲", "甲", "乙"), ("甲", "丙"), ("乙",)):
         await database.transact(gaps(*names))
@@ -267,7 +267,7 @@ async def test_a_name_that_resolves_into_the_network_is_not_called(monkeypatch: 
         return [(2, 1, 6, "", ("93.184.216.34", 80)), (2, 1, 6, "", ("10.0.0.8", 80))]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    async with Sender(1.0, allow_private=False) as sender:
+    async with WebhookSender(1.0, allow_private=False) as sender:
         delivery = Delivery("t", "d", "http://shop.example/", SECRET, "ticket.created", "e", "{}", 0)
         sent = await sender.send(delivery)
     assert sent.status is None and "内网" in sent.error
@@ -281,7 +281,7 @@ async def test_the_request_goes_to_the_address_that_was_checked_under_the_name_o
     async def lookup(*_: Any, **__: Any) -> list[Any]:
         return [(2, 1, 6, "", ("127.0.0.1", port))]
 
-    async with Sender(2.0, allow_private=True) as sender:
+    async with WebhookSender(2.0, allow_private=True) as sender:
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
         url = f"http://shop.example:{port}/a?b=1"
         sent = await sender.send(Delivery("t", "d", url, SECRET, "ticket.created", "e", "{}", 0))

@@ -55,8 +55,8 @@ async def test_without_the_embedder_keywords_answer_from_the_first_start_on(
     async with open_container(settings) as container:
         reports = await container.ingestion.add("default", FILES)
         assert all(report.ready for report in reports)
-        await container.readiness.prepare()
-        assert container.readiness.ready.is_set()
+        await container.startup.prepare()
+        assert container.startup.ready.is_set()
         done = await container.chat.answer(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("embedding",)
         assert "保修三年" in done.answer.reply
@@ -71,13 +71,19 @@ async def test_without_the_reranker_the_fallback_answers_from_the_first_start_on
     tmp_path: Path, bge_reranker_folder: Path
 ) -> None:
     settings = settings_of(
-        tmp_path, embedder="hash", vector_store="memory", reranker="bge", bge_reranker_model=str(tmp_path / "reranker")
+        tmp_path,
+        embedder="hash",
+        vector_store="memory",
+        reranker="bge",
+        bge_reranker_model=str(tmp_path / "reranker"),
+        rerank_fallback="cosine",
     )
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
-        await container.readiness.prepare()
+        await container.startup.prepare()
         done = await container.chat.answer(Message("default", "s", QUESTION))
         assert done.answer.degraded == ("rerank",)
+        assert {candidate.scorer for candidate in (await search(container)).candidates} == {"cosine"}
         assert "保修三年" in done.answer.reply
         shutil.copytree(bge_reranker_folder, tmp_path / "reranker")
         assert {candidate.scorer for candidate in (await until_sound(container)).candidates} == {"bge"}

@@ -7,13 +7,14 @@ import pytest
 
 from knowledge.calibration import calibrator as module
 from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
-from knowledge.calibration.model import Calibration
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable, NotCalibrated
+from knowledge.probability import CalibrationMap
 from knowledge.rerankers.lexical_dense import LexicalDenseReranker
-from knowledge.retriever import RetrievalOptions, Retriever
-from knowledge.types import Matrix, Verdict
+from knowledge.retriever import Retriever
+from knowledge.scoring import RetrievalOptions
+from knowledge.types import GateVerdict, Matrix
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunk, chunks, document
 
 QUESTION = "退货的运费谁承担"
@@ -24,13 +25,13 @@ class Store:
     """Keeps calibrations in a dict and remembers what was saved."""
 
     def __init__(self) -> None:
-        self.rows: dict[tuple[str, str], tuple[int, Calibration]] = {}
+        self.rows: dict[tuple[str, str], tuple[int, CalibrationMap]] = {}
         self.saves: list[tuple[str, int]] = []
 
-    async def load(self, scorer: str, key: str) -> tuple[int, Calibration] | None:
+    async def load(self, scorer: str, key: str) -> tuple[int, CalibrationMap] | None:
         return self.rows.get((scorer, key))
 
-    async def save(self, scorer: str, key: str, revision: int, calibration: Calibration) -> None:
+    async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
         self.rows[scorer, key] = (revision, calibration)
         self.saves.append((scorer, revision))
 
@@ -81,7 +82,7 @@ async def test_after_the_start_the_base_answers_its_own_questions_and_no_others(
         await retriever.search(QUESTION)
     await Calibrator(retriever).start()
     assert set(retriever.calibrations) == KINDS
-    assert (await retriever.search(QUESTION)).verdict is Verdict.PASS
+    assert (await retriever.search(QUESTION)).verdict is GateVerdict.PASS
     assert (await retriever.search("宇宙飞船几点起飞")).passing == ()
 
 
@@ -230,7 +231,7 @@ async def test_keyword_recall_is_calibrated_while_the_embedder_is_out(base: Base
     with pytest.raises(EmbeddingUnavailable):
         await Calibrator(retriever).start()
     result = await retriever.search(QUESTION)
-    assert (result.degraded, result.verdict) == (("embedding",), Verdict.PASS)
+    assert (result.degraded, result.verdict) == (("embedding",), GateVerdict.PASS)
 
 
 async def test_closing_stops_what_runs_behind(base: Base) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.calibration.fit import MIN_LABELLED, Labelled, fit, fit_english
-from knowledge.calibration.model import CUTOFF_PROBABILITY
+from knowledge.probability import CUTOFF_PROBABILITY
 
 scores = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from knowledge.evaluation.dataset import EvalQuestion
-from knowledge.evaluation.runner import BASELINES, Found, Reply, Result
-from knowledge.types import Candidate, Chunk, DocumentMeta, Retrieval, Verdict
+from knowledge.evaluation.runner import BASELINES, AgentReply, QuestionResult, RecalledChunk
+from knowledge.types import Candidate, Chunk, DocumentMeta, GateVerdict, Retrieval
 
 
 def chunk(source: str, text: str = "") -> Chunk:
@@ -14,7 +14,7 @@ def chunk(source: str, text: str = "") -> Chunk:
 
 
 def candidate(source: str, probability: float, text: str = "") -> Candidate:
-    verdict = Verdict.PASS if probability >= 0.6 else Verdict.REFUSE
+    verdict = GateVerdict.PASS if probability >= 0.6 else GateVerdict.REFUSE
     found = chunk(source, text)
     return Candidate(found, None, None, 0.0, 0.0, 0.0, "test", probability, probability, verdict)
 
@@ -24,8 +24,10 @@ def result(
     candidates: Sequence[Candidate] = (),
     outcome: str = "answered",
     reply: str = "",
-    baselines: Mapping[str, Sequence[Found]] | None = None,
-) -> Result:
-    verdict = Verdict.PASS if any(item.verdict is Verdict.PASS for item in candidates) else Verdict.REFUSE
+    baselines: Mapping[str, Sequence[RecalledChunk]] | None = None,
+) -> QuestionResult:
+    verdict = GateVerdict.PASS if any(item.verdict is GateVerdict.PASS for item in candidates) else GateVerdict.REFUSE
     retrieval = Retrieval(question.text, 1, tuple(candidates), verdict)
-    return Result(question, retrieval, Reply(outcome, reply), dict.fromkeys(BASELINES, ()) | dict(baselines or {}))
+    return QuestionResult(
+        question, retrieval, AgentReply(outcome, reply), dict.fromkeys(BASELINES, ()) | dict(baselines or {})
+    )

@@ -5,11 +5,11 @@ import pytest
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.evaluation.documents import injection_report, own_documents, rejection_report
-from knowledge.evaluation.runner import Result
+from knowledge.evaluation.runner import QuestionResult
 from tests.knowledge.evaluation.results import candidate, result
 
 
-def asked(probability: float, outcome: str, reply: str, text: str = "") -> Result:
+def asked(probability: float, outcome: str, reply: str, text: str = "") -> QuestionResult:
     return result(EvalQuestion("q", "问"), [candidate("d", probability, text)], outcome, reply)
 
 

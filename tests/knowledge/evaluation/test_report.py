@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet
 from knowledge.evaluation.report import contains, set_report
-from knowledge.evaluation.runner import Found
+from knowledge.evaluation.runner import RecalledChunk
 from knowledge.types import Chunk
 from tests.knowledge.evaluation.results import candidate, chunk, result
 
@@ -106,8 +106,8 @@ def test_contained_text_may_differ_in_white_space_and_case() -> None:
 
 
 def test_a_baseline_is_ranked_by_itself() -> None:
-    def found(*pairs: tuple[str, float]) -> list[Found]:
-        return [Found(chunk(source), score) for source, score in pairs]
+    def found(*pairs: tuple[str, float]) -> list[RecalledChunk]:
+        return [RecalledChunk(chunk(source), score) for source, score in pairs]
 
     answerable = [
         result(question("1", "a"), [candidate("a", 0.9)], baselines={"dense": found(("b", 0.7), ("a", 0.6))}),

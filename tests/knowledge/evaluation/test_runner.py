@@ -8,17 +8,17 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.evaluation.dataset import EvalQuestion, load_set
-from knowledge.evaluation.runner import Reply, build_retriever, run_questions
+from knowledge.evaluation.runner import AgentReply, build_retriever, run_questions
 from knowledge.ingest import MAX_TERM_CHARS
-from knowledge.retriever import RetrievalOptions
+from knowledge.scoring import RetrievalOptions
 from knowledge.types import Chunk, Filter, Vector
 from tests.knowledge.builders import ANALYZER
 from tests.knowledge.evaluation.files import corpus_set, document_set
 from tests.knowledge.evaluation.results import chunk
 
 
-async def silent(text: str, vector: Vector, where: Filter) -> Reply:
-    return Reply("answered", text)
+async def silent(text: str, vector: Vector, where: Filter) -> AgentReply:
+    return AgentReply("answered", text)
 
 
 async def ranked(chunks: list[Chunk], questions: list[EvalQuestion]) -> list[list[tuple[str, float]]]:

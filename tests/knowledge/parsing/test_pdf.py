@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, HostileDocument
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
 from knowledge.types import Block, NoticeCode
 from tests.knowledge.parsing.files import Text, page, pdf
@@ -184,4 +184,4 @@ def test_compression_bomb_is_refused_before_it_unfolds() -> None:
 
 def test_too_many_pages() -> None:
     with pytest.raises(DocumentTooLarge, match="2 页"):
-        parse("长.pdf", pdf(*[page("正文。")] * 3), Limits(max_pages=2))
+        parse("长.pdf", pdf(*[page("正文。")] * 3), ParsingLimits(max_pages=2))

@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from knowledge.errors import DocumentTooLarge, HostileDocument
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
 from knowledge.types import Block, FaqPair
 from scripts.integration.documents import workbook
@@ -82,7 +82,7 @@ def test_file_that_declares_huge_dimensions_is_read_by_its_cells() -> None:
     book.save(buffer)
     assert len(rows("a.xlsx", buffer.getvalue())) == 1
     with pytest.raises(DocumentTooLarge, match="单元格"):
-        parse("a.xlsx", buffer.getvalue(), Limits(max_cells=100_000))
+        parse("a.xlsx", buffer.getvalue(), ParsingLimits(max_cells=100_000))
 
 
 def test_shared_string_used_often_is_counted_often() -> None:
@@ -113,4 +113,4 @@ def test_header_alone_is_text() -> None:
 
 def test_too_many_rows() -> None:
     with pytest.raises(DocumentTooLarge, match="10 行"):
-        parse("a.csv", b"a,b\n" + b"x,y\n" * 20, Limits(max_rows=10))
+        parse("a.csv", b"a,b\n" + b"x,y\n" * 20, ParsingLimits(max_rows=10))

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,8 +16,9 @@ from knowledge.calibration import calibrator as calibration
 from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.bge import BgeEmbedder
 from knowledge.errors import MissingDependency, RerankUnavailable
-from knowledge.rerankers.base import Query
+from knowledge.rerankers.base import Fallback, Query
 from knowledge.rerankers.bge import MAX_PASSAGE_CHARS, UNSCORED, BgeReranker
+from knowledge.rerankers.registry import RerankerOptions, get_reranker
 from knowledge.retriever import Retriever
 from knowledge.types import Retrieval
 from tests.checkpoints import write_reranker
@@ -134,6 +136,27 @@ async def test_without_its_weights_the_fallback_answers_by_its_own_calibration_u
         while (await retriever.search(QUESTION)).degraded:  # noqa: ASYNC110 - nothing announces it
             await asyncio.sleep(0.05)
     await calibrator.close()
+    reranker.close()
+
+
+@pytest.mark.parametrize("fallback", get_args(Fallback))
+async def test_the_named_fallback_scores_and_the_gate_goes_by_its_calibration(
+    base: Base, bge_reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, fallback: Fallback
+) -> None:
+    reranker = get_reranker("bge", RerankerOptions(bge_model=str(bge_reranker_folder), fallback=fallback))
+    retriever = Retriever(base.index, base.embedder, ANALYZER, reranker)
+    await Calibrator(retriever).refresh()
+    assert set(retriever.calibrations) == {"lexical", fallback, "bge"}
+    assert scorers(await retriever.search(QUESTION)) == {"bge"}
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(reranker, "_compute", broken)
+    result = await retriever.search(QUESTION, explain=True)
+    assert (result.degraded, scorers(result)) == (("rerank",), {fallback})
+    calibration = retriever.calibrations[fallback]
+    assert [c.probability for c in result.candidates] == [calibration.probability(c.score) for c in result.candidates]
     reranker.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import CostlyDocument, InvalidDocument, ParsingUnavailable
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import read
 from knowledge.sandbox import process
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
@@ -26,7 +26,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="told by /proc")
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    sandbox = Sandbox(Limits(), SandboxOptions(workers=2, memory_mb=256, seconds=1))
+    sandbox = Sandbox(ParsingLimits(), SandboxOptions(workers=2, memory_mb=256, seconds=1))
     yield sandbox
     await sandbox.close()
 
@@ -49,7 +49,7 @@ def of(pid: int, file: str) -> str:
 
 async def test_a_worker_reads_what_this_process_reads(sandbox: Sandbox) -> None:
     for suffix, content in SAMPLES.items():
-        expected = read(f"说明{suffix}", content, Limits(), OPTIONS)
+        expected = read(f"说明{suffix}", content, ParsingLimits(), OPTIONS)
         assert await sandbox.read("t", f"说明{suffix}", content, OPTIONS) == expected
     assert len(workers(sandbox)) == 1  # one after the other, in one process
     with pytest.raises(InvalidDocument, match=r"《空\.md》是空文件"):
@@ -103,7 +103,7 @@ async def test_a_cancelled_call_kills_its_worker(sandbox: Sandbox) -> None:
 
 @LINUX
 async def test_close_ends_idle_and_busy_workers() -> None:
-    sandbox = Sandbox(Limits(), SandboxOptions(workers=2, memory_mb=256, seconds=60))
+    sandbox = Sandbox(ParsingLimits(), SandboxOptions(workers=2, memory_mb=256, seconds=60))
     await sandbox.read("t", *PLAIN, OPTIONS)
     reading = asyncio.create_task(sandbox.read("t", "表单.pdf", nested_forms(), OPTIONS))
     await asyncio.sleep(0.1)

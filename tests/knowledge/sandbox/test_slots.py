@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import asyncio
 
-from knowledge.sandbox.slots import FairSlots
+from knowledge.sandbox.slots import TenantSlots
 
 
-async def run(slots: FairSlots, tenants: str) -> tuple[str, str]:
+async def run(slots: TenantSlots, tenants: str) -> tuple[str, str]:
     """Who was let in before anybody left, and the order of all; each letter is a tenant that asks in this order."""
     entered: list[str] = []
     leave = asyncio.Event()
@@ -25,16 +25,16 @@ async def run(slots: FairSlots, tenants: str) -> tuple[str, str]:
 
 
 async def test_one_tenant_leaves_places_for_others() -> None:
-    assert await run(FairSlots(4, 2), "aaaaabb") == ("aabb", "aabbaaa")
+    assert await run(TenantSlots(4, 2), "aaaaabb") == ("aabb", "aabbaaa")
 
 
 async def test_tenants_take_turns() -> None:
-    _, order = await run(FairSlots(1, 1), "aaabbc")
+    _, order = await run(TenantSlots(1, 1), "aaabbc")
     assert order == "aabcab"  # the first was let in before anybody else asked
 
 
 async def test_who_gives_up_waiting_takes_no_place() -> None:
-    slots = FairSlots(1, 1)
+    slots = TenantSlots(1, 1)
     async with slots.hold("a"):
         waiting = asyncio.create_task(slots.hold("b").__aenter__())
         await asyncio.sleep(0)
@@ -44,7 +44,7 @@ async def test_who_gives_up_waiting_takes_no_place() -> None:
 
 
 async def test_who_is_cancelled_when_it_was_let_in_gives_the_place_back() -> None:
-    slots = FairSlots(1, 1)
+    slots = TenantSlots(1, 1)
     held = slots.hold("a")
     await held.__aenter__()
     waiting = asyncio.create_task(slots.hold("b").__aenter__())

@@ -9,9 +9,9 @@ import pytest
 
 from knowledge import errors
 from knowledge.chunking import ChunkOptions
-from knowledge.parsing.limits import Limits
+from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import ReadDocument, read
-from knowledge.sandbox.wire import MAX_REASON, Garbled, Job, Reply, decode, encode
+from knowledge.sandbox.wire import MAX_REASON, Garbled, Job, ParsedReply, decode, encode
 from knowledge.types import FaqColumns
 
 FAQ = "问题,答案,相似问法\n怎么退,七天内可以退。,退货|退款\n".encode()
@@ -26,13 +26,13 @@ GOOD: dict[str, Any] = {
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", FAQ), ("a.md", "# 一\n\n甲\n\n## 二\n\n乙".encode())])
 def test_a_document_comes_over_as_it_is(name: str, content: bytes) -> None:
-    found = read(name, content, Limits(), ChunkOptions())
+    found = read(name, content, ParsingLimits(), ChunkOptions())
     assert bool(found.notices) == (content == FAQ)
-    assert decode(encode(Reply(found, True)), name) == Reply(found, True)
+    assert decode(encode(ParsedReply(found, True)), name) == ParsedReply(found, True)
 
 
 def test_a_job_comes_over_as_it_is() -> None:
-    job = Job("甲.md", b"\0\xff", Limits(max_rows=7), ChunkOptions(10, 20, 5), 3, FaqColumns("问", "B"))
+    job = Job("甲.md", b"\0\xff", ParsingLimits(max_rows=7), ChunkOptions(10, 20, 5), 3, FaqColumns("问", "B"))
     assert Job.receive(io.BytesIO(job.frames() + job.content)) == job
     assert Job.receive(io.BytesIO((job.frames() + job.content)[:-1])) is None
 
@@ -42,13 +42,13 @@ def test_every_error_comes_over_with_the_name_that_was_asked_for() -> None:
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.InvalidDocument)
     ]
     for kind in kinds:
-        result = decode(encode(Reply(kind("别的", "坏" * 1000), False)), "甲.md").result
+        result = decode(encode(ParsedReply(kind("别的", "坏" * 1000), False)), "甲.md").result
         assert type(result) is kind
         assert str(result) == "《甲.md》" + "坏" * MAX_REASON
 
 
 def test_a_memory_error_comes_over() -> None:
-    assert isinstance(decode(encode(Reply(MemoryError(), True)), "a").result, MemoryError)
+    assert isinstance(decode(encode(ParsedReply(MemoryError(), True)), "a").result, MemoryError)
 
 
 def test_the_good_reply_is_good() -> None:

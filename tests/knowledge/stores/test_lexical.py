@@ -80,6 +80,13 @@ def test_scores_at_some_rows_are_those_of_all(
     np.testing.assert_allclose(lexical.scores_at(query, rows), lexical.scores(query)[rows], rtol=1e-6)
 
 
+def test_a_text_of_the_base_scores_as_rank_bm25_scores_it() -> None:
+    documents = [ANALYZER.tokens(text) for text in CORPUS]
+    query = ANALYZER.tokens("退货的运费谁承担，退货")
+    mine = [index(documents).score_of(query, tokens) for tokens in documents]
+    np.testing.assert_allclose(mine, reference(documents, query), rtol=1e-6, atol=1e-9)
+
+
 def test_long_documents_are_scored_as_rank_bm25_does() -> None:
     generator = np.random.default_rng(3)
     documents = [[f"t{number}" for number in generator.zipf(1.3, 400) % 500] for _ in range(60)]

@@ -9,6 +9,7 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.stores import local
+from knowledge.stores.base import IndexOptions
 from knowledge.stores.local import LocalIndex
 from knowledge.types import Chunk, Filter, Hit, IndexedChunk, Vector
 from tests.knowledge.builders import TEXTS, Base, chunk, document
@@ -51,10 +52,9 @@ def rows() -> list[Chunk]:
 
 
 @pytest.fixture
-async def base(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Base, ExactStore]]:
-    monkeypatch.setattr(local, "EXACT_ROWS", 20)
+async def base() -> AsyncIterator[tuple[Base, ExactStore]]:
     store = ExactStore()
-    base = Base(LocalIndex(store))
+    base = Base(LocalIndex(store, IndexOptions(20)))
     await base.apply(rows())
     yield base, store
     await base.close()

@@ -1,0 +1,53 @@
+"""What a chat model is to those who ask one, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agents.types import Usage
+
+ChatMessage = dict[str, str]
+"""`role` and `content`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """name: of the model at the endpoint, or the folder that it lies in; base_url and api_key: of the endpoint;
+    silence: seconds until the first token and between two; total: seconds of one reply, retries included;
+    retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: replies that wait
+    for a local model, which writes one at a time.
+    """
+
+    name: str
+    base_url: str = ""
+    api_key: str = ""
+    silence: float = 10.0
+    total: float = 60.0
+    retries: int = 1
+    max_tokens: int = 1024
+    queue: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The reply ended at the limit of tokens, perhaps within a sentence."""
+
+
+class ChatModel(Protocol):
+    """Serves many requests at once, be it one after the other. Whoever opened it closes it, once."""
+
+    name: str
+
+    def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+        """Text as it comes, and what it costs: a Usage for every request made and one for its tokens, where told.
+
+        Closing it ends the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.
+        """
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """A short reply as a whole, tried once. Raises GenerationUnavailable, GenerationRejected."""
+
+    async def close(self) -> None:
+        """Releases connections, threads and weights."""

@@ -1,0 +1,151 @@
+"""A chat model behind an OpenAI-compatible endpoint: deadlines, retries and errors of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from agents.errors import GenerationRejected, GenerationUnavailable
+from agents.llm.chat import ChatMessage, Cut, ModelOptions
+from agents.types import Usage
+from knowledge.outside import outside
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+RETRY_SECONDS = 0.2
+"""Before the first retry; doubles with every further one."""
+MAX_RETRY_SECONDS = 2.0
+"""An endpoint that asks for more patience than this is as good as down for the customer who waits."""
+_PATH = "/chat/completions"
+_COUNTS = "prompt_tokens", "completion_tokens"
+_TEMPORARY = frozenset({408, 409, 425, 429})
+
+
+class EndpointModel:
+    """One endpoint and model; serves many requests at once. Close it at the end."""
+
+    def __init__(self, options: ModelOptions) -> None:
+        from openai import AsyncOpenAI
+
+        self.name = options.name
+        self._options = options
+        self._client: AsyncOpenAI = AsyncOpenAI(
+            base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
+        )
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+        """See `ChatModel.stream`."""
+        deadline = time.monotonic() + self._options.total
+        async with outside(), aclosing(self._tried(messages, deadline)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _tried(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[str | Usage | Cut]:
+        for attempt in range(self._options.retries + 1):
+            started = False
+            try:
+                async with aclosing(self._attempt(messages, deadline)) as pieces:
+                    async for piece in pieces:
+                        started = started or isinstance(piece, str)
+                        yield piece
+                if started:
+                    return
+                raise GenerationUnavailable(f"{self.name}: empty reply")
+            except GenerationUnavailable as error:
+                delay = max(error.retry_after, RETRY_SECONDS * 2**attempt)
+                late = delay > MAX_RETRY_SECONDS or time.monotonic() + delay >= deadline
+                if started or late or attempt == self._options.retries:
+                    raise
+            await asyncio.sleep(delay)
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`."""
+        async with self._within(seconds), outside():
+            reply = await self._request(messages)
+            return "" + (reply["choices"][0]["message"]["content"] or ""), Usage(calls=1) + _tokens(reply)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _attempt(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[str | Usage | Cut]:
+        def left() -> float:
+            return min(self._options.silence, deadline - time.monotonic())
+
+        yield Usage(calls=1)
+        async with self._within(left()):
+            chunks = await self._request(messages, stream=True)
+        async with chunks:
+            while True:
+                async with self._within(left()):
+                    chunk = await anext(chunks, None)
+                    pieces = _pieces(chunk) if chunk is not None else []
+                if chunk is None:
+                    return
+                for piece in pieces:
+                    yield piece
+
+    async def _request(self, messages: Sequence[ChatMessage], *, stream: bool = False) -> Any:
+        """The reply, or the events of one, as plain JSON.
+
+        `chat.completions.create` would make objects of everything: 1 ms for a request, another for every four tokens.
+        """
+        from openai import AsyncStream
+
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": list(messages),
+            "temperature": 0.0,
+            "max_tokens": self._options.max_tokens,
+        }
+        if not stream:
+            return await self._client.post(_PATH, cast_to=object, body=body)
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return await self._client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+
+    @asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
+        """One step of the client: its deadline, and its errors as ours."""
+        import openai
+
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                yield
+        except TimeoutError as error:
+            raise GenerationUnavailable(f"{self.name}: silent for {seconds:.1f} s") from error
+        except openai.APIStatusError as error:
+            if error.status_code in _TEMPORARY or error.status_code >= 500:
+                raise GenerationUnavailable(f"{self.name}: status {error.status_code}", _retry_after(error)) from error
+            raise GenerationRejected(f"{self.name}: status {error.status_code}, {error.message}") from error
+        except openai.OpenAIError as error:
+            raise GenerationUnavailable(f"{self.name}: {type(error).__name__}") from error
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            raise GenerationUnavailable(f"{self.name}: not the agreed JSON") from error
+
+
+def _pieces(chunk: Any) -> list[str | Usage | Cut]:
+    """What one event of a stream tells. Raises TypeError, AttributeError, LookupError, GenerationRejected."""
+    pieces: list[str | Usage | Cut] = [_tokens(chunk)] if chunk.get("usage") else []
+    for choice in chunk["choices"]:
+        if choice.get("finish_reason") == "content_filter":
+            raise GenerationRejected(f"{chunk.get('model')}: content filter")
+        if text := choice["delta"].get("content"):
+            pieces.append("" + text)  # a number for a text raises
+        if choice.get("finish_reason") == "length":
+            pieces.append(Cut())
+    return pieces
+
+
+def _tokens(reply: Any) -> Usage:
+    usage = reply.get("usage")
+    return Usage(0, *(int(usage.get(name) or 0) for name in _COUNTS)) if usage else Usage()
+
+
+def _retry_after(error: Any) -> float:
+    """Seconds of the header; 0.0 without, or when it is a date."""
+    value = error.response.headers.get("retry-after", "")
+    return float(value) if value.replace(".", "", 1).isdigit() else 0.0

@@ -1,0 +1,112 @@
+"""The generator that lets a language model write, and holds it to the fragments."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing
+
+from agents.llm.base import PAGE, Piece, Request, Spent
+from agents.llm.chat import ChatMessage, ChatModel, Cut
+from agents.llm.quotable import safe_text
+from agents.llm.units import quotable_sentences
+from agents.profile import TenantProfile
+from agents.prompting import fill, instructions, one_line
+from agents.types import Turn, Usage
+from agents.verification.marks import Mark, MarkScanner, without_marks
+from agents.verification.names import dictionary_names
+from agents.verification.reply import GroundedReply
+from agents.verification.support import SupportChecker
+from knowledge.types import Chunk
+
+MAX_HISTORY_CHARS = 300
+"""Of each earlier question and reply: enough to know what was talked about."""
+
+
+class ModelGenerator:
+    """Streams what the model writes as it comes, citations checked; unsupported sentences are taken back at the end."""
+
+    name = "model"
+
+    def __init__(self, model: ChatModel, profile: TenantProfile, max_sources: int, max_chunk_chars: int) -> None:
+        """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt."""
+        self._model = model
+        self._instructions = instructions(profile, max_sources)
+        self._profile = profile
+        self._max_sources = max_sources
+        self._max_chunk_chars = max_chunk_chars
+        dictionary_names()  # half a second that no customer should wait for
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """See `Generator.stream`. Without fragments nothing is asked and nothing written."""
+        if not request.chunks:
+            return
+        checker = SupportChecker(request.chunks, request.question, english=request.english, computed=request.computed)
+        reply, scanner = GroundedReply(checker, self._max_sources), MarkScanner()
+        cut, checking = False, 0.0
+        async with aclosing(self._model.stream(self._messages(request))) as parts:
+            async for part in parts:
+                if isinstance(part, Usage):
+                    yield Spent(part)
+                elif isinstance(part, Cut):
+                    cut = True
+                else:
+                    started = time.perf_counter()
+                    pieces = [piece for said in scanner.feed(part) for piece in reply.write(_fragments(said))]
+                    checking += time.perf_counter() - started
+                    for piece in pieces:
+                        yield piece
+        started = time.perf_counter()
+        rest = [*(piece for said in scanner.end() for piece in reply.write(said)), *reply.end(cut=cut)]
+        checking += time.perf_counter() - started
+        for piece in rest:
+            yield piece
+        yield Spent(Usage(), checking * 1000)
+
+    def _messages(self, request: Request) -> list[ChatMessage]:
+        """The rules, the conversation so far, then the fragments between marks that nobody can guess."""
+        labelled = (self._fragment(number, chunk) for number, chunk in request.chunks.items())
+        prompt = fill(
+            "question",
+            tag=secrets.token_hex(8),
+            fragments="\n\n".join(labelled),
+            question=one_line(request.question),
+            asked=one_line(request.asked) if request.asked != request.question else "",
+            summary=one_line(request.summary),
+            computed=one_line(request.computed),
+        )
+        system = {"role": "system", "content": self._instructions}
+        return [system, *_history(request.history), {"role": "user", "content": prompt}]
+
+    def _fragment(self, number: int, chunk: Chunk) -> str:
+        """Number and heading on a line, then the text, without the sentences that address a model."""
+        headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
+        heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and safe_text(part)))
+        label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
+        return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars)}"
+
+
+def _fragments(said: str | Mark) -> str | Mark:
+    """A mark by the numbers of the request's fragments, which the prompt counts from 1, and the page as 0."""
+    return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
+
+
+def prompt_text(text: str, max_chars: int) -> str:
+    """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
+    lines: dict[int, str] = {}
+    size = 0
+    for sentence in quotable_sentences(text)[0]:
+        size += len(sentence.text) + (sentence.line not in lines)
+        if size > max_chars:
+            break
+        lines[sentence.line] = lines.get(sentence.line, "") + sentence.text
+    return "\n".join(lines.values())
+
+
+def _history(turns: Iterable[Turn]) -> Iterator[ChatMessage]:
+    for turn in turns:
+        if turn.rows:
+            continue
+        yield {"role": "user", "content": turn.question[:MAX_HISTORY_CHARS]}
+        yield {"role": "assistant", "content": without_marks(turn.reply)[:MAX_HISTORY_CHARS] or "（无）"}

@@ -1,0 +1,20 @@
+"""What a message takes back: 不是月卡，我问的是临停."""
+
+from __future__ import annotations
+
+import re
+
+_WITHDRAWN = re.compile(
+    r"(?:^|(?<=[,，。!！;；\s]))(?:我(?:说的|问的|要的)?)?不是(?P<what>[^,，。!！?？;；\s]{1,10})[,，。;；\s]+"
+    r"(?=(?:而?是|我[是说问要看讲指]|应该|要))"
+)
+
+
+def withdrawn(text: str) -> tuple[str, ...]:
+    """What it says that it does not mean, where it goes on to say what it does."""
+    return tuple(match["what"].removesuffix("的") for match in _WITHDRAWN.finditer(text))
+
+
+def without_withdrawn(text: str) -> str:
+    """The message as corrected: without the clauses that only take something back."""
+    return _WITHDRAWN.sub("", text)

@@ -1,0 +1,141 @@
+"""What a claim says and what a fragment says, in one form: words, numbers, names, negations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from agents.llm.units import quotable_sentences
+from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
+from agents.verification.polarity import Polarised
+from agents.verification.quantities import Quantities, quantities
+from agents.verification.wording import pairs_of
+from knowledge.text import fold
+from knowledge.types import Chunk
+
+MAX_WINDOW = 3
+"""Neighbouring sentences that a claim may sum up."""
+MIN_FOREIGN = 0.5
+MIN_FOREIGN_WORDS = 4
+"""Share of Latin letters, and different words, from which a sentence is in another language than a Chinese fragment."""
+
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a text says: of a claim what has to be found, of a span what is there."""
+
+    text: str
+    """Folded."""
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        return pairs_of(self.numbers.rest)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Pairs, and all characters for a claim of one."""
+        return self.pairs | frozenset(self.text)
+
+    @cached_property
+    def numbers(self) -> Quantities:
+        return quantities(without_codes(self.text))
+
+    @cached_property
+    def latin(self) -> frozenset[str]:
+        return latin_names(self.text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return chinese_names(self.numbers.rest)
+
+    @cached_property
+    def polarised(self) -> Polarised:
+        return Polarised.of(self.text)
+
+    @cached_property
+    def joined(self) -> str:
+        return joined(self.text)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.pairs or self.latin or self.numbers.said)
+
+    @property
+    def announces(self) -> bool:
+        """A lead-in or question without numbers and codes: what it is about is told by what follows."""
+        told = self.numbers.said or any(character.isdigit() for name in self.latin for character in name)
+        return self.text.endswith((":", "?")) and not told
+
+    @property
+    def bare(self) -> bool:
+        """A number or date and nothing else."""
+        return not (self.pairs or self.latin)
+
+    @cached_property
+    def foreign(self) -> bool:
+        found = words(self.text)
+        letters = sum(map(len, found))
+        share = letters > MIN_FOREIGN * (letters + sum(map(len, _HAN.findall(self.text))))
+        return share and len(set(found)) >= MIN_FOREIGN_WORDS
+
+    def coverage(self, words: frozenset[str]) -> float:
+        """Share of this text's pairs among `words`; 1.0 when it consists of facts only."""
+        return len(self.pairs & words) / len(self.pairs) if self.pairs else 1.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One fragment: its sentences, and what it is called, which counts as said in each of them."""
+
+    named: Statement
+    quotes: tuple[str, ...]
+    sentences: tuple[Statement, ...]
+    rows: tuple[bool, ...]
+    """Which sentences are rows of a table: they speak of different things, so no claim sums them up."""
+
+    @cached_property
+    def whole(self) -> Statement:
+        return Statement("\n".join([self.named.text, *(sentence.text for sentence in self.sentences)]))
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        return frozenset(sentence.text for sentence in self.sentences)
+
+    def mixes_rows(self, claim: Statement, span: Statement) -> bool:
+        """Whether a claim about one row of a table has words of another row only: 信用卡 with the 即时 of 余额."""
+        rows = [sentence for sentence, row in zip(self.sentences, self.rows, strict=True) if row]
+        if span not in rows:
+            return False
+        strange = claim.pairs - span.words - self.named.pairs
+        return any(strange & row.pairs for row in rows)
+
+    @cached_property
+    def windows(self) -> tuple[Statement, ...]:
+        """Neighbouring sentences, two and three at a time."""
+        return tuple(
+            Statement("\n".join(sentence.text for sentence in self.sentences[at : at + size]))
+            for size in range(2, MAX_WINDOW + 1)
+            for at in range(len(self.sentences) - size + 1)
+            if not any(self.rows[at : at + size])
+        )
+
+    @cached_property
+    def chinese(self) -> bool:
+        return sum(map(len, _HAN.findall(self.whole.text))) > len(self.whole.text) / 4
+
+
+@lru_cache(maxsize=1024)
+def _evidence(text: str, named: str) -> Evidence:
+    sentences = quotable_sentences(text)[0]
+    quotes = tuple(sentence.text.strip() for sentence in sentences)
+    said = tuple(Statement(fold(quote)) for quote in quotes)
+    return Evidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
+
+
+def evidence_of(chunk: Chunk) -> Evidence:
+    """Of a fragment; its heading and the question of a curated one count as its name."""
+    named = chunk.context if chunk.question is None else f"{chunk.context}\n{chunk.question}"
+    return _evidence(chunk.text, named)

@@ -1,0 +1,59 @@
+"""The citation marks in a text, finished or still being written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.prompting import UNANSWERED
+
+_NUMBERS = r"\d{1,3}(?:\s*[,，、]\s*\d{1,3})*"
+_MARK = re.compile(rf"[\[【［](?:\^|资料|来源)?\s*({_NUMBERS}|{UNANSWERED[1:-1]})\s*[\]】］]")
+_BEGUN = "|".join(UNANSWERED[1:end] for end in range(2, len(UNANSWERED)))
+_UNFINISHED = re.compile(rf"[\[【［](?:[\s\d,，、^资料来源]{{0,12}}|{_BEGUN})$")
+"""What may still become a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`[1]` or `[1, 2]`: numbers as written; none for the words that say that the fragments do not answer."""
+
+    numbers: tuple[int, ...]
+
+
+class MarkScanner:
+    """Passes text on at once, except for the few characters that may be the beginning of a mark."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, text: str) -> list[str | Mark]:
+        """Text and marks, in order; nothing is lost."""
+        text = self._held + text
+        unfinished = _UNFINISHED.search(text)
+        self._held = unfinished.group() if unfinished else ""
+        return _split(text[: len(text) - len(self._held)])
+
+    def end(self) -> list[str | Mark]:
+        """What was held back: no mark came of it."""
+        held, self._held = self._held, ""
+        return [held] if held else []
+
+
+def without_marks(text: str) -> str:
+    """A reply without its citations."""
+    return "".join(part for part in _split(text) if isinstance(part, str))
+
+
+def cited(text: str) -> frozenset[int]:
+    """The numbers of the marks in a text."""
+    return frozenset(number for part in _split(text) if isinstance(part, Mark) for number in part.numbers)
+
+
+def _split(text: str) -> list[str | Mark]:
+    parts: list[str | Mark] = []
+    position = 0
+    for match in _MARK.finditer(text):
+        parts += [text[position : match.start()], Mark(tuple(map(int, re.findall(r"\d+", match.group(1)))))]
+        position = match.end()
+    return [part for part in (*parts, text[position:]) if part != ""]

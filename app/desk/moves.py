@@ -1,0 +1,185 @@
+"""Moves sessions from state to state, each within a transaction: of those who come at once one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from app.conversations.rules import LIFETIME
+from app.conversations.types import NOBODY, Claim
+from app.db.base import now
+from app.desk import repository
+from app.desk import repository_messages as desk_messages
+from app.desk.states import RULES, allowed
+from app.desk.types import WAITING, Actor, DeskSession, Event, Opening, Sender, State
+from app.errors import Conflict, NotFound
+from app.privacy import masked
+from app.types import SessionKey
+from app.webhooks.events import WebhookEvent, emit
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from app.desk.partners import Opener, Partners
+
+_EVENTS = {
+    Event.ACCEPT: WebhookEvent.HANDOFF_ACCEPTED,
+    Event.RESOLVE: WebhookEvent.HANDOFF_RESOLVED,
+    Event.LEAVE: WebhookEvent.HANDOFF_LEFT,
+    Event.CLOSE: WebhookEvent.HANDOFF_CLOSED,
+    Event.EXPIRE: WebhookEvent.HANDOFF_CLOSED,
+}
+"""Transitions that webhooks learn of; of a request with its card."""
+Work = Callable[["Connection"], DeskSession]
+"""Something done with a session within a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transition to be made. `agent_id` is who acts, or who takes over; `holder` must have the session, when given.
+
+    `values` are columns that change with it, `notice` is a message of the system that both sides see, `note` is for
+    staff.
+    """
+
+    key: SessionKey
+    event: Event
+    actor: Actor
+    agent_id: str = ""
+    holder: str = ""
+    note: str = ""
+    notice: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def get(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession:
+    """As `find`. Raises NotFound."""
+    found = repository.find(connection, key, lock=lock)
+    if found is None:
+        raise NotFound("没有找到这个会话的人工服务记录。", code="desk_session_not_found", session_id=key.session_id)
+    return found
+
+
+def move(connection: Connection, step: Step) -> DeskSession:
+    """Makes a transition and returns the session after it. Raises NotFound, and Conflict if it may not happen now."""
+    before = get(connection, step.key, lock=True)
+    if not allowed(before.state, step.event, step.actor) or step.holder not in ("", before.agent_id):
+        raise refused(before)
+    moment, rule = now(), RULES[step.event]
+    fresh = {"fresh_at": moment} if rule.fresh else {}
+    values = {**step.values, "state": rule.target.value, "active_at": moment, **fresh}
+    if not repository.change(connection, before, values):
+        raise refused(get(connection, step.key))
+    repository.record(connection, before, step, rule.target)
+    if step.notice:
+        desk_messages.add(connection, step.key, Sender.SYSTEM, step.notice)
+    after = get(connection, step.key)
+    if (event := _EVENTS.get(step.event)) is not None:
+        told = _told(after) | {"agent_id": step.agent_id or after.agent_id, "by": step.actor.value}
+        emit(connection, step.key.tenant, event, told)
+    return after
+
+
+def request(
+    connection: Connection,
+    key: SessionKey,
+    opening: Opening,
+    about: Mapping[str, Any],
+    partners: Partners,
+    claim: Claim = NOBODY,
+    lifetime: timedelta = LIFETIME,
+) -> DeskSession:
+    """Puts a session into the queue, or before it outside business hours; one that is there already stays as it is.
+
+    about: `user_id` and `channel` of a conversation that has no turn yet; claim: on what ground, where no turn of this
+    transaction told already. Raises Forbidden where it does not hold; lifetime: of a session's secret.
+    """
+    partners.lock(connection, key, about, claim)
+    member = partners.member(connection, key, claim, lifetime)
+    repository.enter(connection, key)
+    before = get(connection, key, lock=True)
+    if not allowed(before.state, opening.event, opening.actor):
+        return before
+    values = {
+        "agent_id": "",
+        "user_id": member or about["user_id"] or before.user_id,
+        "channel": about["channel"] or before.channel,
+        "caller": member or opening.caller,
+        "reason": opening.reason,
+        "priority": opening.priority,
+        "emotion": opening.emotion,
+        "skill": opening.skill,
+        "card": opening.card | {"user_id": masked(member or about["user_id"]), "verified": bool(member)},
+        "ticket": opening.ticket,
+        "queued_at": now(),
+        "assigned_at": None,
+        "resolved_at": None,
+    }
+    step = Step(key, opening.event, opening.actor, note=opening.reason, notice=opening.notice, values=values)
+    after = move(connection, step)
+    emit(connection, key.tenant, WebhookEvent.HANDOFF_QUEUED, _told(after))
+    return after
+
+
+def held(connection: Connection, key: SessionKey, partners: Partners, claim: Claim, lifetime: timedelta) -> DeskSession:
+    """A session that is with the desk, as it is, for somebody with a claim. Raises Forbidden, NotFound."""
+    partners.member(connection, key, claim, lifetime)
+    return get(connection, key)
+
+
+def ticketed(connection: Connection, key: SessionKey, opener: Opener, notice: str) -> DeskSession:
+    """Opens the ticket of a session that waits; notice: with its number, for `str.format`. Raises NotFound, and
+    Conflict if it waits no more or has one.
+    """
+    session = get(connection, key, lock=True)
+    if session.state not in WAITING or session.ticket:
+        raise refused(session)
+    number = opener(connection).number
+    repository.set_ticket(connection, key, number)
+    desk_messages.add(connection, key, Sender.SYSTEM, notice.format(number))
+    return get(connection, key)
+
+
+def raised(connection: Connection, key: SessionKey, priority: int, emotion: float) -> DeskSession:
+    """Moves a session that waits forward, never back. Raises NotFound, and Conflict if it waits no more."""
+    session = get(connection, key, lock=True)
+    if session.state not in WAITING:
+        raise refused(session)
+    if priority <= session.priority:
+        return session
+    felt = {"priority": priority, "emotion": max(emotion, session.emotion)}
+    card = session.card | {"priority": priority, "emotion": round(felt["emotion"], 3)}
+    if not repository.change(connection, session, felt | {"card": card}):
+        raise refused(get(connection, key))
+    return get(connection, key)
+
+
+def refused(session: DeskSession) -> Conflict:
+    """What somebody learns whose step came too late, or does not fit."""
+    messages = {
+        State.ASSIGNED: "这个会话已由其他客服接入。",
+        State.QUEUED: "这个会话还在排队，没有客服接入。",
+        State.OUT_OF_HOURS: "这个会话在等待服务时间开始，没有客服接入。",
+        State.RESOLVED: "这个会话已经解决。",
+        State.CLOSED: "这个会话已经结束。",
+        State.BOT: "这个会话由智能客服接待，没有转人工。",
+    }
+    details = {"state": session.state.value, "agent_id": session.agent_id, "version": session.version}
+    return Conflict(messages[session.state], code="desk_state_conflict", **details)
+
+
+def _told(session: DeskSession) -> dict[str, Any]:
+    """What webhooks learn; the card holds no personal data."""
+    return {
+        "session_id": session.session_id,
+        "user_id": session.user_id,
+        "verified": session.verified,
+        "state": session.state.value,
+        "reason": session.reason,
+        "priority": session.priority,
+        "skill": session.skill,
+        "ticket": session.ticket,
+        "card": session.card,
+    }

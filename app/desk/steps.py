@@ -1,0 +1,88 @@
+"""What staff do with a session, each within one transaction that holds it: of those who come at once one wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.db.base import now
+from app.desk import moves
+from app.desk import repository_messages as desk_messages
+from app.desk import repository_staff as desk_staff
+from app.desk.moves import Step
+from app.desk.partners import Partners
+from app.desk.types import Actor, DeskMessage, DeskSession, Event, Sender, Staff, State
+from app.errors import Conflict, InvalidRequest, NotFound
+from app.types import SessionKey
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSession:
+    """This person takes the session; whoever has it already keeps it, so that a request may be sent twice. Raises
+    NotFound, and Conflict when another was faster or there is no place.
+    """
+    member = desk_staff.enlist(connection, key.tenant, agent_id)
+    session = moves.get(connection, key, lock=True)
+    if session.state is State.ASSIGNED and session.agent_id == agent_id:
+        return session
+    if session.state is not State.ASSIGNED:  # else that is what there is to say
+        _require_place(member, session.skill)
+    values = {"agent_id": agent_id, "assigned_at": now()}
+    notice = f"客服 {member.name} 已接入，将为您服务。"
+    return moves.move(connection, Step(key, Event.ACCEPT, Actor.STAFF, agent_id, notice=notice, values=values))
+
+
+def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
+    """To a colleague. Raises NotFound, InvalidRequest, Conflict."""
+    member = desk_staff.known(connection, key.tenant, to)
+    if member is None:
+        raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
+    session = moves.get(connection, key, lock=True)
+    if session.state is State.ASSIGNED and session.agent_id == to:
+        raise InvalidRequest("会话已经在这位客服手上。", code="same_agent")
+    _require_place(member, "")
+    notice = f"已为您转接到客服 {member.name}。"
+    return moves.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))
+
+
+def resolve(
+    connection: Connection, key: SessionKey, by: str, note: str, notice: str, partners: Partners
+) -> DeskSession:
+    """By whoever has it, with the ticket that stood for that person; by: who that is, when the caller says so. Raises
+    NotFound, Conflict.
+    """
+    holder = by or moves.get(connection, key, lock=True).agent_id
+    step = Step(key, Event.RESOLVE, Actor.STAFF, holder, holder, note, notice, {"resolved_at": now()})
+    after = moves.move(connection, step)
+    partners.served(connection, key)
+    return after
+
+
+def say(
+    connection: Connection, key: SessionKey, content: str, by: str, client_id: str, partners: Partners
+) -> tuple[DeskMessage, DeskSession]:
+    """A message of whoever has the session; one that was sent before stays as it is. Raises NotFound, Conflict."""
+    session = moves.get(connection, key, lock=True)
+    message = desk_messages.find(connection, key, Sender.AGENT, client_id) if client_id else None
+    if message is None:
+        if session.state is not State.ASSIGNED or by not in ("", session.agent_id):
+            raise moves.refused(session)
+        who = session.agent_id
+        message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
+        partners.said(connection, session, message)
+    return message, moves.get(connection, key)
+
+
+def _require_place(member: Staff, skill: str) -> None:
+    if member.capacity and member.assigned >= member.capacity:
+        raise Conflict(
+            f"{member.name} 手上已有 {member.assigned} 个会话，达到上限。",
+            code="at_capacity",
+            agent_id=member.agent_id,
+            capacity=member.capacity,
+        )
+    if not member.can(skill):
+        raise Conflict(
+            f"{member.name} 没有“{skill}”技能。", code="skill_missing", agent_id=member.agent_id, skill=skill
+        )

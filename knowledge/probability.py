@@ -1,0 +1,53 @@
+"""What the gate learnt of one scorer on one knowledge base: from raw scores to probabilities."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from knowledge.errors import InvalidConfiguration
+
+CUTOFF_PROBABILITY = 0.6
+"""The probability that a raw score on the cutoff gets: the default of SIMILARITY_THRESHOLD."""
+_UNRELATED_PROBABILITY = 0.05
+_TYPICAL_PROBABILITY = 0.9
+_AT_UNRELATED, _AT_CUTOFF, _AT_TYPICAL = (
+    math.log(probability / (1 - probability))
+    for probability in (_UNRELATED_PROBABILITY, CUTOFF_PROBABILITY, _TYPICAL_PROBABILITY)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationMap:
+    """Three points on the raw scale, rising: the typical best score of a question on something else entirely
+    (probability 0.05), the cutoff (0.6) and the typical best score of a question that the base answers (0.9).
+
+    Between and beyond them the log-odds are linear, so that the probability rises strictly with the score.
+    english: by how much English questions about something else entirely score lower than Chinese ones.
+    """
+
+    scorer: str
+    unrelated: float
+    cutoff: float
+    typical: float
+    english: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.unrelated < self.cutoff < self.typical:
+            raise InvalidConfiguration(f"calibration points must rise: {self}")
+
+    def probability(self, score: float) -> float:
+        """In (0, 1)."""
+        if score < self.cutoff:
+            slope = (_AT_CUTOFF - _AT_UNRELATED) / (self.cutoff - self.unrelated)
+        else:
+            slope = (_AT_TYPICAL - _AT_CUTOFF) / (self.typical - self.cutoff)
+        return 1 / (1 + math.exp(-min(max(_AT_CUTOFF + slope * (score - self.cutoff), -50.0), 50.0)))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, parameters: dict[str, Any]) -> Self:
+        return cls(**parameters)

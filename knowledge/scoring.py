@@ -1,0 +1,172 @@
+"""Recall -> fuse -> rerank: the raw scores of all recalled chunks, before calibration makes probabilities of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from knowledge.bridging import comparable
+from knowledge.errors import InvalidConfiguration
+from knowledge.fusion import RRF_K, reciprocal_rank_fusion
+from knowledge.gate import EvidenceGate
+from knowledge.index import Snapshot
+from knowledge.probability import CalibrationMap
+from knowledge.rerankers.base import Query, Reranker
+from knowledge.types import Chunk, Filter, Hit
+
+_EVERYTHING = Filter()
+Recalled = tuple[list[Hit], list[Hit]]
+"""Dense and lexical hits of one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalOptions:
+    """Widths and weights of the pipeline; the defaults are design's."""
+
+    vector_top_k: int = 25
+    bm25_top_k: int = 25
+    rrf_k: int = RRF_K
+    vector_weight: float = 0.6
+    keyword_weight: float = 0.4
+    rerank_top_k: int = 5
+    gate: EvidenceGate = field(default_factory=EvidenceGate)
+
+    def __post_init__(self) -> None:
+        if min(self.vector_top_k, self.bm25_top_k, self.rerank_top_k, self.rrf_k) < 1:
+            raise InvalidConfiguration("VECTOR_TOP_K、BM25_TOP_K、RERANK_TOP_K、RRF_K 至少为 1")
+        if min(self.vector_weight, self.keyword_weight) < 0 or self.vector_weight + self.keyword_weight == 0:
+            raise InvalidConfiguration("RRF_VECTOR_WEIGHT 与 RRF_KEYWORD_WEIGHT 不能为负，也不能同时为 0")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best.
+    `probability` is set where the conversation decides it.
+    """
+
+    chunk: Chunk
+    vector_rank: int | None
+    keyword_rank: int | None
+    cosine: float
+    bm25: float
+    fused: float
+    score: float
+    readings: tuple[float, ...] = ()
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How one search scores: `scorer` over what `where` lets through. `calibration` puts the scores of English queries
+    on the scale of Chinese ones; they stay as they are without.
+    """
+
+    options: RetrievalOptions
+    scorer: Reranker
+    where: Filter = _EVERYTHING
+    calibration: CalibrationMap | None = None
+
+    async def score(
+        self, snapshot: Snapshot, queries: Sequence[Query], timings: dict[str, float] | None = None
+    ) -> list[ScoredChunk]:
+        """All recalled chunks, best first, without the gate: what calibration looks at too.
+
+        timings: gets the milliseconds of each step. Raises IndexUnavailable, RerankUnavailable.
+        """
+        timings = {} if timings is None else timings
+        recalled = await self._recall(snapshot, queries, self.where, timings)
+        started = perf_counter()
+        fused, evidence = await self._fused(snapshot, queries, recalled)
+        timings["fuse"] = milliseconds(started)
+        started = perf_counter()
+        by_query = [
+            await self.scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
+            for query, own in zip(queries, evidence, strict=True)
+        ]
+        if self.calibration is not None:
+            chunks = [snapshot.chunk(chunk_id) for chunk_id in fused]
+            by_query = comparable(queries, by_query, chunks, self.calibration)
+        scored = _merge(snapshot, queries[0], recalled[0], fused, list(zip(*by_query, strict=True)))
+        timings["rerank"] = milliseconds(started)
+        return scored
+
+    async def _recall(
+        self, snapshot: Snapshot, queries: Sequence[Query], where: Filter, timings: dict[str, float]
+    ) -> list[Recalled]:
+        async def dense(query: Query) -> list[Hit]:
+            if query.vector is None:
+                return []
+            started = perf_counter()
+            hits = await snapshot.dense(query.vector, self.options.vector_top_k, where)
+            timings["vector"] = milliseconds(started)
+            return hits
+
+        async def lexical(query: Query) -> list[Hit]:
+            started = perf_counter()
+            hits = await snapshot.lexical(query.terms, self.options.bm25_top_k, where)
+            timings["bm25"] = milliseconds(started)
+            return hits
+
+        found = await asyncio.gather(*(recall(query) for query in queries for recall in (dense, lexical)))
+        return list(zip(found[::2], found[1::2], strict=True))
+
+    async def _fused(
+        self, snapshot: Snapshot, queries: Sequence[Query], recalled: Sequence[Recalled]
+    ) -> tuple[dict[str, float], list[dict[str, float]]]:
+        """Fusion scores over all queries, which choose the candidates, and those of each query, which are evidence.
+
+        What a reranker takes for evidence is each query's own fusion over the whole base: neither the second chance of
+        a rewrite nor the competitors that a filter hides may lift a chunk over the gate.
+        """
+        k = self.options.rrf_k
+        rankings = [self._rankings(hits) for hits in recalled]
+        fused = reciprocal_rank_fusion([ranking for pair in rankings for ranking in pair], k)
+        if self.where:
+            rankings = [self._rankings(hits) for hits in await self._recall(snapshot, queries, _EVERYTHING, {})]
+        elif len(queries) == 1:
+            return fused, [fused]
+        return fused, [reciprocal_rank_fusion(ranking, k) for ranking in rankings]
+
+    def _rankings(self, recalled: Recalled) -> list[tuple[float, list[str]]]:
+        weights = self.options.vector_weight, self.options.keyword_weight
+        return [(weight, [hit.chunk_id for hit in hits]) for weight, hits in zip(weights, recalled, strict=True)]
+
+
+def milliseconds(started: float) -> float:
+    """Since `started`, by perf_counter."""
+    return round((perf_counter() - started) * 1000, 3)
+
+
+def _merge(
+    snapshot: Snapshot,
+    query: Query,
+    recalled: Recalled,
+    fused: dict[str, float],
+    readings: Sequence[tuple[float, ...]],
+) -> list[ScoredChunk]:
+    """Candidates by score; of the chunks that are one FAQ entry asked in several ways only the best stays."""
+    ids = list(fused)
+    if not ids:
+        return []
+    dense, lexical = ({hit.chunk_id: rank for rank, hit in enumerate(hits, 1)} for hits in recalled)
+    cosines = snapshot.cosines(query.vector, ids).tolist() if query.vector is not None else [0.0] * len(ids)
+    bm25 = snapshot.bm25(query.terms, ids)
+    scores = [max(reading) for reading in readings]
+    merged: dict[str, ScoredChunk] = {}
+    for row in sorted(range(len(ids)), key=lambda row: -scores[row]):
+        chunk_id = ids[row]
+        chunk = snapshot.chunk(chunk_id)
+        if chunk.entry not in merged:
+            merged[chunk.entry] = ScoredChunk(
+                chunk=chunk,
+                vector_rank=dense.get(chunk_id),
+                keyword_rank=lexical.get(chunk_id),
+                cosine=cosines[row],
+                bm25=bm25[row],
+                fused=fused[chunk_id],
+                score=scores[row],
+                readings=readings[row],
+            )
+    return list(merged.values())

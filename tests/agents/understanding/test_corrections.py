@@ -1,0 +1,32 @@
+"""What a message takes back counts neither in it nor in what was asked before."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.types import Question
+from agents.understanding.context import questions_before
+from agents.understanding.reading import read
+from agents.understanding.state import DialogueState
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "withdrawn"),
+    [
+        ("不是月卡，我问的是临停", "我问的是临停", ("月卡",)),
+        ("打错了 不是水龙头，是马桶堵了", "打错了 是马桶堵了", ("水龙头",)),
+        ("不对，我不是尊享，是标准版，几天", "不对，是标准版，几天", ("尊享",)),
+        ("不是会员，能买吗", "不是会员，能买吗", ()),
+        ("是不是要收费，是多少", "是不是要收费，是多少", ()),
+        ("不是，Pro", "不是，Pro", ()),
+    ],
+)
+def test_a_clause_that_only_takes_something_back_goes(text: str, kept: str, withdrawn: tuple[str, ...]) -> None:
+    reading = read(text)
+    assert (reading.normal, reading.withdrawn) == (kept, withdrawn)
+
+
+def test_what_is_taken_back_is_no_longer_talked_about() -> None:
+    state = DialogueState(questions=("换个水龙头多少钱",))
+    assert questions_before(Question("不是水龙头，是马桶堵了", state=state)) == ("换个多少钱",)
+    assert questions_before(Question("那马桶呢", state=state)) == state.questions

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+
+from agents.llm.chat import ChatModel, ModelOptions
+from agents.llm.registry import MODELS, get_model
+from knowledge.errors import InvalidConfiguration
+from scripts.scripted_llm import Behaviour, Say
+from tests.agents.models import scripted
+from tests.contracts.chat_models import ChatModelContract, closing
+from tests.instruct_model import REPLY, instruct_folder
+
+
+class TestEndpoint(ChatModelContract):
+    name = "openai"
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[ChatModel]:
+        async with scripted(*[Say(REPLY)] * 5) as llm:
+            yield llm.model
+
+    @asynccontextmanager
+    async def broken(self) -> AsyncIterator[ChatModel]:
+        async with scripted(Behaviour.BROKEN, Behaviour.BROKEN) as llm:
+            yield llm.model
+
+
+class TestLocal(ChatModelContract):
+    name = "local"
+
+    def opened(self) -> AbstractAsyncContextManager[ChatModel]:
+        return closing(get_model("local", ModelOptions(str(instruct_folder()), silence=60.0)))
+
+    def broken(self) -> AbstractAsyncContextManager[ChatModel]:
+        return closing(get_model("local", ModelOptions("nowhere/at-all")))
+
+
+def test_every_chat_model_keeps_the_contract() -> None:
+    assert {contract.name for contract in ChatModelContract.__subclasses__()} == set(MODELS)
+
+
+def test_an_unknown_provider_names_the_setting_and_the_choices() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"LLM_PROVIDER=magic.*local"):
+        get_model("magic", ModelOptions("model"))
