@@ -25,9 +25,9 @@ def without(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[P
     for package in packages:
         for path in sorted(root.joinpath(package).rglob("*.py")):
             module = path.relative_to(root)
-            if "migrations" not in module.parts and path.name not in ("__init__.py", "__main__.py", TABLES):
-                if not root.joinpath(place(module)).exists():
-                    yield module
+            plain = "migrations" not in module.parts and path.name not in ("__init__.py", "__main__.py", TABLES)
+            if plain and not root.joinpath(place(module)).exists():
+                yield module
 
 
 def strays(packages: Sequence[str] = PACKAGES, root: Path = ROOT) -> Iterator[Path]:
