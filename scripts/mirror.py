@@ -1,6 +1,6 @@
 """Lists the modules that have no tests at their own path: `python scripts/mirror.py [PACKAGE...]`.
 
-The tests of `agents/llm/units.py` belong into `tests/agents/llm/test_units.py`.
+The tests of `agents/llm/quotable.py` belong into `tests/agents/llm/test_quotable.py`.
 """
 
 from __future__ import annotations

@@ -7,20 +7,21 @@ from scripts.mirror import place, strays, without
 
 def written(root: Path, *files: str) -> Path:
     for name in files:
-        root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
-        root.joinpath(name).touch()
+        path = root / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     return root
 
 
 def test_the_tests_of_a_module_lie_at_its_path() -> None:
-    assert place(Path("agents/llm/units.py")) == Path("tests/agents/llm/test_units.py")
+    assert place(Path("agents/llm/quotable.py")) == Path("tests/agents/llm/test_quotable.py")
 
 
 def test_modules_without_tests_are_listed(tmp_path: Path) -> None:
-    root = written(tmp_path, "app/a.py", "app/b/c.py", "app/b/tables.py", "app/__init__.py", "tests/app/test_a.py")
-    assert list(without(["app"], root)) == [Path("app/b/c.py")]
+    root = written(tmp_path, "house/a", "house/b/c", "house/b/tables", "house/__init__", "tests/house/test_a")
+    assert list(without(["house"], root)) == [Path("house", "b", "c.py")]
 
 
 def test_tests_that_lie_elsewhere_are_told(tmp_path: Path) -> None:
-    root = written(tmp_path, "app/b/c.py", "app/b/__init__.py", "tests/app/test_c.py", "tests/app/b/test_b.py")
-    assert list(strays(["app"], root)) == [Path("tests/app/test_c.py")]
+    root = written(tmp_path, "house/b/c", "house/b/__init__", "tests/house/test_c", "tests/house/b/test_b")
+    assert list(strays(["house"], root)) == [Path("tests", "house", "test_c.py")]
