@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from agents.answering.curated import curated_answer
 from agents.answering.deadlines import computed
-from agents.llm.base import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
-from agents.llm.quotable import safe_text
-from agents.llm.units import lines_above, passage_of
+from agents.generator import PAGE, Citation, Degraded, Judged, Piece, Request, Spent, Text, Unanswered, Withdrawn
+from agents.passages.quotable import safe_text
+from agents.passages.units import lines_above, passage_of
 from agents.types import Answer, Outcome, Source, Usage
 from agents.verifier import partial_ending
 from agents.wording.catalogue import say

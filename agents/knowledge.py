@@ -13,11 +13,11 @@ from agents.answering.deadlines import computed
 from agents.answering.subjects import mentions, other_subject
 from agents.bids import Bid, Rank, TurnEvidence
 from agents.draft import Draft
+from agents.generator import Checked, Generator, Request
 from agents.language import in_english
-from agents.llm.base import Checked, Generator, Request
-from agents.llm.quotable import safe_text
-from agents.llm.units import quotable_sentences
 from agents.pages import ordered_up
+from agents.passages.quotable import safe_text
+from agents.passages.units import quotable_sentences
 from agents.profile import TenantProfile
 from agents.recall import Searcher, recall
 from agents.routing.types import Intent

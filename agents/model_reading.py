@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.quotable import safe_text
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.pages import subject_of
+from agents.passages.quotable import safe_text
 from agents.prompting import fill, one_line
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.ticketing.proposals import decides

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
-from agents.llm.quotable import safe_text
-from agents.llm.sentences import split_sentences
+from agents.passages.quotable import safe_text
+from agents.passages.sentences import split_sentences
 from agents.types import Page, Question
 from agents.understanding.asking import IDENTIFIER
 from agents.understanding.followups import with_subject

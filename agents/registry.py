@@ -14,9 +14,9 @@ from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
 from agents.decision import Decision, decide
 from agents.escalation import EscalationAgent
+from agents.generator import Generator
 from agents.knowledge import KnowledgeAgent, KnowledgePolicy
 from agents.language import in_english
-from agents.llm.base import Generator
 from agents.merging import InTurn, run_together
 from agents.profile import TenantProfile
 from agents.recall import Searcher

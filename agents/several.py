@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.answering.subjects import foreign, names
-from agents.llm.base import PAGE, Part
+from agents.generator import PAGE, Part
 from agents.types import Question
 from knowledge.continuity import QUESTIONS
 from knowledge.types import Candidate, Retrieval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agents.answering.phrasing import question_about
-from agents.llm.quotable import safe_text
+from agents.passages.quotable import safe_text
 from knowledge.types import Candidate
 
 MAX_SUGGESTIONS = 3

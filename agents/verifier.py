@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.base import Judged
-from agents.llm.quotable import safe_text
+from agents.generator import Judged
+from agents.llm.critique import MAX_CLAIMS, Coverage, Critic, Critique, read_critique
 from agents.llm.replies import UnreadableReply
+from agents.passages.quotable import safe_text
 from agents.types import Outcome, ReplyVerdict, Usage, Verified
-from agents.verification.critique import MAX_CLAIMS, Coverage, Critic, Critique, read_critique
 from agents.verification.marks import cited
 from agents.wording.catalogue import say
 from knowledge.types import Chunk

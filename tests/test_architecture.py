@@ -52,7 +52,8 @@ READERS = {
     "understanding/": "what customers say",
     "screening/": "attacks, in messages of any kind",
     "answering/": "what documents say",
-    "llm/": "documents as they are quoted, and what models write",
+    "passages/": "the sentences of documents",
+    "llm/": "what models write",
     "verification/": "what models wrote",
     "business/": "requests for rows, SQL, and whose rows are meant",
     "neutral": "what a browser could execute, in all that is shown",
@@ -61,10 +62,7 @@ READERS = {
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
 OF_THE_INTERFACE = {"Event", "Part", "State"}
 """Names in the OpenAPI document, which clients are generated from; agents have such names too."""
-KNOWN_CYCLES = (
-    {"agents.answering", "agents.llm", "agents.pages", "agents.recall", "agents.verification"},
-    {"agents.business", "agents.business.engines", "agents.business.offline"},
-)
+KNOWN_CYCLES = ({"agents.business", "agents.business.engines", "agents.business.offline"},)
 """Packages that still need each other; these only shrink."""
 DISTRIBUTIONS = {
     "docx": "python-docx",

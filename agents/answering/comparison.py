@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from agents.answering.scoring import Scored, bigrams
-from agents.llm.units import MAX_LIST_CHARS, Passage
+from agents.passages.units import MAX_LIST_CHARS, Passage
 from agents.understanding.asking import compares
 from knowledge.text import fold
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import cache
 
 from agents.answering.choosing import ENOUGH_CHARS
-from agents.llm.base import Request
-from agents.llm.quotable import without_orders
-from agents.llm.selection import Quote, SentenceSelector, passages_of
-from agents.llm.sentences import split_sentences
+from agents.answering.selection import Quote, SentenceSelector, passages_of
+from agents.generator import Request
+from agents.passages.quotable import without_orders
+from agents.passages.sentences import split_sentences
 from agents.understanding.answer_type import AnswerType, answer_types
 from knowledge.text import Analyzer
 

@@ -9,8 +9,8 @@ import numpy as np
 from cachetools import LRUCache
 from loguru import logger
 
-from agents.llm.base import Request
-from agents.llm.units import Passage, passage_of
+from agents.generator import Request
+from agents.passages.units import Passage, passage_of
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Chunk, Vector

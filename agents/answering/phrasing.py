@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.llm.sentences import split_sentences
+from agents.passages.sentences import split_sentences
 from agents.understanding.answer_type import AnswerType, holds
 from agents.understanding.asking import IDENTIFIER
 

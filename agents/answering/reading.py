@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agents.llm.quotable import safe_text
-from agents.llm.units import Passage
+from agents.passages.quotable import safe_text
+from agents.passages.units import Passage
 
 MAX_HEADING_CHARS = 20
 _NUMBER = re.compile(r"^\s*(?:第?[一二三四五六七八九十]+[、.．章节]|[（(]?\d+(?:\.\d+)*[)）、.．]?\s)\s*")

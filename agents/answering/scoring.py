@@ -10,11 +10,11 @@ import numpy as np
 
 from agents.answering.clauses import applying
 from agents.answering.meaning import Closeness
-from agents.answering.rows import Cell, Row, row_of
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import Reader, Wanted, models
-from agents.llm.sentences import Sentence
-from agents.llm.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
+from agents.passages.rows import Cell, Row, row_of
+from agents.passages.sentences import Sentence
+from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
 from knowledge.text import fold
 

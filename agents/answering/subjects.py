@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.llm.quotable import safe_text
-from agents.llm.units import quotable_sentences
+from agents.passages.quotable import safe_text
+from agents.passages.units import quotable_sentences
 from agents.types import Question
 from agents.understanding.asking import IDENTIFIER, bare_name
 from knowledge.text import fold

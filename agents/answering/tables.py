@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from agents.answering.rows import Cell, Row, parallel
 from agents.answering.wanted import Wanted, models
+from agents.passages.rows import Cell, Row, parallel
 from agents.understanding.answer_type import AnswerType, holds
 from agents.understanding.asking import IDENTIFIER
 from knowledge.text import fold

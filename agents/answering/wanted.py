@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.llm.base import Request
+from agents.generator import Request
 from agents.understanding.answer_type import AnswerType, answer_types
 from agents.understanding.asking import IDENTIFIER, without_asking
 from knowledge.english import chinese_words, is_chinese, is_english

@@ -9,8 +9,8 @@ from typing import Self
 
 from agents.answering.curated import curated_answer
 from agents.answering.meaning import Meaning
-from agents.llm.base import Checked, Citation, Part, Piece, Request, Text, Unanswered
-from agents.llm.selection import Quote, SentenceSelector, passages_of
+from agents.answering.selection import Quote, SentenceSelector, passages_of
+from agents.generator import Checked, Citation, Part, Piece, Request, Text, Unanswered
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
 

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from loguru import logger
 
 from agents.errors import GenerationError
-from agents.llm.base import Citation, Degraded, Generator, Piece, Request, Text, Unanswered, Withdrawn
+from agents.generator import Citation, Degraded, Generator, Piece, Request, Text, Unanswered, Withdrawn
 
 
 class FallbackGenerator:

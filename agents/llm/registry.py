@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agents.answering.meaning import Meaning
-from agents.llm.base import Generator
+from agents.generator import Generator
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.profile import TenantProfile
 from knowledge.errors import InvalidConfiguration

@@ -7,10 +7,10 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 
-from agents.llm.base import PAGE, Piece, Request, Spent
+from agents.generator import PAGE, Piece, Request, Spent
 from agents.llm.chat import ChatMessage, ChatModel, Cut
-from agents.llm.quotable import safe_text
-from agents.llm.units import quotable_sentences
+from agents.passages.quotable import safe_text
+from agents.passages.units import quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompting import fill, instructions, one_line
 from agents.types import Turn, Usage

@@ -1,7 +1,7 @@
 """Patterns of orders to a language model, from `orders.yaml`, for the two who look for them.
 
-Messages are matched in the forms of `agents.screening.views`, sentences of documents by `agents.llm.quotable`; both are
-half width, Simplified and lower case.
+Messages are matched in the forms of `agents.screening.views`, sentences of documents by `agents.passages.quotable`;
+both are half width, Simplified and lower case.
 """
 
 from __future__ import annotations

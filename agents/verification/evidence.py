@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from agents.llm.units import quotable_sentences
+from agents.passages.units import quotable_sentences
 from agents.verification.names import chinese_names, joined, latin_names, without_codes, words
 from agents.verification.polarity import Polarised
 from agents.verification.quantities import Quantities, quantities

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from agents.llm.base import PAGE, Checked, Citation, Judged, Piece, Text, Unanswered, Withdrawn
+from agents.generator import PAGE, Checked, Citation, Judged, Piece, Text, Unanswered, Withdrawn
 from agents.verification.marks import Mark, MarkScanner
 from agents.verification.support import Finding, Support, SupportChecker
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Self
 
 from agents.answering.meaning import Meaning
-from agents.llm.base import Generator
+from agents.generator import Generator
 from agents.llm.chat import ChatModel, ModelOptions
+from agents.llm.critique import Critic
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
-from agents.verification.critique import Critic
 from agents.verifier import Verifier, VerifierPolicy
 from app.retrieval import generator_options
 from app.settings import Settings

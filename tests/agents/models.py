@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from agents.llm.base import Citation, Piece, Request, Text, Withdrawn
+from agents.generator import Citation, Piece, Request, Text, Withdrawn
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
 from scripts.scripted_llm import Behaviour, ScriptedLLM, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agents.llm.base import Citation, Request, Text
+from agents.generator import Citation, Request, Text
 from agents.llm.extractive import ExtractiveGenerator
 from agents.types import Answer, AnswerEvent, Done, Question, Replace, Source, Token
 from knowledge.text import Analyzer

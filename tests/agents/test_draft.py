@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.draft import Draft
-from agents.llm.base import Request, Text
+from agents.generator import Request, Text
 from agents.wording.catalogue import say
 from tests.agents.support import candidate
 

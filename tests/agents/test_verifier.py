@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agents.llm.base import Judged
+from agents.generator import Judged
+from agents.llm.critique import Critic, read_critique
 from agents.llm.replies import UnreadableReply
 from agents.types import Outcome, ReplyVerdict
-from agents.verification.critique import Critic, read_critique
 from agents.verification.marks import MarkScanner, cited
 from agents.verification.reply import GroundedReply, judge
 from agents.verification.support import Finding, SupportChecker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import AbstractAsyncContextManager
 
-from agents.llm.base import Checked, Citation, Generator, Piece, Text
+from agents.generator import Checked, Citation, Generator, Piece, Text
 from tests.agents.models import request
 
 

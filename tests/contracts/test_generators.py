@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from agents.llm.base import Generator
+from agents.generator import Generator
 from agents.llm.chat import ModelOptions
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.registry import GENERATORS, GeneratorOptions, get_generator, get_model

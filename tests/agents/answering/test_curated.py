@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from agents.answering.choosing import ENOUGH_CHARS
 from agents.answering.curated import curated_answer
-from agents.llm.base import Request
+from agents.generator import Request
 from tests.agents.support import candidate, retrieval
 
 LONG = (

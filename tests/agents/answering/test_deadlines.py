@@ -12,7 +12,7 @@ from agents.answering.deadlines import computed
 from agents.answering.periods import Unit, rules_of
 from agents.answering.recurring import recurring_of
 from agents.draft import Draft
-from agents.llm.base import Citation, Request, Text
+from agents.generator import Citation, Request, Text
 from agents.understanding.reading import read
 from agents.verification.support import Support, SupportChecker
 from app.evaluation.grounding import unfounded

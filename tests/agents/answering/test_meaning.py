@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from agents.answering.meaning import Meaning
-from agents.llm.base import Citation, Request
+from agents.answering.selection import passages_of
+from agents.generator import Citation, Request
 from agents.llm.extractive import ExtractiveGenerator
-from agents.llm.selection import passages_of
 from knowledge.embeddings.base import Embedder, Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Matrix, Vector

@@ -10,16 +10,16 @@ from agents.business.agent import BusinessParts
 from agents.business.database import BusinessDatabase
 from agents.business.generation import SqlWriter
 from agents.business.replies import load_replies
+from agents.generator import Generator
 from agents.knowledge import KnowledgePolicy
-from agents.llm.base import Generator
 from agents.llm.chat import ChatModel
+from agents.llm.critique import Critic
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.routing.types import Intent
 from agents.types import MAX_CALLS, Answer, Outcome, Question
-from agents.verification.critique import Critic
 from agents.verifier import Verifier
 from knowledge.types import Candidate
 from scripts.scripted_llm import Behaviour, Say

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from agents.llm.sentences import split_sentences
-from agents.llm.units import MAX_LIST_CHARS
+from agents.passages.sentences import split_sentences
+from agents.passages.units import MAX_LIST_CHARS
 from tests.agents.support import quotes, written
 
 RETURNS = (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agents.errors import GenerationUnavailable
-from agents.llm.base import Citation, Degraded, Generator, Piece, Spent, Text, Unanswered, Withdrawn
+from agents.generator import Citation, Degraded, Generator, Piece, Spent, Text, Unanswered, Withdrawn
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.writer import ModelGenerator

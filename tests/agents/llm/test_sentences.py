@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.llm.sentences import MAX_SENTENCE_CHARS, split_sentences
+from agents.passages.sentences import MAX_SENTENCE_CHARS, split_sentences
 
 
 def texts(text: str) -> list[str]:

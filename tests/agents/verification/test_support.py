@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.llm.base import PAGE
+from agents.generator import PAGE
 from agents.verification.support import Finding, Support, SupportChecker
 from tests.agents.support import candidate
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from agents.llm.quotable import safe_text
 from agents.llm.replies import Completer, UnreadableReply, numbers_within, read_fields, read_object
 from agents.llm.writer import prompt_text
+from agents.passages.quotable import safe_text
 from agents.prompting import fill, one_line, template
 from agents.types import Usage
 from knowledge.types import Chunk

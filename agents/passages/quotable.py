@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from agents.llm.sentences import Sentence, split_sentences
+from agents.passages.sentences import Sentence, split_sentences
 from agents.screening.patterns import ABOUT_CUSTOMER, CASE_RECORD, PARTS, TO_MODEL
 from knowledge.text import fold
 

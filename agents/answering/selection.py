@@ -11,9 +11,9 @@ from agents.answering.meaning import Closeness
 from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import Reader
-from agents.llm.base import Request
-from agents.llm.sentences import Sentence
-from agents.llm.units import Passage, passage_of
+from agents.generator import Request
+from agents.passages.sentences import Sentence
+from agents.passages.units import Passage, passage_of
 from knowledge.text import Analyzer
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from agents.answering.rows import Row, row_of
-from agents.llm.quotable import quotable
-from agents.llm.sentences import Sentence, split_sentences
+from agents.passages.quotable import quotable
+from agents.passages.rows import Row, row_of
+from agents.passages.sentences import Sentence, split_sentences
 from knowledge.types import Chunk
 
 MAX_LIST_CHARS = 300
