@@ -1,6 +1,6 @@
 """Lists the modules that have no tests at their own path: `python scripts/mirror.py [PACKAGE...]`.
 
-The tests of `agents/llm/quotable.py` belong into `tests/agents/llm/test_quotable.py`.
+The tests of `agents/llm/extractive.py` belong into `tests/agents/llm/test_extractive.py`.
 """
 
 from __future__ import annotations
