@@ -4,6 +4,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# Unit tests: no server, no other process, no PyTorch.
+FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development.py tests/test_architecture.py \
+	$(addprefix --ignore=tests/, agents/business agents/llm/test_local.py agents/test_metamorphic.py knowledge/sandbox \
+	knowledge/embeddings/test_bge.py knowledge/embeddings/test_guarded.py knowledge/rerankers/test_bge.py \
+	contracts/test_chat_models.py contracts/test_generators.py contracts/test_rerankers.py) \
+	--deselect=tests/contracts/test_embedders.py::TestBge
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs
