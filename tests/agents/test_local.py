@@ -136,6 +136,33 @@ async def test_a_cancelled_reply_ends_with_the_next_token(endless: Path, opened:
     assert len(steps.threads) <= made + 2
 
 
+async def test_a_reply_that_is_cancelled_during_its_prompt_ends_with_the_layer(
+    endless: Path, opened: Open, steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers.models.qwen2.modeling_qwen2 import Qwen2DecoderLayer
+
+    model, layers, left = opened(endless), list[object](), threading.Event()
+    forward = Qwen2DecoderLayer.forward
+
+    def slow(self: Any, *args: Any, **options: Any) -> Any:
+        layers.append(self)
+        left.wait(60)
+        return forward(self, *args, **options)
+
+    monkeypatch.setattr(Qwen2DecoderLayer, "forward", slow)
+    task = asyncio.create_task(streamed(model))
+    while not layers:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    left.set()
+    while steps.running:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    assert len(layers) == 1
+    assert await first_words(model.stream(MESSAGES), 2) == list(NUMBERS[:2])
+
+
 async def test_a_cancelled_task_ends_its_reply(endless: Path, opened: Open, steps: Steps) -> None:
     model = opened(endless, max_tokens=5000)
     task = asyncio.create_task(streamed(model))
