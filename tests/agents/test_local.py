@@ -248,7 +248,7 @@ async def test_a_folder_that_comes_later_is_taken_then(
 ) -> None:
     monkeypatch.setattr(checkpoint, "BACKOFF_SECONDS", 0.05)
     model = opened(tmp_path / "later")
-    with pytest.raises(GenerationUnavailable, match="没有模型文件夹|still being loaded"):
+    with pytest.raises(GenerationUnavailable, match=r"没有模型文件夹|still being loaded"):
         await streamed(model)
     shutil.copytree(instruct_folder, tmp_path / "later")
     async with asyncio.timeout(60):
