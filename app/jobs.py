@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from app.retention.service import Retention
     from app.search.service import Searches
 
+_DEFAULTS = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+"""A job that is late runs once, however late: the scheduler would skip it after a second, a daily one for a day."""
+
 
 @dataclass(frozen=True, slots=True)
 class PeriodicJob:
@@ -48,7 +51,7 @@ class Jobs:
 
     def __init__(self, jobs: tuple[PeriodicJob, ...]) -> None:
         self._jobs = jobs
-        self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1})
+        self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=_DEFAULTS)
         self._running: set[asyncio.Task[object]] = set()
 
     def start(self) -> None:

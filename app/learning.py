@@ -16,7 +16,6 @@ from agents.screening.classifier import Screening
 from app.indexing.sentences import SentenceLearner
 from app.intents import Heads
 from knowledge.embeddings.base import Embedder
-from knowledge.errors import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from app.startup import Startup
@@ -52,7 +51,7 @@ class Learning:
                 self.dangers = await fit_safety_head(self._embedder, head)
                 self.heads.shipped = head
                 self.learnt.set()
-            except EmbeddingUnavailable as error:
+            except Exception as error:  # the embedder may be away, or the database that keeps its vectors
                 logger.opt(exception=error).warning("screening and routing by rules, trying again")
                 await asyncio.sleep(RETRY_SECONDS)
         await startup.ready.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -124,8 +124,7 @@ def create_app(settings: Settings) -> FastAPI:
             finally:
                 for task in behind:
                     task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
+                await asyncio.gather(*behind, return_exceptions=True)
 
     statuses = Statuses()
     app = Application(

@@ -191,7 +191,9 @@ class Settings(BaseSettings):
     llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
     small_llm_base_url: str = Field("", description="读懂消息、复读回答所用小模型的接口地址；留空则同 LLM_BASE_URL")
-    small_llm_api_key: SecretStr = Field(SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY")
+    small_llm_api_key: SecretStr = Field(
+        SecretStr(""), description="小模型的密钥；留空则同 LLM_API_KEY，LLM_PROVIDER=local 时则由本机模型来做"
+    )
     small_llm_model: str = Field("", description="小模型的名称；留空则同 LLM_MODEL")
     rewrite_enabled: bool = Field(True, description="配置了大模型时，是否请它读懂消息：补全、拆问、判断意图")
     rewrite_timeout: float = Field(1.5, gt=0, le=60, description="大模型读懂一条消息的秒数上限，超时则不用它")

@@ -12,7 +12,7 @@ from app.auth.principal import DEFAULT_TENANT
 from app.documents.samples import ingest_samples
 from app.settings import Settings
 from app.tenants import Tenants
-from knowledge.errors import EmbeddingUnavailable, KnowledgeError
+from knowledge.errors import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from app.wiring.knowledge import KnowledgeBase
@@ -53,7 +53,7 @@ class Startup:
                     await retriever.calibrate()
                 await retriever.search(WARM_QUESTION)
                 self.ready.set()
-            except KnowledgeError as error:
+            except Exception as error:  # the database may be away too; nobody else would try again
                 logger.opt(exception=error).warning("not ready yet, trying again")
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, MAX_RETRY_SECONDS)

@@ -64,11 +64,6 @@ class TokenizerTokens:
 ESTIMATED = EstimatedTokens()
 
 
-def count_tokens(text: str) -> int:
-    """Estimated, see `EstimatedTokens`."""
-    return -(-3 * ESTIMATED.size(text) // 4)
-
-
 @lru_cache(maxsize=4)
 def measure_by(file: str) -> TokenMeasure:
     """That of a tokenizer.json, or the estimate where `file` is empty."""

@@ -19,12 +19,10 @@ class FallbackGenerator:
 
     name = "fallback"
 
-    def __init__(self, generators: Sequence[Generator], part: str = "llm") -> None:
-        """part: what is marked as degraded when one of them fails."""
+    def __init__(self, generators: Sequence[Generator]) -> None:
         if not generators:
             raise ValueError("there has to be a generator")
         self._generators = tuple(generators)
-        self._part = part
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Raises what the last one raises."""
@@ -44,7 +42,7 @@ class FallbackGenerator:
                     raise
                 logger.bind(generator=generator.name).opt(exception=error).warning("generator failed, trying the next")
                 if not degraded:
-                    yield Degraded(self._part)
+                    yield Degraded("llm")
                 degraded, settled = True, False
             if settled:
                 return

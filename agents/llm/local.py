@@ -36,6 +36,10 @@ class _Loaded:
     """Tokens that end a reply."""
 
 
+class _Unwanted(Exception):
+    """Nobody waits for the reply any more."""
+
+
 class _Reply:
     """One reply on its way from the thread that writes it to the task that waits for it; None comes last."""
 
@@ -53,7 +57,8 @@ class _Reply:
 
 class LocalModel:
     """Loaded from its folder behind, 16-bit as stored on CUDA and 32-bit on a CPU; a folder that comes later is taken
-    then. Greedy, as the endpoints are asked to be. A reply that nobody waits for any more ends with its next token.
+    then. Greedy, as the endpoints are asked to be. A reply that nobody waits for any more ends with the layer that is
+    being computed, be it of its prompt.
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -67,6 +72,7 @@ class LocalModel:
         self._model.begin()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="local-llm")
         self._replies: set[_Reply] = set()
+        self._writing: _Reply | None = None
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Piece]:
         """See `ChatModel.stream`."""
@@ -126,8 +132,11 @@ class LocalModel:
         """In the thread: a whole reply, piece by piece."""
         if reply.unwanted.is_set():
             return
+        self._writing = reply
         try:
             self._generate(self._model.get(), reply)
+        except _Unwanted:
+            return
         except GenerationError as error:
             reply.put(error)
         except KnowledgeError as error:
@@ -138,9 +147,6 @@ class LocalModel:
             reply.put(None)
 
     def _generate(self, loaded: _Loaded, reply: _Reply) -> None:
-        import torch
-        from transformers import StoppingCriteriaList
-
         prompt = loaded.tokenizer.apply_chat_template(
             reply.messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
         ).to(loaded.model.device)
@@ -148,15 +154,10 @@ class LocalModel:
         room = min(self._options.max_tokens, loaded.context - length)
         if room < 1:
             raise GenerationRejected(f"{self.name}: a prompt of {length} tokens, room for {loaded.context}")
-
-        def unwanted(tokens: Any, scores: Any, **_: object) -> Any:
-            return torch.full((tokens.shape[0],), reply.unwanted.is_set(), device=tokens.device, dtype=torch.bool)
-
         text = _Detokenized(loaded.tokenizer, reply.put)
         loaded.model.generate(
             **prompt,
             streamer=text,
-            stopping_criteria=StoppingCriteriaList([unwanted]),
             max_new_tokens=room,
             do_sample=False,
             temperature=None,
@@ -184,7 +185,15 @@ class LocalModel:
         )
         end = model.generation_config.eos_token_id
         ends = frozenset(end if isinstance(end, list) else [end])
+        layers = [layer for part in model.modules() if isinstance(part, torch.nn.ModuleList) for layer in part]
+        for layer in (model, *layers):
+            layer.register_forward_pre_hook(self._go_on)
         return _Loaded(tokenizer, model.to("cuda" if on_cuda else "cpu").eval(), _context(model.config), ends)
+
+    def _go_on(self, *_: object) -> None:
+        """Before every layer: on a CPU all of them take minutes for a long prompt, whose reply somebody gave up."""
+        if self._writing is not None and self._writing.unwanted.is_set():
+            raise _Unwanted
 
 
 class _Detokenized:

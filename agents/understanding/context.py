@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ def questions_before(question: Question) -> tuple[str, ...]:
     """What the customer asked before, oldest first, without what the message takes back of it."""
     questions = question.state.context.questions
     for what in question.reading.withdrawn:
-        questions = tuple(before.replace(what, "") for before in questions)
+        whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(what)}(?![A-Za-z0-9])")  # 5号 is no part of 15号
+        questions = tuple(whole.sub("", before) for before in questions)
     return questions
 
 

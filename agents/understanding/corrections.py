@@ -6,8 +6,9 @@ import re
 
 _WITHDRAWN = re.compile(
     r"(?:^|(?<=[,，。!！;；\s]))(?:我(?:说的|问的|要的)?)?不是(?P<what>[^,，。!！?？;；\s]{1,10})[,，。;；\s]+"
-    r"(?=(?:而?是|我[是说问要看讲指]|应该|要))"
+    r"(?=(?:而|应该)?是(?!不是|否|[多几什哪谁怎])|我(?:是|[说问要看讲指]的))"
 )
+"""Something has to stand in its place: 不是质量问题，我要退货 and 不是会员，是不是不能买 tell what they ask about."""
 
 
 def withdrawn(text: str) -> tuple[str, ...]:

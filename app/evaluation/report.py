@@ -9,8 +9,6 @@ from typing import Any
 from app.evaluation.judging import TurnVerdict
 from app.evaluation.playing import PlayedTurn
 
-_TRACED = ("intent", "agent", "confidence", "decision", "degraded")
-
 
 def dialogue_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
     """The figures of a file of conversations; shares are of all turns but where said otherwise.

@@ -8,7 +8,6 @@ from contextlib import suppress
 from loguru import logger
 
 from agents.answering.meaning import Meaning
-from knowledge.errors import EmbeddingUnavailable
 from knowledge.index import Index
 
 QUIET_SECONDS = 1.0
@@ -64,7 +63,7 @@ class SentenceLearner:
             try:
                 for tenant, index in list(self._indexes.items()):
                     await self._learn(tenant, index)
-            except EmbeddingUnavailable as error:
+            except Exception as error:  # the embedder may be away, or the database that keeps its vectors
                 logger.opt(exception=error).warning("sentences are chosen by their words alone")
             if not self._changed.is_set():
                 self._idle.set()

@@ -23,6 +23,18 @@ async def test_a_job_that_fails_runs_again() -> None:
     await jobs.close()
 
 
+async def test_a_job_that_comes_late_is_not_skipped() -> None:
+    ran = asyncio.Event()
+
+    async def run() -> None:
+        ran.set()
+
+    jobs = Jobs((PeriodicJob("late", run, NEVER, timedelta(minutes=-1)),))
+    jobs.start()
+    await asyncio.wait_for(ran.wait(), 10)
+    await jobs.close()
+
+
 async def test_a_job_that_is_at_it_is_left_alone_and_has_ended_when_all_stops() -> None:
     begun, states = asyncio.Event(), list[str]()
 

@@ -26,11 +26,6 @@ Open = Callable[..., LocalModel]
 NUMBERS = "一二三四五六七八九十"
 
 
-@pytest.fixture(autouse=True)
-def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "BACKOFF_SECONDS", 0.05)
-
-
 @pytest.fixture
 async def opened() -> AsyncIterator[Open]:
     """Opens models, and closes them at the end."""
@@ -136,6 +131,33 @@ async def test_a_cancelled_reply_ends_with_the_next_token(endless: Path, opened:
     assert len(steps.threads) <= made + 2
 
 
+async def test_a_reply_that_is_cancelled_during_its_prompt_ends_with_the_layer(
+    endless: Path, opened: Open, steps: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers.models.qwen2.modeling_qwen2 import Qwen2DecoderLayer
+
+    model, layers, left = opened(endless), list[object](), threading.Event()
+    forward = Qwen2DecoderLayer.forward
+
+    def slow(self: Any, *args: Any, **options: Any) -> Any:
+        layers.append(self)
+        left.wait(60)
+        return forward(self, *args, **options)
+
+    monkeypatch.setattr(Qwen2DecoderLayer, "forward", slow)
+    task = asyncio.create_task(streamed(model))
+    while not layers:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    left.set()
+    while steps.running:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    assert len(layers) == 1
+    assert await first_words(model.stream(MESSAGES), 2) == list(NUMBERS[:2])
+
+
 async def test_a_cancelled_task_ends_its_reply(endless: Path, opened: Open, steps: Steps) -> None:
     model = opened(endless, max_tokens=5000)
     task = asyncio.create_task(streamed(model))
@@ -221,9 +243,12 @@ async def test_a_model_that_says_nothing_is_unavailable(
         await streamed(opened(instruct_folder))
 
 
-async def test_a_folder_that_comes_later_is_taken_then(instruct_folder: Path, tmp_path: Path, opened: Open) -> None:
+async def test_a_folder_that_comes_later_is_taken_then(
+    instruct_folder: Path, tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "BACKOFF_SECONDS", 0.05)
     model = opened(tmp_path / "later")
-    with pytest.raises(GenerationUnavailable, match="没有模型文件夹"):
+    with pytest.raises(GenerationUnavailable, match=r"没有模型文件夹|still being loaded"):
         await streamed(model)
     shutil.copytree(instruct_folder, tmp_path / "later")
     async with asyncio.timeout(60):

@@ -7,6 +7,7 @@ import pytest
 
 import app.indexing.sentences as sentences
 from agents.answering.meaning import Meaning
+from app.errors import DatabaseUnavailable
 from app.indexing.sentences import SentenceLearner
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import EmbeddingUnavailable
@@ -20,11 +21,11 @@ class Noted(Meaning):
     def __init__(self) -> None:
         super().__init__(HashEmbedder())
         self.learnt: list[str] = []
-        self.broken = False
+        self.broken: Exception | None = None
 
     async def learn(self, chunks: Iterable[Chunk]) -> None:
         if self.broken:
-            raise EmbeddingUnavailable("out of order")
+            raise self.broken
         self.learnt += [chunk.id for chunk in chunks]
 
 
@@ -48,13 +49,14 @@ async def test_what_an_index_holds_is_learnt_once_and_what_comes_later_as_well()
     await base.close()
 
 
-async def test_what_failed_is_learnt_at_the_next_change() -> None:
+@pytest.mark.parametrize("error", [EmbeddingUnavailable("out of order"), DatabaseUnavailable("away")])
+async def test_what_failed_is_learnt_at_the_next_change(error: Exception) -> None:
     base, meaning = await base_of(*chunks("退货要七天内。")), Noted()
     learner = SentenceLearner(meaning)
-    meaning.broken = True
+    meaning.broken = error
     learner.watch("甲", base.index)
     await learner.settled()
-    meaning.broken = False
+    meaning.broken = None
     learner.follow("甲", 1)
     await learner.settled()
     assert meaning.learnt == ["c0"]
