@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from agents.understanding import acts, asking, causes, consent, corrections, language, safety, tickets
 from agents.understanding.answer_type import AnswerType, answer_types
@@ -144,6 +144,7 @@ class Reading:
         return without_days(self.folded, self.days(date.today()))  # where they stand is the same on any day
 
 
+@lru_cache(maxsize=64)
 def read(text: str) -> Reading:
-    """The Reading of a message, of one of its questions, or of what a model made of it."""
+    """The Reading of a message, of one of its questions, or of what a model made of it; one for the whole turn."""
     return Reading(text)
