@@ -27,6 +27,8 @@ from agents.wording.catalogue import say
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
+UNWORDED_DANGER = 0.8
+"""Without a word of danger its meaning has to be this sure: of six calmer ones in conversations four were none."""
 _OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
 _HEARD: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",
@@ -76,7 +78,7 @@ class CareAgent:
             return Bid(Intent.HIGH_STAKES, max(turn.feeling.score, 0.5), "in danger, or beside themselves", Rank.URGENT)
         if (turn.worded or turn.named) and turn.wants(Intent.HIGH_STAKES):
             return Bid(Intent.HIGH_STAKES, SURE, "high stakes", Rank.URGENT)
-        if turn.danger is not None and not turn.answerable:
+        if turn.danger is not None and turn.danger.chance >= UNWORDED_DANGER and not turn.answerable:
             return Bid(Intent.HIGH_STAKES, turn.danger.chance, "like a danger, and nothing is found", Rank.CLAIMS)
         if turn.answerable:
             return None

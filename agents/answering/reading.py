@@ -14,13 +14,16 @@ _FOR_ANYTHING = re.compile(r"问题|问答|说明$|FAQ|[？?：:]", re.IGNORECAS
 """Headings that say nothing of what stands under them, or ask."""
 
 
-def readable(passage: Passage, said: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """said: indices of sentences, ascending, and how each is shown.
+def readable(passage: Passage, said: Sequence[tuple[int, str]], *, first: bool) -> tuple[str, ...]:
+    """said: indices of sentences, ascending, and how each is shown; first: nothing of another fragment stands before.
 
     An item of a list without its lead-in gets its heading, for 已拆封的滤芯 alone does not say that it is no return;
-    the last one ends as a sentence does.
+    so does a curated answer beside another its question: 不会 says nothing alone. The last one ends as a sentence does.
     """
     texts = [text for _, text in said]
+    question = passage.chunk.question or ""
+    if not first and 0 < len(question) <= MAX_HEADING_CHARS and said[0][0] == 0 and safe_text(question):
+        texts[0] = f"{question.rstrip('？?')}？{texts[0]}"
     before: int | None = None
     for place, (index, text) in enumerate(said):
         opens = before is None or passage.headings[before] != passage.headings[index]

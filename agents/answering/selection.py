@@ -76,7 +76,8 @@ class SentenceSelector:
         )
         pair = compared(request.question, passages)
         chosen = (side_by_side(scored, pair, most) if pair else None) or choose(scored, wanted, most)
-        return [quote for passage in passages if (quote := _quote(passage, chosen))]
+        quoted = [passage for passage in passages if any(item.unit.passage is passage for item in chosen)]
+        return [_quote(passage, chosen, first=passage is quoted[0]) for passage in quoted]
 
 
 def passages_of(request: Request, fragments: Sequence[int] | None = None) -> list[Passage]:
@@ -85,18 +86,16 @@ def passages_of(request: Request, fragments: Sequence[int] | None = None) -> lis
     return _distinct([passage_of(number, request.chunk(number)) for number in numbers])
 
 
-def _quote(passage: Passage, chosen: Sequence[Scored]) -> Quote | None:
+def _quote(passage: Passage, chosen: Sequence[Scored], *, first: bool) -> Quote:
     shown: dict[int, str] = {}
     for item in chosen:
         if item.unit.passage is passage:
             shown |= dict(zip(item.unit.indices, item.shown, strict=True))
-    if not shown:
-        return None
     indices = sorted(shown)
     return Quote(
         passage.fragment,
         tuple(passage.sentences[index] for index in indices),
-        readable(passage, [(index, shown[index]) for index in indices]),
+        readable(passage, [(index, shown[index]) for index in indices], first=first),
     )
 
 
