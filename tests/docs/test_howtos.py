@@ -15,7 +15,7 @@ import pytest
 from tests.docs.guide import GUIDES, Block, HowTo, changed, how_tos
 from tests.documents import ROOT
 
-pytestmark = pytest.mark.xdist_group("howtos")  # in one process, so that they are followed once
+pytestmark = [pytest.mark.xdist_group("howtos"), pytest.mark.timeout(300)]  # in one process: they are followed once
 NAMES = ["agent", "parser", "embedder", "reranker", "store", "llm", "setting", "migration", "feature"]
 HOW_TOS = how_tos(ROOT.joinpath(GUIDES[0]).read_text("utf-8"))
 AFTER_ITS_SCRIPT = "docs/configuration.en.md"
