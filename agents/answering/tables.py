@@ -91,9 +91,11 @@ def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
     with what stands before it.
     """
     names = list(dict.fromkeys(name for row in rows for name in row.names))
-    heads = {_spaceless(fold(name)) for name in names[1:] if len(name) > 1}
-    said = next(filter(None, (_said(heads, asked, wanted) for asked in (wanted.question, *wanted.before))), frozenset())
-    named = {name for name in names[1:] if _spaceless(fold(name)) in said}
+    heads = {name: _spaceless(fold(name)) for name in names[1:]}
+    telling = [head for name, head in heads.items() if len(name) > 1]
+    asked = (_said(telling, question, wanted) for question in (wanted.question, *wanted.before))
+    said = next(filter(None, asked), frozenset())
+    named = {name for name, head in heads.items() if head in said}
     beside = {
         name
         for name in names[1:]
