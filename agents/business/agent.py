@@ -95,7 +95,15 @@ class BusinessAgent:
         if plan is None:
             return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)
         try:
-            return self._told(await self._parts.database.query(plan.sql, question.caller, PLAN_DIALECT), plan)
+            answers = [
+                self._told(await self._parts.database.query(part.sql, question.caller, PLAN_DIALECT), part)
+                for part in (plan, *plan.also)
+            ]
+            return replace(
+                answers[0],
+                reply="\n".join(answer.reply for answer in answers),
+                sources=tuple(source for answer in answers for source in answer.sources),
+            )
         except UnsafeQuery as error:
             logger.bind(subject=plan.subject, reason=str(error)).info("a planned statement was refused")
             return self._said(say("rows_not_understood", self._english(question)), Outcome.NO_EVIDENCE)

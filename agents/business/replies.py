@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from agents.business.offline.reading import Give
 from agents.business.schema import Schema
 from agents.business.templates import FILTERS, Template, load_templates
-from agents.business.types import Field, Plan, Rows, Value
+from agents.business.types import Field, Give, Plan, Rows, Value
 from agents.business.wording import filled, label, shown
 
 CITED = "[SQL]"

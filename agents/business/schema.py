@@ -13,17 +13,36 @@ from knowledge.errors import InvalidConfiguration
 
 Mask = Literal["phone", "name", "email", "address", "id_card", "bank_card"]
 Identity = Literal["text", "integer"]
+Named = Literal["place", "thing"]
+TYPES = {"time": ("timestamp", "date"), "money": ("number",)}
+"""Where a table does not name its time and money, the first columns of these types are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`type` and `description` are for the prompt; `mask` says how a value is shown; `values`: code -> meaning."""
+    """`type` and `description` are for the prompt; `mask` says how a value is shown; `values`: code -> meaning.
+
+    `words` are what customers call the column, `spoken`: code -> all that they call its meaning; `named`: customers name
+    rows by its values, of places or of things.
+    """
 
     name: str
     type: str
     description: str
     mask: Mask | None = None
     values: Mapping[str, str] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    spoken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    named: Named | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Rows that meet a condition over their table: the words for them, and what a reply calls them."""
+
+    words: tuple[str, ...]
+    where: str
+    say: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +56,20 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Only the columns listed exist. Without an owner the rows are everybody's, for example products."""
+    """Only the columns listed exist. Without an owner the rows are everybody's, for example products.
+
+    `words` are what customers call its rows; `time` and `money` the columns that they are ordered and counted up by.
+    """
 
     name: str
     description: str
     columns: Mapping[str, Column]
     key: str
     owner: Owner | None = None
+    words: tuple[str, ...] = ()
+    states: tuple[State, ...] = ()
+    time: str = ""
+    money: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +94,7 @@ def load_schema(path: Path) -> Schema:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error}") from error
     try:
-        data = _entry("顶层", data, {"tables"}, {"identity", "questions", "goods", "aliases"})
+        data = _entry("顶层", data, {"tables"}, {"identity", "questions", "goods"})
         tables = {name: _table(name, fields) for name, fields in _named("tables", data["tables"]).items()}
     except ValueError as error:
         raise InvalidConfiguration(f"业务库描述 {path}：{error}") from error
@@ -87,7 +113,7 @@ def load_schema(path: Path) -> Schema:
 
 def _table(name: str, given: object) -> Table:
     what = f"表 {name}"
-    fields = _entry(what, given, {"description", "columns"}, {"owner", "key"})
+    fields = _entry(what, given, {"description", "columns"}, {"owner", "key", "words", "states", "time", "money"})
     named = _named(f"{what} 的 columns", fields["columns"])
     columns = {column: _column(f"{what} 的列 {column}", column, entry) for column, entry in named.items()}
     owner = None
@@ -95,17 +121,46 @@ def _table(name: str, given: object) -> Table:
         owner = Owner(fields["owner"])
     elif "owner" in fields:  # nothing after the colon is a mistake too: the rows would be everybody's
         owner = Owner(**_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
-    return Table(name, fields["description"], columns, fields.get("key", "id"), owner)
+    states = tuple(
+        State(**{**entry, "words": _words(what, entry["words"])})
+        for entry in (_entry(f"{what} 的 states", item, {"words", "where", "say"}) for item in fields.get("states", ()))
+    )
+    kinds = {kind: [column.name for column in columns.values() if column.type in TYPES[kind]] for kind in TYPES}
+    chosen = {kind: fields.get(kind, (*kinds[kind], "")[0]) for kind in TYPES}
+    if odd := [kind for kind in TYPES if chosen[kind] and chosen[kind] not in columns]:
+        raise ValueError(f"{what} 的 {'、'.join(odd)} 不是它的列")
+    words = _words(what, fields.get("words", ()))
+    return Table(name, fields["description"], columns, fields.get("key", "id"), owner, words, states, **chosen)
 
 
 def _column(what: str, name: str, given: object) -> Column:
-    fields = _entry(what, given, {"type", "description"}, {"mask", "values"})
+    fields = _entry(what, given, {"type", "description"}, {"mask", "values", "words", "named"})
     if not isinstance(codes := fields.get("values", {}), dict):
         raise ValueError(f"{what} 的 values 要写成“代码: 含义”")
-    values = {str(code): str(meaning) for code, meaning in codes.items()}
+    spoken = {str(code): _words(what, ways) if isinstance(ways, list) else (str(ways),) for code, ways in codes.items()}
+    if "named" in fields and fields["named"] not in get_args(Named):
+        raise ValueError(f"{what} 的 named 须是 {get_args(Named)} 之一")
+    values = {code: ways[0] for code, ways in spoken.items()}
+    words = _words(what, fields.get("words", ()))
     if "mask" in fields and fields["mask"] not in get_args(Mask):
         raise ValueError(f"{what} 的 mask 须是 {get_args(Mask)} 之一")
-    return Column(name, fields["type"], fields["description"], cast("Mask | None", fields.get("mask")), values)
+    return Column(
+        name,
+        fields["type"],
+        fields["description"],
+        cast("Mask | None", fields.get("mask")),
+        values,
+        words,
+        spoken,
+        cast("Named | None", fields.get("named")),
+    )
+
+
+def _words(what: str, given: object) -> tuple[str, ...]:
+    """Raises ValueError."""
+    if not isinstance(given, list | tuple) or not all(str(word).strip() for word in given):
+        raise ValueError(f"{what} 的说法要写成一列词")
+    return tuple(str(word) for word in given)
 
 
 def _entry(what: str, given: object, needed: Collection[str], allowed: Collection[str] = frozenset()) -> dict[str, Any]:

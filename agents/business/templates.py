@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from agents.business.relations import singular
 from agents.business.wording import placeholders
 from knowledge.errors import InvalidConfiguration
 
@@ -35,7 +36,7 @@ class Template:
 
     each: str
     head: str
-    none: str
+    none: str = "没有查到您{filters}的{thing}。"
     rows: str = ""
     row: tuple[Row, ...] = ()
     thing: str = "记录"
@@ -43,24 +44,33 @@ class Template:
     counted: str = ""
     intro: str = ""
     count: str = "您{filters}的{thing}共有 {count} {counted}"
-    sum: str = ""
+    sum: str = "您{filters}的{thing}合计 {sum}（{count} {unit}）"
     average: str = "您{filters}的{thing}平均每{unit} {average} 元（{count} {unit}）"
     preferred: Mapping[str, Sequence[str]] = field(default_factory=dict)
     meant: str = ""
     otherwise: str = ""
 
+    def names(self) -> list[str]:
+        """The columns that it shows, in order."""
+        texts = (self.head, *(row.say for row in self.row), self.none)
+        told = [name for text in texts for name in placeholders(text) if name not in WORDS]
+        return list(dict.fromkeys((*_columns(self), *told)))
+
 
 def load_templates(path: Path) -> dict[str, Template]:
     """By subject. Raises InvalidConfiguration, naming the subject."""
     try:
-        questions = yaml.safe_load(path.read_text(encoding="utf-8")).get("questions") or {}
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        questions, tables = data.get("questions") or {}, data.get("tables") or {}
     except (OSError, yaml.YAMLError, AttributeError) as error:
         raise InvalidConfiguration(f"业务库描述 {path} 读不懂：{error!r}") from error
     templates = {}
     for name, entry in questions.items():
         try:
-            templates[name] = template = _template(dict(entry["reply"]))
-            _check(template, {shown.rpartition(" ")[2] for shown in entry["show"]})
+            table = entry.get("table", name)
+            key = f"{singular(table)}_{(tables.get(table) or {}).get('key', 'id')}"
+            templates[name] = template = _template({"each": key, **entry["reply"]})
+            _check(template)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidConfiguration(f"业务库描述 {path} 的问题 {name}：reply 不对：{error!r}") from error
     return templates
@@ -72,21 +82,10 @@ def _template(given: dict[str, Any]) -> Template:
     return Template(row=tuple(Row(**row) for row in rows), **given)
 
 
-def _check(template: Template, shown: set[str]) -> None:
-    """Raises ValueError for a name that is no column shown and no word of the question."""
-    if unknown := sorted(set(_columns(template)) - shown):
-        raise ValueError(f"show 里没有 {'、'.join(unknown)}")
-    texts = (
-        template.head,
-        template.none,
-        template.count,
-        template.sum,
-        template.average,
-        template.otherwise,
-        template.intro,
-    )
-    named = {name for text in (*texts, *(row.say for row in template.row)) for name in placeholders(text)}
-    if unknown := sorted(named - shown - WORDS):
+def _check(template: Template) -> None:
+    """Raises ValueError for a name that is no word of the question where no rows are told."""
+    texts = (template.count, template.sum, template.average, template.otherwise, template.intro)
+    if unknown := sorted({name for text in texts for name in placeholders(text)} - WORDS):
         raise ValueError(f"没有 {'、'.join(unknown)} 可说")
 
 

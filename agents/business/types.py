@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
 from typing import Protocol
 
 PLAN_DIALECT = "sqlite"
@@ -13,19 +14,38 @@ Value = str | int | float | None
 """Dates are ISO text and amounts are floats, whatever the database."""
 
 
+class Give(StrEnum):
+    """What of the rows is wanted."""
+
+    LIST = "list"
+    COUNT = "count"
+    SUM = "sum"
+    AVERAGE = "average"
+    MOST = "most"
+    LEAST = "least"
+    LATEST = "latest"
+    EARLIEST = "earliest"
+
+
+NUMBERS = frozenset({Give.COUNT, Give.SUM, Give.AVERAGE})
+"""What is told without the rows themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the offline layer makes of a question.
 
     `sql`: one SELECT over the schema's tables in PLAN_DIALECT, without the caller: the guard adds it. `subject` names
     the question of the YAML. `certain`: nothing of the question is left out, so that no language model needs to be
-    asked. `words`: what the reply may say again, for example period: 上个月.
+    asked. `words`: what the reply may say again, for example period: 上个月. `also`: of the other
+    questions of the message.
     """
 
     sql: str
     subject: str
     certain: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[Plan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,9 @@ def filled(template: str, value: Callable[[str, str], str]) -> str:
     return _PLACE.sub(lambda match: value(match["name"], match["form"] or ""), _OPTIONAL.sub(part, template))
 
 
-def placeholders(template: str) -> set[str]:
-    """The names that a template needs."""
-    return {match["name"] for match in _PLACE.finditer(template)}
+def placeholders(template: str) -> list[str]:
+    """The names that a template needs, in order."""
+    return [match["name"] for match in _PLACE.finditer(template)]
 
 
 def label(field: Field, schema: Schema) -> str:

@@ -62,3 +62,11 @@ def ahead(stretch: Period, today: date) -> Period:
     while start is not None and end is not None and end <= today:
         start, end = months_before(start, -12), months_before(end, -12)
     return Period(start, end)
+
+
+def nearest(stretch: Period, today: date) -> Period:
+    """A time of no said year, where what is asked for may lie ahead or behind: of the year in which it is nearer."""
+    later = ahead(stretch, today)
+    if stretch.end is None or stretch.start is None or later.start is None:
+        return stretch
+    return stretch if stretch.start > today or today - stretch.end < later.start - today else later

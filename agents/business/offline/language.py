@@ -1,68 +1,49 @@
-"""The Chinese of questions about one's own data, whatever the trade: `language.yaml`, compiled."""
+"""The Chinese of questions about one's own data, whatever the trade: `language.yaml`."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 import yaml
 
-NUMBER = r"(?:\d{1,2}|[一二两三四五六七八九十]{1,2})"
+from knowledge.text import fold
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """See the comments of the file; every pattern is for folded text."""
+    """See the comments of the file. `asks`: what is wanted of rows -> phrases; the others are lists of words."""
 
-    spoken: tuple[tuple[re.Pattern[str], str], ...]
-    ranks: tuple[tuple[re.Pattern[str], str], ...]
-    own: re.Pattern[str]
-    told: re.Pattern[str]
-    status: re.Pattern[str]
-    policy: re.Pattern[str]
-    vague: re.Pattern[str]
-    count: re.Pattern[str]
-    sum: re.Pattern[str]
-    amount: re.Pattern[str]
-    money_too: re.Pattern[str]
-    count_and_rank: re.Pattern[str]
-    details: re.Pattern[str]
-    each: re.Pattern[str]
-    average: re.Pattern[str]
-    per_time: re.Pattern[str]
-    exceeds: re.Pattern[str]
-    recent: re.Pattern[str]
-    tail: re.Pattern[str]
-    slot: re.Pattern[str]
-    lead: re.Pattern[str]
-    head: re.Pattern[str]
-    tail_words: re.Pattern[str]
-    asks_goods: re.Pattern[str]
-    refuses: re.Pattern[str]
-    either: re.Pattern[str]
-    besides: re.Pattern[str]
-    asked: re.Pattern[str]
-    exists: re.Pattern[str]
-    whether: re.Pattern[str]
-    weighty: re.Pattern[str]
-    filler: re.Pattern[str]
+    spoken: Mapping[str, str]
+    asks: Mapping[str, tuple[str, ...]]
+    own: tuple[str, ...]
+    rules: tuple[str, ...]
+    refuses: tuple[str, ...]
+    besides: tuple[str, ...]
+    asked: tuple[str, ...]
+    which: tuple[str, ...]
+    weighty: tuple[str, ...]
+    joins: tuple[str, ...]
+    compares: tuple[str, ...]
+    slots: tuple[str, ...]
+    tails: tuple[str, ...]
+    filler: tuple[str, ...]
 
     def plain(self, text: str) -> str:
-        """A folded text with spoken words in their common form: 啥时候 -> 什么时候."""
-        for pattern, common in self.spoken:
-            text = pattern.sub(common, text)
+        """A text folded, with spoken words in their common form: 啥时候 -> 什么时候."""
+        text = fold(text)
+        for word, common in self.spoken.items():
+            text = text.replace(word, common)
         return text
 
 
 @cache
 def shipped_language() -> Language:
     """The language that comes with the project."""
-    text = (files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8")
-    given = yaml.safe_load(text)
-    given |= {key: "|".join(given[key]) for key in ("policy", "vague")}
-    given["filler"] = re.sub(r"\s+", "", given["filler"]).removesuffix("|")
-    spoken = tuple((re.compile(pattern), common) for pattern, common in given.pop("spoken"))
-    ranks = tuple((re.compile(pattern.replace("{n}", NUMBER)), give) for give, pattern in given.pop("ranks"))
-    return Language(spoken=spoken, ranks=ranks, **{name: re.compile(pattern) for name, pattern in given.items()})
+    data = yaml.safe_load((files("agents.business.offline") / "language.yaml").read_text(encoding="utf-8"))
+    words = {name: tuple(map(str, given)) for name, given in data.items() if name not in ("spoken", "asks")}
+    spoken = {str(other): str(common) for common, others in data["spoken"].items() for other in others}
+    asks = {give: tuple(phrases) for give, phrases in data["asks"].items()}
+    return Language(spoken=spoken, asks=asks, **words)

@@ -1,153 +1,202 @@
-"""Which of the declared subjects a question asks for, if for any."""
+"""Which of the declared subjects a question asks for, if for any: heads fitted on their examples."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from agents.business.offline.amounts import find_amounts
-from agents.business.offline.language import Language
+from agents.business.offline.heads import fit_choice, fit_gate
+from agents.business.offline.hearing import Heard, hear
+from agents.business.offline.language import shipped_language
 from agents.business.offline.reading import Reading
-from agents.business.offline.subjects import Subject, Subjects
-from agents.business.offline.understanding import Heard, Understanding, blanked, of_kind
-from agents.understanding.entities import Entity, EntityExtractor
-from agents.understanding.times import find_time
-from knowledge.text import fold
+from agents.business.offline.residue import Odd
+from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
+from agents.business.offline.understanding import Understanding, wanted
+from agents.business.offline.vocabulary import Kind, Term, Vocabulary
+from agents.business.schema import Schema
+from agents.business.tagging import tagged
+from agents.business.types import Give
+from agents.routing.anchors import shipped_anchors
+from agents.routing.types import Intent
+from agents.understanding.reading import read
 
-CUE, WORD, NUMBER, HEAD, UNFIT = 3, 1, 4, 2, 2
-"""What a hit weighs; a number that only one subject has says more than any word, the noun at the head of the question
-(没退过的订单) more than those in front of it. A time does not fit a subject without times.
-"""
-NEAR = 1
-"""Of subjects that differ by no more, the one that explains the whole question is meant."""
-_NAMING = frozenset({"order_number", "date", "amount"})
-"""Who names one of these asks for rows, with or without saying 我."""
-_CLAUSE = re.compile(r"[,。?!;\n]+|顺便|另外|对了")
-_TWO = re.compile(r",|(?<=[一-龥]) (?=[一-龥])|还有(?!没)|以及|同时|和|跟")
+NEAR = 0.25
+"""Of subjects whose scores differ by no more, the one that explains the whole question is meant."""
+WEIGHTY_TAGS = "am"
+GATE, TIMED = -0.4, 0.5
+BARE = 2
+DOUBT, SURE = 0.08, 0.0
+UNFIT, NEVER, BESIDE, NAMED = 0.3, 9.0, 0.5, 0.05
+OWN_TABLE, OWN_STATE, OWN_COLUMN = 0.4, 0.4, 0.4
+"""What a word of the subject's table, states or shown columns weighs beside the likeness to its examples."""
+_ALL = (Kind.GOODS, Kind.STATE, Kind.COLUMN, Kind.TABLE)
+_MARKS = ",。?!;，？！；\n"
 
 
 class Reader:
     """Thread-safe."""
 
-    def __init__(self, subjects: Subjects, language: Language, extractor: EntityExtractor) -> None:
-        self._subjects = subjects
-        self._language = language
-        self._extractor = extractor
-        self._owning = (language.own, language.average, *(rank for rank, _ in language.ranks))
-        self._weak = tuple(pattern for subject in subjects.subjects.values() for pattern in subject.words)
+    def __init__(self, subjects: Subjects, schema: Schema) -> None:
+        self._subjects = tuple(subjects.subjects.values())
+        self._schema, self._language = schema, shipped_language()
+        self._vocabulary = Vocabulary(schema, subjects.goods, self._language)
+        self._day = date(2000, 1, 1)
+        examples = {
+            subject.name: [self._hear(text, self._day) for text in subject.examples] for subject in self._subjects
+        }
+        if not examples:
+            return
+        self._choice = fit_choice({n: [h.skeleton([Kind.GOODS]) for h in found] for n, found in examples.items()})
+        self._asks = fit_choice({give: phrases for give, phrases in self._language.asks.items()})
+        anchors = shipped_anchors().sentences
+        own = [a.text for a in anchors if Intent.BUSINESS_QUERY in a.intents]
+        other = [a.text for a in anchors if a.intents == {Intent.KNOWLEDGE_QA}]
+        self._gate = fit_gate(
+            [
+                *(h.skeleton(_ALL) for found in examples.values() for h in found),
+                *(self._hear(t, self._day).skeleton(_ALL) for t in own),
+            ],
+            [self._hear(t, self._day).skeleton(_ALL) for t in other],
+        )
+        usual = frozenset(w for text in own for w, tag in tagged(self._language.plain(text)) if tag[0] not in "natm")
+        self._words = {
+            subject.name: frozenset(
+                word
+                for other in self._subjects
+                if other.table == subject.table
+                for text in other.examples
+                for word, tag in tagged(self._language.plain(text))
+                if not tag.startswith(("ns", "nr", "nz", "x"))
+            )
+            | usual
+            for subject in self._subjects
+        }
 
-    def read(self, text: str, today: date) -> Reading | None:
-        """None for what asks for no data of one's own, or for none that is declared."""
-        plain = self._subjects.plain(self._language.plain(fold(text).strip()))
-        folded, rules = self._own_part(plain)
-        found: Sequence[Entity] = self._extractor.extract(folded).certain
-        time, whole = find_time(folded, [entity.text for entity in found if entity.kind == "date"], today)
-        if time is not None:
-            found = [entity for entity in found if entity.kind == "date" or entity.text not in time.said(folded)]
-        blank = blanked(folded, [entity.text for entity in found])
-        named = self._goods(blank)
-        goods = self._goods(blank.rpartition(" ")[2]) or named  # a completed follow-up ends with what is new in it
-        heard = Heard(folded, found, goods, tuple(named.values()), (time, whole), today)
-        best: Reading | None = None
-        for subject in self._asked(blanked(blank, named.values()), heard, time is not None):
-            reading = Understanding(heard, subject, self._language, self._weak).reading()
-            if best is None or reading.certain or (best.guessed and not reading.guessed):
-                best = reading
-            if best.certain:
-                break
-        if best is None:
+    def read(self, text: str, today: date) -> tuple[Reading, ...]:
+        """Nothing for what asks for no data of one's own, or for none that is declared; of two questions about
+        different tables one each.
+        """
+        if not self._subjects or not text.strip():
+            return ()
+        clauses = _clauses(self._language.plain(read(text).normal), self._language.joins)
+        kept = [clause for clause in clauses if not self._asks_for_rules(clause)]
+        rules = len(kept) < len(clauses)
+        apart = self._apart(kept, today) if len(kept) > 1 else ()
+        whole = (self._read_one(",".join(kept), today),) if kept and not apart else ()
+        return tuple(replace(reading, rules=rules) for reading in (*apart, *whole) if reading)
+
+    def _apart(self, clauses: Sequence[str], today: date) -> tuple[Reading, ...]:
+        """Of clauses that ask for rows of different tables, each understood to the last word; a number that the first
+        names is meant by all.
+        """
+        found: list[Reading] = []
+        said = "".join(number for number, _ in self._hear(clauses[0], today).numbers if not number.startswith("%"))
+        for clause in clauses:
+            named = self._hear(clause, today).numbers or not said
+            reading = self._read_one(clause if named else f"{said} {clause}", today, sure=True)
+            if reading is None:
+                return ()
+            found.append(reading)
+        tables = {reading.subject.table for reading in found}
+        return tuple(found) if len(tables) == len(found) else ()
+
+    def _read_one(self, text: str, today: date, *, sure: bool = False) -> Reading | None:
+        """sure: only where one subject stands out and every word was understood."""
+        heard = self._hear(text, today)
+        if not self._means_own(heard):
             return None
-        two = self._asks_two(folded, best.subject)
-        return replace(best, rules=rules, guessed=best.guessed or two, unread=() if two else best.unread)
+        scores, asked = self._scores(heard), self._asked(heard)
+        top = max(scores.values())
+        if sure and top < SURE:
+            return None
+        near = sorted((s for s in self._subjects if scores[s.name] >= top - NEAR), key=lambda s: -scores[s.name])
+        readings = [(self._understood(heard, subject, asked), scores[subject.name]) for subject in near]
+        readings = [(reading, score) for reading, score in readings if reading.known]
+        if not readings:
+            return None
+        certain = [(reading, score) for reading, score in readings if reading.certain]
+        best, most = (certain or readings)[0]
+        tables = {reading.subject.table for reading, score in certain or readings if score > most - DOUBT}
+        if heard.numbers and best.unread == () and len(best.said) == BARE:  # a number and nothing else
+            best = next((reading for reading, _ in readings if reading.subject.default), best)
+        doubtful = len(tables) > 1 and not heard.numbers
+        return None if doubtful or (sure and not best.certain) else best
 
-    def _asked(self, text: str, heard: Heard, timed: bool) -> list[Subject]:
-        """The subjects that a question may be about, the likeliest first."""
-        things = bool(heard.goods or of_kind(heard.found, "product_model"))
-        every = self._subjects.subjects.values()
-        claiming = [s for s in every if s.claims is not None and s.claims.search(heard.text)]
-        subjects = claiming[:1] or self._likely(text, heard.found, timed)
-        turned = [self._subjects.subjects[s.searched] if things and s.searched else s for s in subjects]
-        return list(dict.fromkeys(turned))
+    def _understood(self, heard: Heard, subject: Subject, asked: Give) -> Reading:
+        turned = self._searched(subject, heard)
+        give = Give.SUM if turned is not subject and asked is Give.LIST else asked
+        words = self._words[turned.name]
+        return Understanding(heard, turned, self._schema, self._language, give).reading(words)
 
-    def _goods(self, text: str) -> dict[str, str]:
-        """What is searched for -> the words that the text has for it."""
-        return {term: match.group() for term, words in self._subjects.goods.items() if (match := words.search(text))}
+    def weighty(self, odd: Odd) -> bool:
+        """Whether a word must not be left out."""
+        return odd.tag[0] in WEIGHTY_TAGS or any(heavy in odd.text for heavy in self._language.weighty)
 
-    def _own_part(self, text: str) -> tuple[str, bool]:
-        """The clauses without those that ask for rules, and whether there are such."""
-        clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
-        own = self._language.own.search(text) is not None or bool(
-            of_kind(self._extractor.extract(text).certain, "date")
+    def names_owner(self, text: str) -> bool:
+        plain = self._language.plain(text)
+        return any(word in plain for word in self._language.own)
+
+    def _hear(self, text: str, today: date) -> Heard:
+        return hear(self._language.plain(text), self._vocabulary, self._language, today)
+
+    def _asks_for_rules(self, clause: str) -> bool:
+        return any(word in clause for word in self._language.rules) and not self._hear(clause, self._day).numbers
+
+    def _means_own(self, heard: Heard) -> bool:
+        if heard.numbers:
+            return True
+        score = self._gate.scores(heard.skeleton(_ALL))["yes"]
+        named = (
+            TIMED * bool(heard.time)
+            + bool(heard.amounts)
+            + bool(heard.ranks)
+            + any(w in heard.text for w in self._language.own)
         )
-        kept = [clause for clause in clauses if not self._asks_for_rules(clause, own, len(clauses) == 1)]
-        return ",".join(kept), len(kept) < len(clauses)
+        return score + 1.5 * named > GATE
 
-    def _asks_for_rules(self, clause: str, own: bool, alone: bool) -> bool:
-        """own: of the whole message, which is what a clause alone is."""
-        language = self._language
-        if of_kind(self._extractor.extract(clause).certain, "order_number"):
-            return False
-        accepts = (subject.although for subject in self._subjects.subjects.values())
-        accepted = own and any(pattern is not None and pattern.search(clause) for pattern in accepts)
-        vague = language.vague.search(clause) and not (own and (alone or language.own.search(clause)))
-        return not accepted and bool(vague or language.policy.search(clause))
+    def _scores(self, heard: Heard) -> dict[str, float]:
+        scores = self._choice.scores(heard.skeleton([Kind.GOODS]))
+        for subject in self._subjects:
+            for mention in heard.mentions:
+                for kind, weight in ((Kind.TABLE, OWN_TABLE), (Kind.STATE, OWN_STATE), (Kind.COLUMN, OWN_COLUMN)):
+                    terms = mention.of(kind)
+                    if any(term.table == subject.table and self._shows(subject, term) for term in terms):
+                        scores[subject.name] += weight
+                    elif any(self._shows(subject, term) for term in terms):
+                        scores[subject.name] += weight * BESIDE
+        asked = self._asked(heard)
+        goods = heard.models or any(mention.of(Kind.GOODS) for mention in heard.mentions)
+        for subject in self._subjects:
+            names = any(column.named for column in self._schema.tables[subject.table].columns.values())
+            scores[subject.name] += NAMED * bool(goods and names)
+            fits = (
+                subject.gives == LIST
+                or asked is Give(subject.gives)
+                or (subject.gives == SUM and asked is Give.AVERAGE)
+            )
+            scores[subject.name] -= 0 if fits else UNFIT if subject.gives == SUM else NEVER
+        return scores
 
-    def _asks_two(self, text: str, chosen: Subject) -> bool:
-        """Whether the question is about the chosen subject in one clause and about another one in the next."""
-        clauses = [_cued(self._subjects.subjects.values(), clause) for clause in _TWO.split(text)]
-        others = [cued for cued in clauses if cued and chosen not in cued]
-        return any(chosen in cued for cued in clauses) and any(
-            not any(subject.source == chosen.source or {*subject.show} <= {*chosen.show} for subject in asked)
-            for cued in others
-            if (asked := [subject for subject in cued if not subject.default and subject.name not in chosen.tells])
-        )
+    def _shows(self, subject: Subject, term: Term) -> bool:
+        """Whether rows of the subject tell what the word is about."""
+        if term.kind is Kind.COLUMN:
+            return any(show.startswith(f"{term.table}.{term.column} AS") for show in subject.show)
+        return term.table == subject.table or any(show.startswith(f"{term.table}.") for show in subject.show)
 
-    def _likely(self, text: str, found: Sequence[Entity], timed: bool) -> list[Subject]:
-        """The subjects with about the most hits, the one declared first where two are alike."""
-        numbers = of_kind(found, "order_number")
-        own = timed or any(entity.kind in _NAMING for entity in found)
-        own = own or bool(find_amounts(text)) or any(pattern.search(text) for pattern in self._owning)
-        asks = self._language.status.search(text) is not None
-        head = self._language.head.search(self._language.tail_words.sub("", text)) or self._language.head.search(text)
-        scores: dict[Subject, int] = {}
-        stated: list[Subject] = []
-        for subject in self._subjects.subjects.values():
-            if subject.never is not None and subject.never.search(text):
-                continue
-            cues, words = _hits(subject.cues, text), _hits(subject.words, text)
-            named = any(state.words.search(text) for state in subject.states)
-            stated += [subject] if named and (own or asks or head) else []
-            score = CUE * len(cues) * (own or asks or named) + WORD * len(words) * (own or named or bool(cues))
-            score += NUMBER * _alike(subject, numbers)
-            if score:
-                score += HEAD * (head is not None and _heads(subject, head))
-                score -= UNFIT * (timed and not subject.time)
-                scores[subject] = score
-        most = max(scores.values(), default=0)
-        if most > 0:
-            near = [subject for subject, score in scores.items() if score >= max(most - NEAR, CUE)]
-            return sorted(near or scores, key=lambda subject: -scores[subject])
-        rows = numbers or self._language.tail.findall(text) or (asks and find_amounts(text))
-        return [s for s in self._subjects.subjects.values() if s.default and rows] or stated[:1]
+    def _asked(self, heard: Heard) -> Give:
+        skeleton = heard.skeleton([Kind.GOODS, Kind.TABLE])
+        scores = self._asks.scores(skeleton)
+        asked = Give(max(scores, key=lambda give: scores[give]))
+        return wanted(asked, skeleton)
+
+    def _searched(self, subject: Subject, heard: Heard) -> Subject:
+        named = heard.models or any(mention.of(Kind.GOODS) for mention in heard.mentions)
+        return next(s for s in self._subjects if s.name == subject.searched) if named and subject.searched else subject
 
 
-def _alike(subject: Subject, numbers: Sequence[str]) -> bool:
-    """Whether a number looks like the ones that this subject has."""
-    return subject.number_like is not None and any(subject.number_like.fullmatch(fold(n)) for n in numbers)
-
-
-def _cued(subjects: Iterable[Subject], clause: str) -> list[Subject]:
-    return [s for s in subjects if _hits(s.cues, clause) and not (s.never and s.never.search(clause))]
-
-
-def _heads(subject: Subject, head: re.Match[str]) -> bool:
-    """Whether the noun that the question ends with, or that follows its 哪些, is one for the subject."""
-    if head["last"]:
-        return any(cue.fullmatch(head["last"]) for cue in subject.cues)
-    return any(cue.match(head.string, place) for cue in subject.cues for place in (head.start(), head.start("head")))
-
-
-def _hits(patterns: Iterable[re.Pattern[str]], text: str) -> list[str]:
-    return [match.group() for pattern in patterns if (match := pattern.search(text))]
+def _clauses(text: str, joins: Iterable[str]) -> list[str]:
+    """joins: words that stand between two questions."""
+    for mark in (*_MARKS, *joins):
+        text = text.replace(mark, ",")
+    return [clause.strip() for clause in text.split(",") if clause.strip()]

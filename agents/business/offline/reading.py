@@ -1,75 +1,40 @@
-"""A question as the declared subjects understand it: what is asked, of which rows, and whether all of it was heard."""
+"""A question as a declared subject understands it: what is asked, of which rows, and whether all of it was heard."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from agents.business.offline.amounts import Comparison
-from agents.business.offline.subjects import Moment, Subject
-from agents.understanding.stretches import Period
-
-
-class Give(StrEnum):
-    """What of the rows is wanted."""
-
-    LIST = "list"
-    COUNT = "count"
-    SUM = "sum"
-    AVERAGE = "average"
-    MOST = "most"
-    LEAST = "least"
-    LATEST = "latest"
-    EARLIEST = "earliest"
-
-
-NUMBERS = frozenset({Give.COUNT, Give.SUM, Give.AVERAGE})
-"""What is told without the rows themselves."""
+from agents.business.offline.residue import Odd
+from agents.business.offline.subjects import Subject
+from agents.business.types import Give
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`top` rows from the place `skip` on, of those that are ranked: 倒数第二单 is one row, one is skipped.
-    `count`: SQL of what is counted.
-    """
+    """`number` rows from the place `skip` on, of those that are ranked."""
 
     give: Give
-    top: int = 1
+    number: int = 1
     skip: int = 0
-    count: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Which rows a question names.
-
-    `moment`: the time that the period is about, where it is not the usual one; `terms`: what to search for, things that
-    have all terms of one group, or things that have not where `without`; `states`: SQL, refused ones negated.
-    """
-
-    numbers: tuple[str, ...] = ()
-    tail: str = ""
-    period: Period | None = None
-    moment: Moment | None = None
-    amounts: tuple[Comparison, ...] = ()
-    terms: tuple[tuple[str, ...], ...] = ()
-    without: bool = False
-    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`money`: the column that amounts, sums and the dearest go by; `certain`: every word was heard; `guessed`: words
-    that may change which rows are right were not; `unread`: these words, where all else was understood; `said`: the
-    customer's words for a reply; `rules`: the message asks for rules besides.
+    """`tests`: SQL of the rows; `named`: it says which these are, by more than a thing; `by_name`: by the name of a
+    row of its own; `money`: the column that amounts, sums and the dearest go by; `certain`:
+    every word was heard; `unread`: those that were not and may change which rows are right; `known`: nothing else is
+    in doubt; `said`: the customer's words for a reply; `rules`: the message asks for rules besides.
     """
 
     subject: Subject
     wanted: Wanted
-    rows: Rows
+    tests: tuple[str, ...]
+    named: bool
+    by_name: bool
     money: str
     certain: bool
-    guessed: bool
-    said: dict[str, str]
-    unread: tuple[str, ...] = ()
+    known: bool
+    unread: tuple[Odd, ...]
+    said: Mapping[str, str]
     rules: bool = False

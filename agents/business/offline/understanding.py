@@ -1,339 +1,443 @@
-"""A question of a known subject, taken apart: times, amounts, numbers, things, and what of the rows is wanted."""
+"""A question of a known subject, taken apart: which of its words narrow the rows, what is wanted, what stays unread."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, timedelta
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
 
-from agents.business.offline.amounts import Comparison, find_amounts
-from agents.business.offline.filters import Named, conditions, exclusive, named_states
+from agents.business import relations
+from agents.business.offline.hearing import Heard, blanked
 from agents.business.offline.language import Language
-from agents.business.offline.leftovers import is_noun, odd_words, unread, words_of
-from agents.business.offline.reading import NUMBERS, Give, Reading, Rows, Wanted
-from agents.business.offline.subjects import SUM, Moment, Subject
-from agents.understanding.amounts import amount
-from agents.understanding.entities import Entity
-from agents.understanding.stretches import DAY, Period, ahead
-from agents.understanding.times import Found
+from agents.business.offline.reading import Reading, Wanted
+from agents.business.offline.residue import Odd, odd_words
+from agents.business.offline.subjects import SUM, Subject
+from agents.business.offline.vocabulary import Kind, Mention, Term, literal
+from agents.business.schema import Column, Schema
+from agents.business.types import NUMBERS, Give
+from agents.understanding.ranks import End, Rank
+from agents.understanding.stretches import Period, nearest
 
+NEAR_TIME = 5
+"""So many characters behind a time, the word of a moment is about it: 昨天签收的."""
 RECENT_ROWS, RECENT_DAYS = 5, 30
-_MANY = frozenset({"n", "n2", "n3", "n4", "n5"})
-"""Groups of a pattern of ranks that hold how many rows are wanted."""
-_SUCH = re.compile(r".?[的过]")
-"""Behind a state, it names the rows: 是不是用余额付过."""
-_OPPOSITE = {Give.LATEST: Give.EARLIEST, Give.EARLIEST: Give.LATEST, Give.MOST: Give.LEAST, Give.LEAST: Give.MOST}
-_HOW_MANY = re.compile("多少|几")
-_YEAR = re.compile(r"[\d今去前]年")
-_ONE_THING = re.compile(r"\s*[那这]?[个款台副只]?的?\s*")
-_MODEL = re.compile(r"(?<![a-z\d-])[a-z]{1,5}-?\d{1,5}(?: ?[a-z]{2,6}(?![a-z\d]))?(?![a-z\d-])")
-_MODEL_PART = re.compile(r"[a-z]+-?\d+(?:[a-z](?![a-z]))?|[a-z]+")
-_GOODS = re.compile(r"[一-龥a-z\d][一-龥a-z\d .+-]{0,9}")
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A folded question without its clauses about rules; `goods`: what to search for -> its words for that; `named`:
-    these words, and those for what a follow-up was about before; `time`: see `find_time`.
-    """
-
-    text: str
-    found: Sequence[Entity]
-    goods: Mapping[str, str]
-    named: Sequence[str]
-    time: tuple[Found | None, bool]
-    today: date
+_COMING = ("快", "要", "将", "会")
+_BETWEEN = "的就都已经才能会要可以应该还被我预计，, "
+_DAYS = ("timestamp", "date")
+_AMOUNTS = ("number", "integer")
+_MONEY_TOO = ("多少钱", "金额", "花了多少", "共多少", "总额", "花了", "交了多少", "压")
+_SUMMED = ("多少", "总", "合计", "账单", "花销", "金额", "花")
+_THINGS = ("n", "vn", "an", "ng")
+_NAMES = ("n", "x")
+_TOTALS = (f"{Kind.TABLE.value}数", "总数", "数量", "how many")
+_SEVERAL = ("哪些", "几个", "哪几")
+_MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + Kind.TABLE.value + Kind.GOODS.value
 
 
 class Understanding:
-    """One question of a known subject, taken apart; `heard` collects what of the text was used."""
+    """One question in the light of one subject; `_used` marks the characters that said something."""
 
-    def __init__(self, heard: Heard, subject: Subject, language: Language, weak: Sequence[re.Pattern[str]]) -> None:
-        """weak: words of all subjects, which beside another subject's cue say nothing of their own."""
-        self._subject, self._language, self._weak = subject, language, weak
-        self._text, self._found, self._goods, self._today = heard.text, heard.found, heard.goods, heard.today
-        self._time = heard.time
-        self._heard: list[str] = [*(e.text for e in heard.found if e.kind != "amount"), *heard.named]
+    def __init__(self, heard: Heard, subject: Subject, schema: Schema, language: Language, asked: Give) -> None:
+        """asked: what the question wants by its form."""
+        self._heard, self._subject, self._schema, self._language = heard, subject, schema, language
+        self._text, self._asked = heard.text, asked
+        self._near = relations.related(schema, subject.table)
+        self._used = bytearray(len(heard.text))
         self._said: dict[str, str] = {}
-        self._whole = True
-        self._sought = False
+        self._tests: list[str] = []
+        self._known = True
+        self._named = False
+        self._by_name = False
+        self._without: list[bool] = []
+        self._above = ""
+        self._one = relations.has_one_row(schema.tables[subject.table])
 
-    def reading(self) -> Reading:
-        subject = self._subject
-        numbers = of_kind(self._found, "order_number") if subject.numbers else ()
-        tail = self._match(self._language.tail) if subject.numbers and not numbers else ""
-        self._whole &= bool(subject.numbers) or not of_kind(self._found, "order_number")
-        time, stretch, moment = self._period()
-        amounts = find_amounts(blanked(self._bare(time), [tail] if tail else []))
-        states = self._states()
+    def reading(self, words: Collection[str]) -> Reading:
+        """words: of the subject's examples, which say nothing besides."""
+        self._numbers()
+        self._time()
+        self._states()
+        self._others()
+        goods = [mention for mention in self._heard.mentions if mention.of(Kind.GOODS)]
+        self._without = [self._refused(mention) for mention in goods]
         money = self._money()
-        wanted = self._wanted(bool(numbers or tail), self._bare(time, amounts))
-        self._whole &= not (time and stretch is None and wanted.give in NUMBERS)  # 后天会到几个
-        stretch = stretch if time else self._recently(wanted, bool(numbers))
-        compared = self._compared(amounts, wanted, money)
-        without = self._without()
-        terms = self._terms()
-        if numbers or tail:
-            self._said["number"] = "、".join(numbers) or tail.upper()
-        left = self._left()
-        rest = bool(words_of(left))
-        certain = self._whole and not rest
-        known = self._whole or self._sought
-        odd = odd_words(self._text, left, self._language, wanted.give in NUMBERS) if rest else []
-        rows = Rows(numbers, tail, stretch, moment, compared, terms, without, states)
+        wanted = self._wanted(money)
+        money = self._above or money
+        self._amounts(money, wanted)
+        everything = not (self._named or self._one or self._subject.prefer or wanted.give is not Give.LIST)
+        self._known &= not (everything and self._modifies())
+        things = len(self._heard.numbers) + len(self._heard.models)
+        things += sum(bool(mention.of(Kind.GOODS)) for mention in self._heard.mentions)
+        if things > 1:
+            self._compares()
+        odd = self._odd(words, wanted.give in NUMBERS or everything)
+        unknown = _one_thing(odd, self._text, self._language)
+        self._goods(unknown)
+        if unknown and self._said.get("search"):
+            odd = []
+        certain = not unknown and not self._odd(words, number=True)
+        known = self._known and not (wanted.give in NUMBERS and odd)
         said = self._said | {"give": wanted.give}
-        return Reading(subject, wanted, rows, money, certain, bool(odd) or not known, said, tuple(odd) if known else ())
+        tests = () if self._one else tuple(self._tests)
+        return Reading(
+            self._subject,
+            wanted,
+            tests,
+            self._named,
+            self._by_name,
+            money,
+            self._known and certain,
+            known,
+            tuple(odd),
+            said,
+        )
 
-    def _bare(self, time: Found | None, amounts: Sequence[Comparison] = ()) -> str:
-        """The text with spaces for what has numbers that are no amounts or ranks."""
-        spans = [(time.start, time.end)] if time else []
-        spans += [(comparison.start, comparison.end) for comparison in amounts]
-        text = self._text
-        for start, end in spans:
-            text = text[:start] + " " * (end - start) + text[end:]
-        return blanked(text, [entity.text for entity in self._found if entity.kind not in ("amount", "date")])
+    def _modifies(self) -> bool:
+        """Whether a word of a column says which rows are meant, nobody knows how: 忘了付款的订单."""
+        own = self._subject.time
+        ends = [
+            mention.end
+            for mention in self._heard.mentions
+            if any(f"{term.table}.{term.column}" != own for term in self._relevant(mention, Kind.COLUMN))
+        ]
+        return any(self._text.startswith(("的", "了的"), end) and end + 2 < len(self._text) for end in ends)
 
-    def _period(self) -> tuple[Found | None, Period | None, Moment | None]:
-        """The time that was found, its days where they narrow the rows, and the moment that they are about."""
-        found, whole = self._time
-        self._whole &= whole
+    def _compares(self) -> None:
+        for word in self._language.compares:
+            if (start := self._text.find(word)) >= 0:
+                self._use(start, start + len(word))
+
+    def _odd(self, words: Collection[str], number: bool) -> list[Odd]:
+        used = bytearray(self._used)
+        for mention in self._heard.mentions:
+            if mention.of(Kind.GOODS):
+                used[mention.start : mention.end] = bytes([1]) * (mention.end - mention.start)
+        for _, (start, end) in self._heard.models:
+            used[start:end] = bytes([1]) * (end - start)
+        left = blanked(self._text, [(place, place + 1) for place, given in enumerate(used) if given])
+        return odd_words(self._text, left, self._language, words, "|".join(self._subject.examples), number)
+
+    def _use(self, start: int, end: int) -> None:
+        self._used[start:end] = bytes([1]) * (end - start)
+
+    def _test(self, table: str, test: str) -> None:
+        self._tests.append(relations.where(self._schema, self._subject.table, table, test))
+
+    def _column(self, table: str, name: str) -> Column:
+        return self._schema.tables[table].columns[name]
+
+    def _numbers(self) -> None:
+        numbers = self._heard.numbers
+        if not numbers:
+            return
+        for _, span in numbers:
+            self._use(*span)
+        self._said["number"] = "、".join(number.lstrip("%") for number, _ in numbers)
+        keys = [(table, f"{table}.{self._schema.tables[table].key}") for table in self._near]
+        tests = [
+            relations.where(self._schema, self._subject.table, table, _is_number(key, number))
+            for number, _ in numbers
+            for table, key in keys
+            if not relations.has_one_row(self._schema.tables[table])
+        ]
+        self._known &= bool(tests)
+        self._tests += [" OR ".join(tests)] if tests else []
+        self._named = True
+
+    def _time(self) -> None:
+        """The days that narrow the rows, and by which of their times."""
+        found, subject = self._heard.time, self._subject
+        self._known &= self._heard.whole
         if found is None:
-            return None, None, None
-        self._heard.append(found.said(self._text))
-        after, subject = self._text[found.end :], self._subject
-        self._whole &= self._language.refuses.search(self._text[: found.start]) is None
-        later = found.period.start is not None and found.period.start > self._today
-        moment = next((m for m in subject.times if m.words.search(after) and (later or not m.ahead)), None)
-        if moment is None and (not subject.time or (subject.time_if and not subject.time_if.search(after))):
-            self._whole &= _is_now(found.period, self._today, bool(subject.time))
-            return found, None, None
+            return
+        for start, end in ((found.start, found.end), *self._heard.days):
+            self._use(start, end)
+        self._known &= not self._text[: found.start].endswith(self._language.refuses)
+        table, column = self._moment() or tuple(subject.time.rpartition(".")[::2])
+        today = self._heard.today
+        future = found.period.start is not None and found.period.start > today
+        usual = (table, column) == tuple(subject.time.rpartition(".")[::2])
+        asks = self._text[found.end :].startswith(("能", "会", "可以", "应该", "还能"))
+        if not column or (usual and not subject.ahead and (asks or future)) or (asks and not self._narrows(found.end)):
+            self._known &= self._asked not in NUMBERS
+            return
+        near = (subject.ahead or not usual) and "年" not in found.said(self._text)
+        period = nearest(found.period, today) if near else found.period
         self._said["period"] = found.said(self._text)
-        open_year = subject.ahead and not _YEAR.search(found.said(self._text))
-        return found, ahead(found.period, self._today) if open_year else found.period, moment
+        self._test(table, _within(period, f"{table}.{column}"))
+        self._named = True
 
-    def _recently(self, wanted: Wanted, one: bool) -> Period | None:
-        """最近 of a sum is a period too."""
-        if wanted.give not in (Give.SUM, Give.AVERAGE) or one or not self._language.recent.search(self._text):
-            return None
-        self._said["period"] = f"最近 {RECENT_DAYS} 天"
-        return Period(self._today - timedelta(days=RECENT_DAYS - 1), self._today + DAY)
+    def _narrows(self, end: int) -> bool:
+        """Whether what stands behind a place says which rows are meant: 明天能到的是哪几个."""
+        return any(word in self._text[end:] for word in self._language.which)
 
-    def _states(self) -> tuple[str, ...]:
-        found = named_states(self._text, self._subject.states, self._language)
-        self._heard += [named.heard for named in found]
-        narrowing = [named for named in found if not self._asks_whether(named)]
-        if narrowing:
-            self._said["state"] = "、".join(
-                dict.fromkeys(("非" if named.refused else "") + named.state.say for named in narrowing)
+    def _moment(self) -> tuple[str, str] | None:
+        found = self._heard.time
+        assert found is not None
+        for mention in self._heard.mentions:
+            between = self._text[found.end : mention.start]
+            if mention.start >= found.end and len(between) <= NEAR_TIME and not between.strip(_BETWEEN):
+                for term in self._relevant(mention, Kind.COLUMN):
+                    if self._column(term.table, term.column).type in _DAYS:
+                        return term.table, term.column
+            if 0 <= mention.start - found.end <= NEAR_TIME and mention.end - mention.start <= 2:
+                for term in self._relevant(mention, Kind.TABLE):
+                    if _is_below(self._schema, self._subject.table, term.table):
+                        return term.table, self._schema.tables[term.table].time
+        return None
+
+    def _relevant(self, mention: Mention, kind: Kind) -> list[Term]:
+        """The meanings of a word for this subject, those of its own table first."""
+        terms = [term for term in mention.of(kind) if term.table in self._near]
+        return sorted(terms, key=lambda term: self._near.index(term.table))
+
+    def _states(self) -> None:
+        """States that stand side by side, 待付款和待发货的, are any of them."""
+        subject = self._subject
+        groups: list[list[tuple[Term, bool, Mention]]] = []
+        for mention in self._heard.mentions:
+            terms = self._relevant(mention, Kind.STATE)
+            if not terms:
+                continue
+            self._use(mention.start, mention.end)
+            refused = self._refused(mention)
+            if not self._near_enough(terms[0], mention):
+                continue
+            if not refused and self._asks_whether(mention):
+                continue
+            last = groups[-1][-1] if groups else None
+            between = self._text[last[2].end : mention.start] if last else ""
+            if last and between in ("和", "跟", "或", "或者", "、", ",", "与", "的和"):
+                groups[-1].append((terms[0], refused, mention))
+            else:
+                groups.append([(terms[0], refused, mention)])
+        for group in groups:
+            tests = [relations.where(self._schema, self._subject.table, t.table, t.where) for t, _, _ in group]
+            either = " OR ".join(f"({test})" for test in tests) if len(tests) > 1 else tests[0]
+            self._tests.append(f"NOT ({either})" if group[0][1] else either)
+        named = [("非" if refused else "") + term.say for group in groups for term, refused, _ in group]
+        if named:
+            prefers = subject.prefer.split(" ")[0]
+            self._named |= any(
+                t.table != subject.table or f"{t.table}.{t.column}" == prefers or not t.column
+                for group in groups
+                for t, _, _ in group
             )
-        tests = tuple(conditions(self._text, narrowing, self._language))
-        self._whole &= not exclusive(tests)
-        return tests
+            self._by_name = any(_names(term, subject, self._schema) for group in groups for term, _, _ in group)
+            self._said["state"] = "、".join(dict.fromkeys(named))
 
-    def _asks_whether(self, named: Named) -> bool:
+    def _near_enough(self, term: Term, mention: Mention) -> bool:
+        """Whether a state of what the rows belong to narrows them: only where that is named behind it, 取消那单的钱."""
+        if term.table == self._subject.table or _is_below(self._schema, term.table, self._subject.table):
+            return True
+        behind = [other for other in self._heard.mentions if 0 <= other.start - mention.end <= 3]
+        return any(term.table == named.table for other in behind for named in other.of(Kind.TABLE))
+
+    def _refused(self, mention: Mention) -> bool:
+        before, after = self._text[: mention.start], self._text[mention.end :]
+        for word in sorted(self._language.refuses, key=len, reverse=True):
+            if before.endswith(word):
+                self._use(mention.start - len(word), mention.start)
+                return True
+        for word in self._language.besides:
+            if after.removeprefix("的").startswith(word):
+                self._use(mention.end, mention.end + len(word) + after.startswith("的"))
+                return True
+        return False
+
+    def _asks_whether(self, mention: Mention) -> bool:
         """Whether the rows have come to a state, which narrows them not: 发货了吗, but 有待发货的吗."""
-        language, before = self._language, self._text[: named.start]
-        if language.exists.search(before):
+        before, after = self._text[: mention.start], self._text[mention.end :]
+        if before.endswith(_COMING):
+            return True
+        if any(word in before for word in self._language.which):
             return False
-        asked = language.asked.match(self._text, named.end)
-        return bool(asked or (language.whether.search(before) and not _SUCH.match(self._text, named.end - 1)))
+        tail = after.rstrip("?!.,。 啊呀呢吧哦")
+        if tail in self._language.asked or after.startswith(("了吗", "了没", "没,", "吗,", "了么")):
+            return True
+        return before.endswith(("怎么", "为什么", "能", "会", "什么时候", "是否", "何时", "怎么还", "什么时候能"))
+
+    def _others(self) -> None:
+        """Words of tables and columns; one that belongs to nothing near is about something else."""
+        for mention in self._heard.mentions:
+            if self._relevant(mention, Kind.TABLE) or self._relevant(mention, Kind.COLUMN) or mention.of(Kind.GOODS):
+                self._use(mention.start, mention.end)
 
     def _money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
-        for measure in self._subject.measures:
-            if match := measure.words.search(self._text):
-                self._heard.append(match.group())
-                self._said["measure"] = match.group()
-                return measure.column
+        joined = self._near[: 1 + (relations.parent(self._schema, self._subject.table) is not None)]
+        for mention in self._heard.mentions:
+            for term in self._relevant(mention, Kind.COLUMN):
+                if term.table in joined and self._column(term.table, term.column).type in _AMOUNTS:
+                    self._said["measure"] = self._text[mention.start : mention.end]
+                    return f"{term.table}.{term.column}"
         return self._subject.money
 
-    def _wanted(self, one: bool, text: str) -> Wanted:
-        """text: without times and amounts."""
-        subject, language = self._subject, self._language
-        if not one and subject.sum and language.average.search(text):
-            self._match(language.average)
-            self._whole &= not language.per_time.search(text)
-            return Wanted(Give.AVERAGE)
-        ranked = None if one else self._ranked(text)
-        self._whole &= not (language.each.search(text) and (ranked or self._sums(False)))
-        if ranked is not None and subject.count and language.count_and_rank.search(text):
+    def _wanted(self, money: str) -> Wanted:
+        subject, heard = self._subject, self._heard
+        for rank in heard.ranks:
+            self._use(rank.start, rank.end)
+        if self._one or subject.group:
+            self._known &= not heard.ranks and not (self._one and any(word in self._text for word in _SEVERAL))
             return Wanted(Give.LIST)
-        if ranked is not None or one:
-            return ranked or Wanted(Give.LIST)
-        counted = bool(subject.count) and self._counted()
-        summed = self._sums(counted)
-        if (counted or summed) and self._match(language.details):
+        if heard.ranks:
+            self._known &= len(heard.ranks) == 1
+            rank = heard.ranks[0]
+            by_time = rank.by in (End.LATEST, End.EARLIEST)
+            if not by_time and (above := self._parent_money(rank)):
+                self._above = above
+            if not heard.numbers and (subject.time if by_time else money):
+                if not by_time and "花" in self._text and subject.sum_where:
+                    self._tests.append(subject.sum_where)
+                return Wanted(Give(rank.by), rank.number, rank.skip)
+            self._known &= bool(heard.numbers) or rank.by is End.LATEST
+        if heard.numbers:
             return Wanted(Give.LIST)
-        if summed:
-            return Wanted(Give.SUM, count=subject.count)
-        return Wanted(Give.COUNT, count=self._unit()) if counted else Wanted(Give.LIST)
+        asked = self._asked
+        if subject.gives == SUM and asked in (Give.LIST, Give.COUNT):
+            asked = Give.SUM
+        if asked is Give.COUNT and money and any(word in self._text for word in _MONEY_TOO):
+            asked = Give.SUM
+        if asked in (Give.SUM, Give.AVERAGE) and not money:
+            asked = Give.LIST
+        if "最近" in heard.text and not heard.time and subject.time:
+            if asked is Give.LIST and not self._named and not subject.prefer:
+                return Wanted(Give.LATEST, RECENT_ROWS)
+            if asked in (Give.SUM, Give.AVERAGE):
+                self._said["period"] = f"最近 {RECENT_DAYS} 天"
+                self._test(subject.table, _within(Period(heard.today - timedelta(RECENT_DAYS - 1), None), subject.time))
+        return Wanted(asked)
 
-    def _ranked(self, text: str) -> Wanted | None:
-        subject = self._subject
-        for pattern, name in self._language.ranks:
-            if match := pattern.search(text):
-                give = Give(name)
-                self._heard.append(match.group())
-                self._whole &= not self._ranks_other_end(give, blanked(text, [match.group()]))
-                if not (subject.time if give in (Give.LATEST, Give.EARLIEST) else subject.money):
-                    self._whole &= give is Give.LATEST
-                    return None
-                return _place(give, match.groupdict())
-        timed = text != self._text
-        if subject.time and not timed and not subject.prefer and self._language.recent.search(text):
-            return Wanted(Give.LATEST, RECENT_ROWS) if not self._sums(bool(subject.count) and self._counted()) else None
-        return None
-
-    def _ranks_other_end(self, give: Give, rest: str) -> bool:
-        """Whether the rest of the text asks for the opposite too: 头一次和最近一次."""
-        other = _OPPOSITE.get(give)
-        return any(name == other and pattern.search(rest) for pattern, name in self._language.ranks)
-
-    def _unit(self) -> str:
-        """What is counted: 几次 of goods are not 几个."""
-        for unit in self._subject.counts:
-            if unit.words.search(self._text):
-                self._said["unit"] = unit.unit
-                return unit.column
-        return self._subject.count
-
-    def _counted(self) -> bool:
-        """几笔 of anything, or 多少 before the thing itself: 多少订单."""
-        if self._match(self._language.count):
-            return True
-        places = [match.end() for match in _HOW_MANY.finditer(self._text)]
-        things = (*self._subject.cues, *(re.compile(re.escape(words)) for words in self._goods.values()))
-        return any(thing.match(self._text, place) for place in places for thing in things)
-
-    def _sums(self, counted: bool) -> bool:
-        """counted: whether a number of rows is asked for, which is told with a sum if money is asked for besides."""
-        subject, language = self._subject, self._language
-        if not subject.sum:
-            self._whole &= not (subject.time and language.sum.search(self._text) and language.amount.search(self._text))
-            return False
-        if counted:
-            return bool(self._match(language.money_too))
-        found = self._match(language.sum) or (subject.sum_cues and self._match(subject.sum_cues))
-        return bool(found) or subject.gives == SUM
-
-    def _compared(self, amounts: Sequence[Comparison], wanted: Wanted, money: str) -> tuple[Comparison, ...]:
-        """Comparisons for the rows; of a sum it is what the customer compares it with."""
-        if not amounts or not money:
-            self._whole &= not amounts
-            return ()
-        self._heard += [self._text[found.start : found.end] for found in amounts]
-        after = self._text[amounts[0].end :]
-        if wanted.give is Give.SUM and not after.startswith(("的", "那")) and self._match(self._language.exceeds):
-            return ()
-        bounds = [bound for comparison in amounts for bound in comparison.bounds]
-        self._whole &= len(amounts) == 1 or len({sign[0] for sign, _ in bounds} - {"="}) == len(bounds)
-        self._said["amount"] = "、".join(self._text[found.start : found.end].removesuffix("的") for found in amounts)
-        return tuple(amounts)
-
-    def _without(self) -> bool:
-        """Whether the goods that are named are not wanted: 除了耳机. Some wanted and others not is not understood."""
-        refused, last, end = [], False, 0
-        for words in sorted(self._goods.values(), key=self._text.find):
-            start = self._text.find(words)
-            before, after = self._text[:start], self._text[start + len(words) :]
-            found = (self._language.refuses.search(before), self._language.besides.match(after))
-            self._heard += [match.group() for match in found if match]
-            beside = bool(self._language.either.fullmatch(self._text, end, start) or start < end)
-            last, end = any(found) or (last and beside), start + len(words)
-            refused.append(last)
-        self._whole &= not any(refused) or all(refused)
-        return any(refused)
-
-    def _terms(self) -> tuple[tuple[str, ...], ...]:
-        named = [self._model(entity.text) for entity in self._found if entity.kind == "product_model"]
-        named = named or _MODEL.findall(blanked(self._text, self._heard))
-        models = {model: model for model in named}
-        self._heard += models
-        if not self._subject.search:
-            self._whole &= not (models or self._goods)
-            return ()
-        if not (models or self._goods) and (unknown := self._unknown()):
-            self._whole, self._sought = False, self._whole
-            self._heard.append(unknown)
-            self._said["search"] = unknown
-            return ((unknown,),)
-        if models or self._goods:
-            self._said["search"] = "、".join((*(model.upper() for model in models), *self._goods.values()))
-        return tuple(tuple(_parts(thing)) for thing in self._things({**models, **self._goods}))
-
-    def _things(self, named: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-        """Terms for the words of the text, those together that name one thing: V8 那个机器人, 头戴耳机."""
-        things: list[tuple[str, ...]] = []
-        end = 0
-        for term, words in sorted(named.items(), key=lambda pair: self._text.find(pair[1])):
-            start = self._text.find(words)
-            if things and start >= end and _ONE_THING.fullmatch(self._text, end, start):
-                things[-1] += (term,)
-            elif not things or start >= end:
-                things.append((term,))
-            end = max(end, start + len(words))
-        return tuple(things)
-
-    def _model(self, text: str) -> str:
-        """A model with the word behind it: w5 lte."""
-        match = re.search(re.escape(text) + r"(?: ?[a-z]{2,6}(?![a-z\d]))?", self._text)
-        return match.group() if match else text
-
-    def _unknown(self) -> str:
-        """A word that nothing explains, at a place where a thing is named: 买过冰箱吗, 投影仪到哪了."""
-        rest = words_of(self._left())
-        if len(rest) != 1 or not _GOODS.fullmatch(rest[0]) or len(rest[0]) < 2 or not is_noun(rest[0]):
+    def _parent_money(self, rank: Rank) -> str:
+        """The amount of what the rows belong to, where that is ranked: 最贵的一单买了什么."""
+        owner = relations.parent(self._schema, self._subject.table)
+        if owner is None:
             return ""
-        before, _, after = self._text.partition(rest[0])
-        if self._language.slot.search(before):
-            return rest[0]
-        if self._language.asks_goods.search(self._text):
-            return ""
-        led = self._language.lead.search(before) and any(p.match(after) for p in self._subject.cues)
-        return rest[0] if led else ""
-
-    def _match(self, pattern: re.Pattern[str]) -> str:
-        match = pattern.search(self._text)
-        if match is None:
-            return ""
-        self._heard.append(match.group())
-        return match["value"] if "value" in pattern.groupindex else match.group()
-
-    def _left(self) -> str:
-        return unread(
-            self._text, self._heard, (*self._subject.cues, *self._subject.also, *self._weak, self._language.filler)
+        own = any(t.table == self._subject.table for m in self._heard.mentions for t in m.of(Kind.TABLE))
+        named = (not own and self._text[rank.end - 1 : rank.end] in "笔单次") or any(
+            -1 <= mention.start - rank.end <= 3 and any(term.table == owner.table for term in mention.of(Kind.TABLE))
+            for mention in self._heard.mentions
         )
+        column = self._schema.tables[owner.table].money
+        return f"{owner.table}.{column}" if named and column else ""
+
+    def _amounts(self, money: str, wanted: Wanted) -> None:
+        found = self._heard.amounts
+        for comparison in found:
+            self._use(comparison.start, comparison.end)
+        if found:
+            self._known &= bool(money) and len(found) == 1
+            self._said["amount"] = self._text[found[0].start : found[0].end].removesuffix("的")
+            if money:
+                self._tests.append(found[0].of(money))
+                self._named = True
+
+    def _goods(self, unknown: Odd | None) -> None:
+        """What rows are named by: goods, models, and one word that nothing explains, where a thing is named."""
+        named = [
+            (mention.of(Kind.GOODS)[0].say, (mention.start, mention.end))
+            for mention in self._heard.mentions
+            if mention.of(Kind.GOODS)
+        ]
+        named += [(model.lower(), span) for model, span in self._heard.models]
+        places = self._searched("" if unknown is None else "thing" if unknown.tag in _THINGS else "place")
+        if unknown and places:
+            named.append((unknown.text, (unknown.start, unknown.start + len(unknown.text))))
+        if not named:
+            return
+        for _, span in named:
+            self._use(*span)
+        if not places:
+            self._known = False
+            return
+        named.sort(key=lambda item: item[1])
+        things: list[list[str]] = []
+        end = -9
+        for term, span in named:
+            if things and self._text[end : span[0]].strip(" 的那这个款台副") == "":
+                things[-1].append(term)
+            else:
+                things.append([term])
+            end = span[1]
+        self._known &= not any(self._without) or self._without[0]
+        self._said["search"] = "、".join(self._text[start:end] for _, (start, end) in named)
+        tests = [
+            relations.where(
+                self._schema,
+                self._subject.table,
+                table,
+                " OR ".join(f"({_like(f'{table}.{column}', thing)})" for thing in things for column in columns),
+            )
+            for table, columns in places.items()
+        ]
+        either = " OR ".join(f"({test})" for test in tests)
+        self._tests.append(f"NOT ({either})" if any(self._without) else either)
+
+    def _searched(self, kind: str) -> dict[str, list[str]]:
+        """The columns that rows are named by: their own, and those of the next table that has such."""
+        found: dict[str, list[str]] = {}
+        for table in self._near:
+            columns = [
+                column.name
+                for column in self._schema.tables[table].columns.values()
+                if column.named and kind in ("", column.named)
+            ]
+            if columns and (not found or set(found) == {self._subject.table}):
+                found[table] = columns
+        return found
 
 
-def _parts(terms: Iterable[str]) -> Iterator[str]:
-    """Terms with models as they may be written in another way: v8max is v8 and max."""
-    for term in terms:
-        yield from (_MODEL_PART.findall(term) if _MODEL.fullmatch(term) else (term,))
+def _one_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
+    """The one word that nothing explains, where it is the name of a thing: 买过冰箱吗, 大理的酒店."""
+    if len(odd) != 1 or not odd[0].tag.startswith(_NAMES) or len(odd[0].text) < 2:
+        return None
+    return odd[0] if odd[0].tag not in _THINGS or text[: odd[0].start].endswith(language.slots) else None
 
 
-def _is_now(period: Period, today: date, has_times: bool) -> bool:
-    """Whether a time that narrows no rows may stay unheard: 现在到哪了, 明天能到吗."""
-    one = period.end is not None and period.start is not None and period.end - period.start == DAY
-    later = period.end is None or period.end > today
-    return later and (one or has_times)
+def _names(term: Term, subject: Subject, schema: Schema) -> bool:
+    """Whether a state is the name of a row of the subject's own: 运费券."""
+    return term.table == subject.table and bool(term.column) and schema.tables[term.table].columns[term.column].named
 
 
-def _place(give: Give, groups: Mapping[str, str | None]) -> Wanted:
-    """groups: of a pattern of `ranks`."""
-    many = [int(amount(value)) for name, value in groups.items() if value and name in _MANY]
-    nth = groups.get("nth")
-    skip = int(amount(nth)) - 1 if nth else int(bool(groups.get("second")))
-    return Wanted(give, many[0] if many else 1, skip)
+def wanted(asked: Give, skeleton: str) -> Give:
+    """What a question wants by its form, of what a head takes it for: a number of rows is asked for in so many words."""
+    counted = _counts(skeleton)
+    if any(word in skeleton for word in _TOTALS):
+        return Give.COUNT
+    if asked is Give.SUM and any(
+        f"{that}{unit}" in skeleton for that in "那这" for unit in "笔单张次" + Kind.TABLE.value
+    ):
+        return Give.LIST
+    if asked in (Give.LIST, Give.COUNT):
+        return Give.COUNT if counted else Give.LIST
+    if asked is Give.SUM and counted and not any(word in skeleton for word in _SUMMED):
+        return Give.COUNT
+    return asked
 
 
-def blanked(text: str, parts: Iterable[str]) -> str:
-    """A text with spaces in place of its parts."""
-    for part in sorted(parts, key=len, reverse=True):
-        text = text.replace(part, " " * len(part))
-    return text
+def _counts(skeleton: str) -> bool:
+    """Whether it asks how many there are: 几笔, 多少个, 多少Ｔ, but not 哪几笔 or 几号."""
+    for place, character in enumerate(skeleton):
+        before, after = skeleton[place - 1 : place], skeleton[place + 1 : place + 2]
+        if character == "几" and before not in tuple("哪那这好") and after in tuple(_MEASURES):
+            return True
+        if character == "少" and before == "多" and after in tuple(_MEASURES.replace("块", "")):
+            return True
+    return False
 
 
-def of_kind(found: Sequence[Entity], kind: str) -> tuple[str, ...]:
-    """Values of the entities of a kind."""
-    return tuple(entity.value for entity in found if entity.kind == kind)
+def _is_below(schema: Schema, table: str, above: str) -> bool:
+    owner = relations.parent(schema, table)
+    return owner is not None and owner.table == above
+
+
+def _is_number(column: str, number: str) -> str:
+    return f"{column} {'LIKE' if number.startswith('%') else '='} {literal(number)}"
+
+
+def _like(column: str, terms: Iterable[str]) -> str:
+    return " AND ".join(f"LOWER({column}) LIKE {literal(f'%{term}%')}" for term in terms)
+
+
+def _within(period: Period, column: str) -> str:
+    bounds = [(">=", period.start), ("<", period.end)]
+    return " AND ".join(f"{column} {sign} {literal(day.isoformat())}" for sign, day in bounds if day)

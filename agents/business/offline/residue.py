@@ -1,0 +1,67 @@
+"""What of a question nothing explains, and whether it may change which rows are right.
+
+A word of content that was not understood (便宜的那单, 两件以上) makes every answer a guess; a particle does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from agents.business.offline.language import Language
+from agents.business.tagging import tagged
+
+_PARTICLES = "了吗呢吧啊的过着么没"
+_NUMERALS = "一二两三四五六七八九十0123456789"
+_MEASURES = frozenset(["", *"个笔单张次件样条回趟台只块副部把双瓶盒天周位号点家款"])
+_BOUNDS = ("以", "及以", "多", "左右", "起", "之内")
+CONTENT = frozenset("natvijm")
+"""First letters of jieba's tags of words with content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A word that nothing explains, with jieba's tag."""
+
+    text: str
+    tag: str
+    start: int
+
+
+def odd_words(
+    text: str, left: str, language: Language, words: Collection[str], examples: str, number: bool
+) -> list[Odd]:
+    """The words of content that are unread. left: the text with spaces for all that was heard; words, and parts of
+    examples: what says nothing besides; number: whether a number is asked for, so that a part of a word counts too.
+    """
+    odd: list[Odd] = []
+    place = 0
+    for word, tag in tagged(text):
+        end = place + len(word)
+        rest = left[place:end].strip().strip(_PARTICLES)
+        begin, place = place, end
+        if not rest or _is_how_many(rest, text[end:]) or (rest != word and not number and len(rest) < 2):
+            continue
+        if (
+            rest in language.filler
+            or word in language.filler
+            or rest in words
+            or word in words
+            or (len(rest) > 1 and rest in examples)
+        ):
+            continue
+        heavy = any(other in rest for other in language.weighty)
+        if (
+            heavy
+            or tag == "eng"
+            or (tag[0] in CONTENT and (number or tag[0] != "v") and (len(rest) > 1 or tag[0] in "am"))
+        ):
+            odd.append(Odd(rest, tag, text.find(rest, begin)))
+    return odd
+
+
+def _is_how_many(word: str, after: str) -> bool:
+    """Whether it asks for a number, or says how many things were named: 几笔, 那两单; not 两件以上."""
+    if after.startswith(_BOUNDS):
+        return False
+    return len(word) <= 3 and (word[0] in "几多" or word.strip(_NUMERALS) in _MEASURES)

@@ -1,0 +1,140 @@
+"""The words that a description gives for its tables, columns, states and goods, and where a question has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlglot import exp
+
+from agents.business.offline.language import Language
+from agents.business.schema import Schema
+from agents.business.tagging import tagged
+
+
+class Kind(StrEnum):
+    """What a word stands for; the value is the letter that stands for it where questions are compared."""
+
+    TABLE = "Ｔ"
+    COLUMN = "Ｃ"
+    STATE = "Ｓ"
+    GOODS = "Ｇ"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One meaning of a word. `where`: SQL of a state; `say`: what a reply calls it, of goods what is searched for."""
+
+    kind: Kind
+    table: str = ""
+    column: str = ""
+    where: str = ""
+    say: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A word of a question, with all that it may mean."""
+
+    start: int
+    end: int
+    terms: tuple[Term, ...]
+
+    def of(self, kind: Kind) -> tuple[Term, ...]:
+        return tuple(term for term in self.terms if term.kind is kind)
+
+
+class Vocabulary:
+    """Of one description; words are matched in the plain spelling of `Language.plain`, the longest first."""
+
+    def __init__(self, schema: Schema, goods: Mapping[str, Iterable[str]], language: Language) -> None:
+        found: dict[str, list[Term]] = {}
+        for word, term in (*_terms(schema), *_goods(goods)):
+            for way in _ways(word, term):
+                entries = found.setdefault(language.plain(way), [])
+                entries += [term] if term not in entries else []
+        self._terms = {word: tuple(terms) for word, terms in found.items() if word}
+        self._longest = max(map(len, self._terms), default=0)
+
+    def find(self, text: str) -> list[Mention]:
+        """text: plain."""
+        found, place = [], 0
+        alone = _alone(text)
+        while place < len(text):
+            for end in range(min(place + self._longest, len(text)), place, -1):
+                terms = self._terms.get(text[place:end])
+                if terms and _is_word(text, place, end) and (end > place + 1 or place in alone):
+                    found.append(Mention(place, end, terms))
+                    place = end - 1
+                    break
+            place += 1
+        return found
+
+
+_LEADING = "那这哪几一两三四五六七八九十每下上首头买"
+"""In front of a character, they leave it a word of its own: 下单, 一单."""
+
+
+def literal(text: str) -> str:
+    """A text as SQL."""
+    return exp.Literal.string(text).sql()
+
+
+def _terms(schema: Schema) -> Iterator[tuple[str, Term]]:
+    for table in schema.tables.values():
+        for word in table.words:
+            yield word, Term(Kind.TABLE, table.name)
+        for state in table.states:
+            for word in state.words:
+                yield word, Term(Kind.STATE, table.name, where=state.where, say=state.say)
+        for column in table.columns.values():
+            for word in column.words:
+                yield word, Term(Kind.COLUMN, table.name, column.name)
+            for code, ways in column.spoken.items():
+                where = f"{table.name}.{column.name} = {literal(code)}"
+                for word in ways:
+                    yield word, Term(Kind.STATE, table.name, column.name, where, ways[0])
+
+
+def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Term]]:
+    for name, others in goods.items():
+        for word in (name, *others):
+            yield word, Term(Kind.GOODS, say=name)
+
+
+def _ways(word: str, term: Term) -> Iterator[str]:
+    """How else a state is said: 待付款 -> 没付款, 已完成 -> 已经完成."""
+    yield word
+    if term.kind is Kind.STATE and len(word) > 2:
+        if word[0] in "待未":
+            yield f"没{word[1:]}"
+        if word[0] == "已":
+            yield f"已经{word[1:]}"
+            yield f"{word[1:]}了的"
+        if word[-1] == "中" and len(word) == 3:
+            yield f"在{word[:-1]}"
+
+
+def _alone(text: str) -> set[int]:
+    """The places of characters that are words: of 那单 and 几张 the last, of 账单 none."""
+    places, place = set(), 0
+    for word, tag in tagged(text):
+        if len(word) == 1 or tag in ("m", "r", "mq", "f", "t"):
+            places.add(place + len(word) - 1)
+        if word[0] in _LEADING:
+            places.update(range(place + 1, place + len(word)))
+        place += len(word)
+    return places
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Whether a Latin word is not a part of another."""
+    word = text[start:end]
+    if not word.isascii():
+        return True
+    return not (_latin(text, start - 1) or _latin(text, end)) or word.isdigit()
+
+
+def _latin(text: str, place: int) -> bool:
+    return 0 <= place < len(text) and text[place].isascii() and text[place].isalpha()

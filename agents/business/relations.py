@@ -1,0 +1,67 @@
+"""How the tables of a description hang together: by whose rows they are."""
+
+from __future__ import annotations
+
+from agents.business.schema import Owner, Schema, Table
+
+
+def singular(table: str) -> str:
+    """What one row is called in the names of output columns: order_items -> item."""
+    return table.rpartition("_")[2].removesuffix("s")
+
+
+def parent(schema: Schema, table: str) -> Owner | None:
+    """The way to the table that a table's rows belong to, None where they are the member's directly."""
+    owner = schema.tables[table].owner
+    return owner if owner is not None and owner.table else None
+
+
+def base(schema: Schema, table: str) -> str:
+    """SQL of the rows of a table, with the row that each belongs to."""
+    owner = parent(schema, table)
+    return f"{table} JOIN {owner.table} ON {_to_parent(table, owner)}" if owner else table
+
+
+def related(schema: Schema, table: str) -> tuple[str, ...]:
+    """A table itself, the one that its rows belong to, those that belong to it, and those beside it."""
+    owner = parent(schema, table)
+    up = (owner.table,) if owner else ()
+    below = tuple(name for name in schema.tables if _owner_of(schema, name) == table)
+    beside = tuple(name for name in schema.tables if owner and name != table and _owner_of(schema, name) == owner.table)
+    return (table, *up, *below, *beside)
+
+
+def join(schema: Schema, table: str, other: str) -> str:
+    """SQL that adds the rows of another related table to `base`; empty where they are there."""
+    link = _link(schema, table, other)
+    return f"LEFT JOIN {other} ON {link}" if link else ""
+
+
+def where(schema: Schema, table: str, other: str, test: str) -> str:
+    """A test over a related table as a test over the rows of `base`."""
+    link = _link(schema, table, other)
+    return f"EXISTS (SELECT 1 FROM {other} WHERE {link} AND ({test}))" if link else test
+
+
+def _link(schema: Schema, table: str, other: str) -> str:
+    """How a table below or beside hangs on `base`."""
+    owner, above = parent(schema, other), parent(schema, table)
+    if other == table or owner is None or (above and other == above.table):
+        return ""
+    if owner.table == table:
+        return _to_parent(other, owner)
+    return f"{other}.{owner.column} = {table}.{above.column}" if above else ""
+
+
+def _to_parent(table: str, owner: Owner) -> str:
+    return f"{table}.{owner.column} = {owner.table}.{owner.key}"
+
+
+def _owner_of(schema: Schema, table: str) -> str:
+    owner = parent(schema, table)
+    return owner.table if owner else ""
+
+
+def has_one_row(table: Table) -> bool:
+    """Whether a member has one row of it: his own."""
+    return table.owner is not None and not table.owner.table and table.owner.column == table.key
