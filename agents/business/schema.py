@@ -22,8 +22,8 @@ TYPES = {"time": ("timestamp", "date"), "money": ("number",)}
 class Column:
     """`type` and `description` are for the prompt; `mask` says how a value is shown; `values`: code -> meaning.
 
-    `words` are what customers call the column, `spoken`: code -> all that they call its meaning; `named`: customers name
-    rows by its values, of places or of things.
+    `words` are what customers call the column, `spoken`: code -> all that they call its meaning; `named`: customers
+    name rows by its values, of places or of things.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a question says before it is known what it is about: numbers, times, amounts, ranks, words of the description."""
+"""What a question says before it is known what it is about: numbers, times, amounts, ranks, words of the YAML."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def hear(text: str, vocabulary: Vocabulary, language: Language, today: date) -> 
     rest = blanked(rest, [span for _, span in models])
     numeric = [m for m in vocabulary.find(rest) if any(map(str.isdigit, rest[m.start : m.end]))]  # 满300减30
     ranks = tuple(find_ranks(rest))
-    taken = [(said.start, said.end) for said in (*ranks, *numeric)]
+    taken = [*((rank.start, rank.end) for rank in ranks), *((word.start, word.end) for word in numeric)]
     amounts = tuple(find_amounts(blanked(rest, taken)))
     mentions = tuple(vocabulary.find(blanked(rest, [(found.start, found.end) for found in amounts])))
     last = text.rfind(" ")  # a follow-up that was completed ends with what is new in it

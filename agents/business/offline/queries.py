@@ -39,8 +39,8 @@ class DeclaredQueries:
         """Whether rows that are too many, told as such, are better than none: of a narrowed list, never of a number."""
         if not reading.unread:
             return True
-        narrow = reading.wanted.give is Give.LIST and (reading.tests or reading.subject.prefer)
-        return bool(narrow) and not any(map(self._reader.weighty, reading.unread))
+        narrow = reading.wanted.give is Give.LIST and reading.named
+        return narrow and not any(map(self._reader.weighty, reading.unread))
 
     def sure_intents(self, text: str, *, member: bool) -> frozenset[Intent]:
         """For a text that asks for data of one's own, all of it understood: that, and rules besides.

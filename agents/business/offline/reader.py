@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
+from agents.business.offline.asked import wanted
 from agents.business.offline.heads import fit_choice, fit_gate
 from agents.business.offline.hearing import Heard, hear
 from agents.business.offline.language import shipped_language
 from agents.business.offline.reading import Reading
 from agents.business.offline.residue import Odd
 from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
-from agents.business.offline.understanding import Understanding, wanted
-from agents.business.offline.vocabulary import Kind, Term, Vocabulary
+from agents.business.offline.understanding import Understanding
+from agents.business.offline.vocabulary import Kind, Meaning, Vocabulary
 from agents.business.schema import Schema
 from agents.business.tagging import tagged
 from agents.business.types import Give
@@ -23,7 +24,7 @@ from agents.understanding.reading import read
 
 NEAR = 0.25
 """Of subjects whose scores differ by no more, the one that explains the whole question is meant."""
-WEIGHTY_TAGS = "am"
+WEIGHTY_TAGS = ("a", "m", "ns", "nr", "nz", "nt")
 GATE, TIMED = -0.4, 0.5
 BARE = 2
 DOUBT, SURE = 0.08, 0.0
@@ -48,7 +49,7 @@ class Reader:
         if not examples:
             return
         self._choice = fit_choice({n: [h.skeleton([Kind.GOODS]) for h in found] for n, found in examples.items()})
-        self._asks = fit_choice({give: phrases for give, phrases in self._language.asks.items()})
+        self._asks = fit_choice(self._language.asks)
         anchors = shipped_anchors().sentences
         own = [a.text for a in anchors if Intent.BUSINESS_QUERY in a.intents]
         other = [a.text for a in anchors if a.intents == {Intent.KNOWLEDGE_QA}]
@@ -67,7 +68,7 @@ class Reader:
                 if other.table == subject.table
                 for text in other.examples
                 for word, tag in tagged(self._language.plain(text))
-                if not tag.startswith(("ns", "nr", "nz", "x"))
+                if not tag.startswith(("n", "x"))
             )
             | usual
             for subject in self._subjects
@@ -131,7 +132,7 @@ class Reader:
 
     def weighty(self, odd: Odd) -> bool:
         """Whether a word must not be left out."""
-        return odd.tag[0] in WEIGHTY_TAGS or any(heavy in odd.text for heavy in self._language.weighty)
+        return odd.tag.startswith(WEIGHTY_TAGS) or any(heavy in odd.text for heavy in self._language.weighty)
 
     def names_owner(self, text: str) -> bool:
         plain = self._language.plain(text)
@@ -178,7 +179,7 @@ class Reader:
             scores[subject.name] -= 0 if fits else UNFIT if subject.gives == SUM else NEVER
         return scores
 
-    def _shows(self, subject: Subject, term: Term) -> bool:
+    def _shows(self, subject: Subject, term: Meaning) -> bool:
         """Whether rows of the subject tell what the word is about."""
         if term.kind is Kind.COLUMN:
             return any(show.startswith(f"{term.table}.{term.column} AS") for show in subject.show)

@@ -17,24 +17,10 @@ from knowledge.errors import InvalidConfiguration
 
 LIST, SUM = "list", "sum"
 WRITTEN = frozenset(
-    [
-        "table",
-        "examples",
-        "where",
-        "usual",
-        "prefer",
-        "time",
-        "money",
-        "sum_where",
-        "count",
-        "group",
-        "gives",
-        "limit",
-        "searched",
-        "ahead",
-        "default",
-        "reply",
-    ]
+    {
+        *("table", "examples", "where", "usual", "prefer", "time", "money", "sum_where", "count", "group", "gives"),
+        *("limit", "searched", "ahead", "default", "reply"),
+    }
 )
 """Keys of a question."""
 
@@ -44,8 +30,8 @@ class Subject:
     """A kind of question, with `examples` of it. Fragments of SQL name their columns as table.column.
 
     `where` holds always, `usual` (and `sum_where`, of sums) unless the question names states by the same columns;
-    `prefer` are the rows that are meant where none are named: if there are none, the newest is given. `ahead`: its times
-    lie in the future. A question that names goods goes to the subject `searched`. `limit`: rows at most, 0 all.
+    `prefer` are the rows that are meant where none are named: if there are none, the newest is given. `ahead`: its
+    times lie in the future. A question that names goods goes to the subject `searched`. `limit`: rows at most, 0 all.
     """
 
     name: str
@@ -107,7 +93,7 @@ def _subject(name: str, entry: Mapping[str, Any], named: Iterable[str], schema: 
     if not (examples := tuple(map(str, entry["examples"]))):
         raise ValueError("examples 是空的")
     one = relations.has_one_row(table)
-    columns = {
+    columns: dict[str, Any] = {
         kind: entry.get(kind) or (f"{table.name}.{column}" if column and not one else "")
         for kind, column in (("time", table.time), ("money", table.money))
     }
@@ -119,9 +105,9 @@ def _subject(name: str, entry: Mapping[str, Any], named: Iterable[str], schema: 
     others = dict.fromkeys(column.partition(".")[0] for column in found.values())
     joins = " ".join(join for other in others if (join := relations.join(schema, table.name, other)))
     kept = {field.name for field in fields(Subject)} & WRITTEN
-    rest = {key: value for key, value in entry.items() if key in kept - {"table", "examples", *columns}}
+    rest: dict[str, Any] = {key: value for key, value in entry.items() if key in kept - {"table", "examples", *columns}}
     source = relations.base(schema, table.name)
-    return Subject(name, table.name, examples, show, source, joins, key, **columns, **rest)
+    return Subject(name, table.name, examples, show, source, joins, key, **{**columns, **rest})
 
 
 def _outputs(table: str, names: Iterable[str], schema: Schema) -> Iterator[tuple[str, str]]:

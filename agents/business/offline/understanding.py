@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from agents.business import relations
+from agents.business.offline import sql_tests
 from agents.business.offline.hearing import Heard, blanked
 from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading, Wanted
 from agents.business.offline.residue import Odd, odd_words
 from agents.business.offline.subjects import SUM, Subject
-from agents.business.offline.vocabulary import Kind, Mention, Term, literal
+from agents.business.offline.vocabulary import Kind, Meaning, Mention
 from agents.business.schema import Column, Schema
 from agents.business.types import NUMBERS, Give
 from agents.understanding.ranks import End, Rank
@@ -25,12 +26,9 @@ _BETWEEN = "的就都已经才能会要可以应该还被我预计，, "
 _DAYS = ("timestamp", "date")
 _AMOUNTS = ("number", "integer")
 _MONEY_TOO = ("多少钱", "金额", "花了多少", "共多少", "总额", "花了", "交了多少", "压")
-_SUMMED = ("多少", "总", "合计", "账单", "花销", "金额", "花")
 _THINGS = ("n", "vn", "an", "ng")
 _NAMES = ("n", "x")
-_TOTALS = (f"{Kind.TABLE.value}数", "总数", "数量", "how many")
 _SEVERAL = ("哪些", "几个", "哪几")
-_MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + Kind.TABLE.value + Kind.GOODS.value
 
 
 class Understanding:
@@ -134,7 +132,7 @@ class Understanding:
         self._said["number"] = "、".join(number.lstrip("%") for number, _ in numbers)
         keys = [(table, f"{table}.{self._schema.tables[table].key}") for table in self._near]
         tests = [
-            relations.where(self._schema, self._subject.table, table, _is_number(key, number))
+            relations.where(self._schema, self._subject.table, table, sql_tests.is_number(key, number))
             for number, _ in numbers
             for table, key in keys
             if not relations.has_one_row(self._schema.tables[table])
@@ -160,10 +158,11 @@ class Understanding:
         if not column or (usual and not subject.ahead and (asks or future)) or (asks and not self._narrows(found.end)):
             self._known &= self._asked not in NUMBERS
             return
-        near = (subject.ahead or not usual) and "年" not in found.said(self._text)
+        day = self._column(table, column).type == "date"
+        near = (subject.ahead or (day and not usual)) and "年" not in found.said(self._text)
         period = nearest(found.period, today) if near else found.period
         self._said["period"] = found.said(self._text)
-        self._test(table, _within(period, f"{table}.{column}"))
+        self._test(table, sql_tests.within(period, f"{table}.{column}"))
         self._named = True
 
     def _narrows(self, end: int) -> bool:
@@ -185,7 +184,7 @@ class Understanding:
                         return term.table, self._schema.tables[term.table].time
         return None
 
-    def _relevant(self, mention: Mention, kind: Kind) -> list[Term]:
+    def _relevant(self, mention: Mention, kind: Kind) -> list[Meaning]:
         """The meanings of a word for this subject, those of its own table first."""
         terms = [term for term in mention.of(kind) if term.table in self._near]
         return sorted(terms, key=lambda term: self._near.index(term.table))
@@ -193,7 +192,7 @@ class Understanding:
     def _states(self) -> None:
         """States that stand side by side, 待付款和待发货的, are any of them."""
         subject = self._subject
-        groups: list[list[tuple[Term, bool, Mention]]] = []
+        groups: list[list[tuple[Meaning, bool, Mention]]] = []
         for mention in self._heard.mentions:
             terms = self._relevant(mention, Kind.STATE)
             if not terms:
@@ -225,7 +224,7 @@ class Understanding:
             self._by_name = any(_names(term, subject, self._schema) for group in groups for term, _, _ in group)
             self._said["state"] = "、".join(dict.fromkeys(named))
 
-    def _near_enough(self, term: Term, mention: Mention) -> bool:
+    def _near_enough(self, term: Meaning, mention: Mention) -> bool:
         """Whether a state of what the rows belong to narrows them: only where that is named behind it, 取消那单的钱."""
         if term.table == self._subject.table or _is_below(self._schema, term.table, self._subject.table):
             return True
@@ -257,10 +256,17 @@ class Understanding:
         return before.endswith(("怎么", "为什么", "能", "会", "什么时候", "是否", "何时", "怎么还", "什么时候能"))
 
     def _others(self) -> None:
-        """Words of tables and columns; one that belongs to nothing near is about something else."""
+        """Words of tables and columns; one of a table that is not shown is about something else."""
+        shown = {output.partition(".")[0].rpartition("(")[2] for output in self._subject.show}
+        owner = relations.parent(self._schema, self._subject.table)
         for mention in self._heard.mentions:
-            if self._relevant(mention, Kind.TABLE) or self._relevant(mention, Kind.COLUMN) or mention.of(Kind.GOODS):
+            tables = self._relevant(mention, Kind.TABLE)
+            if tables or self._relevant(mention, Kind.COLUMN) or mention.of(Kind.GOODS):
+                used = all(self._used[mention.start : mention.end])
                 self._use(mention.start, mention.end)
+                near = {self._subject.table, *shown, *([owner.table] if owner else [])}
+                alone = tables and all(term.kind is Kind.TABLE for term in mention.terms)
+                self._known &= bool(used or not alone or near & {term.table for term in tables})
 
     def _money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
@@ -304,7 +310,10 @@ class Understanding:
                 return Wanted(Give.LATEST, RECENT_ROWS)
             if asked in (Give.SUM, Give.AVERAGE):
                 self._said["period"] = f"最近 {RECENT_DAYS} 天"
-                self._test(subject.table, _within(Period(heard.today - timedelta(RECENT_DAYS - 1), None), subject.time))
+                self._test(
+                    subject.table,
+                    sql_tests.within(Period(heard.today - timedelta(RECENT_DAYS - 1), None), subject.time),
+                )
         return Wanted(asked)
 
     def _parent_money(self, rank: Rank) -> str:
@@ -365,7 +374,9 @@ class Understanding:
                 self._schema,
                 self._subject.table,
                 table,
-                " OR ".join(f"({_like(f'{table}.{column}', thing)})" for thing in things for column in columns),
+                " OR ".join(
+                    f"({sql_tests.like(f'{table}.{column}', thing)})" for thing in things for column in columns
+                ),
             )
             for table, columns in places.items()
         ]
@@ -393,51 +404,13 @@ def _one_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
     return odd[0] if odd[0].tag not in _THINGS or text[: odd[0].start].endswith(language.slots) else None
 
 
-def _names(term: Term, subject: Subject, schema: Schema) -> bool:
+def _names(term: Meaning, subject: Subject, schema: Schema) -> bool:
     """Whether a state is the name of a row of the subject's own: 运费券."""
-    return term.table == subject.table and bool(term.column) and schema.tables[term.table].columns[term.column].named
-
-
-def wanted(asked: Give, skeleton: str) -> Give:
-    """What a question wants by its form, of what a head takes it for: a number of rows is asked for in so many words."""
-    counted = _counts(skeleton)
-    if any(word in skeleton for word in _TOTALS):
-        return Give.COUNT
-    if asked is Give.SUM and any(
-        f"{that}{unit}" in skeleton for that in "那这" for unit in "笔单张次" + Kind.TABLE.value
-    ):
-        return Give.LIST
-    if asked in (Give.LIST, Give.COUNT):
-        return Give.COUNT if counted else Give.LIST
-    if asked is Give.SUM and counted and not any(word in skeleton for word in _SUMMED):
-        return Give.COUNT
-    return asked
-
-
-def _counts(skeleton: str) -> bool:
-    """Whether it asks how many there are: 几笔, 多少个, 多少Ｔ, but not 哪几笔 or 几号."""
-    for place, character in enumerate(skeleton):
-        before, after = skeleton[place - 1 : place], skeleton[place + 1 : place + 2]
-        if character == "几" and before not in tuple("哪那这好") and after in tuple(_MEASURES):
-            return True
-        if character == "少" and before == "多" and after in tuple(_MEASURES.replace("块", "")):
-            return True
-    return False
+    return (
+        term.table == subject.table and bool(term.column) and bool(schema.tables[term.table].columns[term.column].named)
+    )
 
 
 def _is_below(schema: Schema, table: str, above: str) -> bool:
     owner = relations.parent(schema, table)
     return owner is not None and owner.table == above
-
-
-def _is_number(column: str, number: str) -> str:
-    return f"{column} {'LIKE' if number.startswith('%') else '='} {literal(number)}"
-
-
-def _like(column: str, terms: Iterable[str]) -> str:
-    return " AND ".join(f"LOWER({column}) LIKE {literal(f'%{term}%')}" for term in terms)
-
-
-def _within(period: Period, column: str) -> str:
-    bounds = [(">=", period.start), ("<", period.end)]
-    return " AND ".join(f"{column} {sign} {literal(day.isoformat())}" for sign, day in bounds if day)

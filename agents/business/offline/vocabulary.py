@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Meaning:
     """One meaning of a word. `where`: SQL of a state; `say`: what a reply calls it, of goods what is searched for."""
 
     kind: Kind
@@ -39,9 +39,9 @@ class Mention:
 
     start: int
     end: int
-    terms: tuple[Term, ...]
+    terms: tuple[Meaning, ...]
 
-    def of(self, kind: Kind) -> tuple[Term, ...]:
+    def of(self, kind: Kind) -> tuple[Meaning, ...]:
         return tuple(term for term in self.terms if term.kind is kind)
 
 
@@ -49,7 +49,7 @@ class Vocabulary:
     """Of one description; words are matched in the plain spelling of `Language.plain`, the longest first."""
 
     def __init__(self, schema: Schema, goods: Mapping[str, Iterable[str]], language: Language) -> None:
-        found: dict[str, list[Term]] = {}
+        found: dict[str, list[Meaning]] = {}
         for word, term in (*_terms(schema), *_goods(goods)):
             for way in _ways(word, term):
                 entries = found.setdefault(language.plain(way), [])
@@ -81,29 +81,29 @@ def literal(text: str) -> str:
     return exp.Literal.string(text).sql()
 
 
-def _terms(schema: Schema) -> Iterator[tuple[str, Term]]:
+def _terms(schema: Schema) -> Iterator[tuple[str, Meaning]]:
     for table in schema.tables.values():
         for word in table.words:
-            yield word, Term(Kind.TABLE, table.name)
+            yield word, Meaning(Kind.TABLE, table.name)
         for state in table.states:
             for word in state.words:
-                yield word, Term(Kind.STATE, table.name, where=state.where, say=state.say)
+                yield word, Meaning(Kind.STATE, table.name, where=state.where, say=state.say)
         for column in table.columns.values():
             for word in column.words:
-                yield word, Term(Kind.COLUMN, table.name, column.name)
+                yield word, Meaning(Kind.COLUMN, table.name, column.name)
             for code, ways in column.spoken.items():
                 where = f"{table.name}.{column.name} = {literal(code)}"
                 for word in ways:
-                    yield word, Term(Kind.STATE, table.name, column.name, where, ways[0])
+                    yield word, Meaning(Kind.STATE, table.name, column.name, where, ways[0])
 
 
-def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Term]]:
+def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Meaning]]:
     for name, others in goods.items():
         for word in (name, *others):
-            yield word, Term(Kind.GOODS, say=name)
+            yield word, Meaning(Kind.GOODS, say=name)
 
 
-def _ways(word: str, term: Term) -> Iterator[str]:
+def _ways(word: str, term: Meaning) -> Iterator[str]:
     """How else a state is said: 待付款 -> 没付款, 已完成 -> 已经完成."""
     yield word
     if term.kind is Kind.STATE and len(word) > 2:
