@@ -65,3 +65,9 @@ def _owner_of(schema: Schema, table: str) -> str:
 def has_one_row(table: Table) -> bool:
     """Whether a member has one row of it: his own."""
     return table.owner is not None and not table.owner.table and table.owner.column == table.key
+
+
+def is_below(schema: Schema, table: str, above: str) -> bool:
+    """Whether the rows of a table belong to those of another."""
+    owner = parent(schema, table)
+    return owner is not None and owner.table == above

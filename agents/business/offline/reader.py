@@ -11,7 +11,7 @@ from agents.business.offline.heads import fit_choice, fit_gate
 from agents.business.offline.hearing import Heard, hear
 from agents.business.offline.language import shipped_language
 from agents.business.offline.reading import Reading
-from agents.business.offline.residue import Odd
+from agents.business.offline.residue import PROPER, Odd
 from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
 from agents.business.offline.understanding import Understanding
 from agents.business.offline.vocabulary import Kind, Meaning, Vocabulary
@@ -68,7 +68,7 @@ class Reader:
                 if other.table == subject.table
                 for text in other.examples
                 for word, tag in tagged(self._language.plain(text))
-                if not tag.startswith(("n", "x"))
+                if not tag.startswith(PROPER)
             )
             | usual
             for subject in self._subjects
@@ -113,6 +113,8 @@ class Reader:
             return None
         near = sorted((s for s in self._subjects if scores[s.name] >= top - NEAR), key=lambda s: -scores[s.name])
         readings = [(self._understood(heard, subject, asked), scores[subject.name]) for subject in near]
+        if not readings[0][0].known:  # what it was rather about was not understood
+            readings = [(reading, score) for reading, score in readings if score > top - DOUBT]
         readings = [(reading, score) for reading, score in readings if reading.known]
         if not readings:
             return None

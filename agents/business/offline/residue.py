@@ -5,7 +5,7 @@ A word of content that was not understood (便宜的那单, 两件以上) makes 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agents.business.offline.language import Language
@@ -13,8 +13,13 @@ from agents.business.tagging import tagged
 
 _PARTICLES = "了吗呢吧啊的过着么没"
 _NUMERALS = "一二两三四五六七八九十0123456789"
-_MEASURES = frozenset(["", *"个笔单张次件样条回趟台只块副部把双瓶盒天周位号点家款"])
+PROPER = ("ns", "nr", "nz", "nt", "x")
+"""Tags of names: those of an example are not meant by every question."""
+_UNITS = "个笔单张次件样条回趟台只块副部把双瓶盒天周位号点家款"
+_MEASURES = frozenset(["", *_UNITS])
 _BOUNDS = ("以", "及以", "多", "左右", "起", "之内")
+THINGS = ("n", "vn", "an", "ng")
+_NAMES = ("n", "x")
 CONTENT = frozenset("natvijm")
 """First letters of jieba's tags of words with content."""
 
@@ -42,26 +47,25 @@ def odd_words(
         begin, place = place, end
         if not rest or _is_how_many(rest, text[end:]) or (rest != word and not number and len(rest) < 2):
             continue
-        if (
-            rest in language.filler
-            or word in language.filler
-            or rest in words
-            or word in words
-            or (len(rest) > 1 and rest in examples)
-        ):
-            continue
         heavy = any(other in rest for other in language.weighty)
-        if (
-            heavy
-            or tag == "eng"
-            or (tag[0] in CONTENT and (number or tag[0] != "v") and (len(rest) > 1 or tag[0] in "am"))
-        ):
+        known = {rest, word} & {*language.filler, *words} or (
+            len(rest) > 1 and not tag.startswith(PROPER) and rest in examples
+        )
+        content = tag[0] in CONTENT and (number or tag[0] != "v") and (len(rest) > 1 or tag[0] in "am")
+        if heavy or (not known and (content or tag == "eng")):
             odd.append(Odd(rest, tag, text.find(rest, begin)))
     return odd
 
 
 def _is_how_many(word: str, after: str) -> bool:
     """Whether it asks for a number, or says how many things were named: 几笔, 那两单; not 两件以上."""
-    if after.startswith(_BOUNDS):
+    if after.lstrip(_UNITS).startswith(_BOUNDS):
         return False
     return len(word) <= 3 and (word[0] in "几多" or word.strip(_NUMERALS) in _MEASURES)
+
+
+def one_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
+    """The one word that nothing explains, where it is the name of a thing: 买过冰箱吗, 大理的酒店."""
+    if len(odd) != 1 or not odd[0].tag.startswith(_NAMES) or len(odd[0].text) < 2:
+        return None
+    return odd[0] if odd[0].tag not in THINGS or text[: odd[0].start].endswith(language.slots) else None

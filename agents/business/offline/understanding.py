@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import timedelta
 
 from agents.business import relations
 from agents.business.offline import sql_tests
-from agents.business.offline.hearing import Heard, blanked
+from agents.business.offline.hearing import Heard
 from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading, Wanted
-from agents.business.offline.residue import Odd, odd_words
+from agents.business.offline.residue import THINGS, Odd, odd_words, one_thing
 from agents.business.offline.subjects import SUM, Subject
 from agents.business.offline.vocabulary import Kind, Meaning, Mention
 from agents.business.schema import Column, Schema
@@ -26,8 +26,6 @@ _BETWEEN = "的就都已经才能会要可以应该还被我预计，, "
 _DAYS = ("timestamp", "date")
 _AMOUNTS = ("number", "integer")
 _MONEY_TOO = ("多少钱", "金额", "花了多少", "共多少", "总额", "花了", "交了多少", "压")
-_THINGS = ("n", "vn", "an", "ng")
-_NAMES = ("n", "x")
 _SEVERAL = ("哪些", "几个", "哪几")
 
 
@@ -68,7 +66,7 @@ class Understanding:
         if things > 1:
             self._compares()
         odd = self._odd(words, wanted.give in NUMBERS or everything)
-        unknown = _one_thing(odd, self._text, self._language)
+        unknown = one_thing(odd, self._text, self._language)
         self._goods(unknown)
         if unknown and self._said.get("search"):
             odd = []
@@ -111,7 +109,7 @@ class Understanding:
                 used[mention.start : mention.end] = bytes([1]) * (mention.end - mention.start)
         for _, (start, end) in self._heard.models:
             used[start:end] = bytes([1]) * (end - start)
-        left = blanked(self._text, [(place, place + 1) for place, given in enumerate(used) if given])
+        left = "".join(" " if given else character for character, given in zip(self._text, used, strict=True))
         return odd_words(self._text, left, self._language, words, "|".join(self._subject.examples), number)
 
     def _use(self, start: int, end: int) -> None:
@@ -147,8 +145,8 @@ class Understanding:
         self._known &= self._heard.whole
         if found is None:
             return
-        for start, end in ((found.start, found.end), *self._heard.days):
-            self._use(start, end)
+        for span in ((found.start, found.end), *self._heard.days):
+            self._use(*span)
         self._known &= not self._text[: found.start].endswith(self._language.refuses)
         table, column = self._moment() or tuple(subject.time.rpartition(".")[::2])
         today = self._heard.today
@@ -180,7 +178,7 @@ class Understanding:
                         return term.table, term.column
             if 0 <= mention.start - found.end <= NEAR_TIME and mention.end - mention.start <= 2:
                 for term in self._relevant(mention, Kind.TABLE):
-                    if _is_below(self._schema, self._subject.table, term.table):
+                    if relations.is_below(self._schema, self._subject.table, term.table):
                         return term.table, self._schema.tables[term.table].time
         return None
 
@@ -226,7 +224,7 @@ class Understanding:
 
     def _near_enough(self, term: Meaning, mention: Mention) -> bool:
         """Whether a state of what the rows belong to narrows them: only where that is named behind it, 取消那单的钱."""
-        if term.table == self._subject.table or _is_below(self._schema, term.table, self._subject.table):
+        if term.table == self._subject.table or relations.is_below(self._schema, term.table, self._subject.table):
             return True
         behind = [other for other in self._heard.mentions if 0 <= other.start - mention.end <= 3]
         return any(term.table == named.table for other in behind for named in other.of(Kind.TABLE))
@@ -348,7 +346,7 @@ class Understanding:
             if mention.of(Kind.GOODS)
         ]
         named += [(model.lower(), span) for model, span in self._heard.models]
-        places = self._searched("" if unknown is None else "thing" if unknown.tag in _THINGS else "place")
+        places = self._searched("" if unknown is None else "thing" if unknown.tag in THINGS else "place")
         if unknown and places:
             named.append((unknown.text, (unknown.start, unknown.start + len(unknown.text))))
         if not named:
@@ -384,24 +382,14 @@ class Understanding:
         self._tests.append(f"NOT ({either})" if any(self._without) else either)
 
     def _searched(self, kind: str) -> dict[str, list[str]]:
-        """The columns that rows are named by: their own, and those of the next table that has such."""
+        """The columns that rows are named by: their own, or those of the next table that has such."""
         found: dict[str, list[str]] = {}
         for table in self._near:
-            columns = [
-                column.name
-                for column in self._schema.tables[table].columns.values()
-                if column.named and kind in ("", column.named)
-            ]
-            if columns and (not found or set(found) == {self._subject.table}):
+            named = (column for column in self._schema.tables[table].columns.values() if column.named)
+            columns = [column.name for column in named if kind in ("", column.named)]
+            if columns and not found:
                 found[table] = columns
         return found
-
-
-def _one_thing(odd: Sequence[Odd], text: str, language: Language) -> Odd | None:
-    """The one word that nothing explains, where it is the name of a thing: 买过冰箱吗, 大理的酒店."""
-    if len(odd) != 1 or not odd[0].tag.startswith(_NAMES) or len(odd[0].text) < 2:
-        return None
-    return odd[0] if odd[0].tag not in _THINGS or text[: odd[0].start].endswith(language.slots) else None
 
 
 def _names(term: Meaning, subject: Subject, schema: Schema) -> bool:
@@ -409,8 +397,3 @@ def _names(term: Meaning, subject: Subject, schema: Schema) -> bool:
     return (
         term.table == subject.table and bool(term.column) and bool(schema.tables[term.table].columns[term.column].named)
     )
-
-
-def _is_below(schema: Schema, table: str, above: str) -> bool:
-    owner = relations.parent(schema, table)
-    return owner is not None and owner.table == above
