@@ -45,6 +45,8 @@ from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.tickets import api as tickets
 from app.transcripts import api as conversations
+from app.web import api as web
+from app.web.files import mounts
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
 from app.wiring.container import Container
@@ -140,6 +142,9 @@ def create_app(settings: Settings) -> FastAPI:
     include_directly(app, chat.router)
     for resource in RESOURCES:
         app.include_router(resource.router)
+    if settings.web_enabled:
+        app.include_router(web.router)
+        app.router.routes.extend(mounts())
     return app
 
 
