@@ -12,8 +12,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, without_values
-from agents.business.schema import Schema
+from agents.business.engines.base import CONNECTIONS, Readable, StatementFailed, StatementTooSlow, without_values
 from agents.errors import BusinessUnavailable
 
 _STEPS = 2000
@@ -33,11 +32,11 @@ class SqliteEngine:
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path, schema: Schema, timeout: float) -> None:
+    def __init__(self, path: Path, readable: Readable, timeout: float) -> None:
         """timeout: seconds."""
         self._path = path
         self._timeout = timeout
-        self._readable = _readable(schema)
+        self._readable = readable
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
         self._idle: LifoQueue[tuple[_File, sqlite3.Connection]] = LifoQueue()
 
@@ -113,17 +112,6 @@ class SqliteEngine:
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = str(two).lower() in _FUNCTIONS
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-
-def _readable(schema: Schema) -> dict[str, frozenset[str]]:
-    """Tables and columns by lower-case name: those listed, and those that say whose a row is."""
-    names = {table.name: {column.lower() for column in table.columns} for table in schema.tables.values()}
-    for table in schema.tables.values():
-        if table.owner is not None:
-            names[table.name].add(table.owner.column.lower())
-            if table.owner.table:
-                names[table.owner.table].add(table.owner.key.lower())
-    return {name.lower(): frozenset(columns) for name, columns in names.items()}
 
 
 def _told(error: sqlite3.Error) -> Exception:
