@@ -13,6 +13,9 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from knowledge.errors import InvalidConfiguration
 
 CONNECTIONS = 4
+"""Of one database, and so of one tenant: its statements may fill them without holding up another's."""
+GRACE = 0.5
+"""Seconds after which our own clock stops a statement that the database, where it has a clock, did not."""
 Readable = Mapping[str, frozenset[str]]
 """Tables and their columns, by lower-case name, that any statement may need."""
 

@@ -14,13 +14,18 @@ from sqlalchemy import URL, Connection, QueuePool, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError, NotSupportedError, ProgrammingError, SQLAlchemyError
 
 from agents.business.engines.backends import Backend
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers, without_values
+from agents.business.engines.base import (
+    CONNECTIONS,
+    GRACE,
+    StatementFailed,
+    StatementTooSlow,
+    drivers,
+    without_values,
+)
 from agents.business.engines.dialects import MARK
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
 
-GRACE = 0.5
-"""Seconds after which our own clock stops a statement that the server, where it has a clock, did not."""
 RECYCLED = 1800
 """Seconds that a connection lives; servers drop idle ones."""
 _MARKED = re.compile(rf"{MARK}(\d+)")

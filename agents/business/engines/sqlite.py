@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-from agents.business.engines.base import CONNECTIONS, Readable, StatementFailed, StatementTooSlow, without_values
+from agents.business.engines.base import CONNECTIONS, GRACE, Readable, StatementFailed, StatementTooSlow, without_values
 from agents.errors import BusinessUnavailable
 
 _STEPS = 2000
@@ -44,11 +44,15 @@ class SqliteEngine:
         """See `Engine.fetch`. The time in the queue counts."""
         until = time.monotonic() + self._timeout
         values = {str(number): value for number, value in enumerate(parameters, start=1)}
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._fetch, sql, values, limit, until)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, self._fetch, sql, values, limit, until)
+        try:
+            return await asyncio.wait_for(work, self._timeout + GRACE)
+        except TimeoutError as error:  # a disk that does not answer: nothing looks at the clock
+            raise BusinessUnavailable("all connections are busy") from error
 
     async def close(self) -> None:
-        """See `Engine.close`."""
-        await asyncio.to_thread(self._threads.shutdown)
+        """See `Engine.close`. Does not wait for a thread that a dead disk holds."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         while not self._idle.empty():
             self._idle.get_nowait()[1].close()
 
