@@ -106,8 +106,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        business = await stack.enter_async_context(open_business(settings, models.main))
-        container = Container(settings, base, searches, models, webhooks, business)
+        businesses = await stack.enter_async_context(open_business(settings, models.main))
+        container = Container(settings, base, searches, models, webhooks, businesses)
         followers.append(container.learning.sentences.follow)
         jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch))
         for part in (
