@@ -7,7 +7,7 @@ import { pageContext } from "./page.js";
 import { Floating, Full } from "./view.js";
 
 const BASE = new URL("../..", import.meta.url).href.replace(/\/$/, "");
-const STYLES = ["shared/tokens.css", "shared/base.css", "widget/widget.css"];
+const STYLES = import.meta.url.endsWith("/bundle.js") ? ["widget/bundle.css"] : ["shared/tokens.css", "shared/base.css", "widget/widget.css"];
 
 let sheets;
 const styles = () => (sheets ??= Promise.all(STYLES.map(async (name) => {

@@ -34,17 +34,19 @@ async function* once(api, body, signal) {
   const give = () => silent.abort();
   signal.addEventListener("abort", give);
   let timer = setTimeout(give, SILENCE_MS);
+  let done = false; // the stream is read to its end, so that the connection can be used again
   try {
     const response = await api.raw("POST", "/api/v1/chat/stream", { body, signal: silent.signal });
     for await (const item of events(response)) {
       clearTimeout(timer);
       timer = setTimeout(give, SILENCE_MS);
       if (item.event === "error") throw new ApiError(item.data.error.code === "shutting_down" ? 0 : 500, item.data.error, item.data.error.request_id);
+      done ||= item.event === "done";
       yield item;
-      if (item.event === "done") return;
     }
-    throw new ApiError(0, null, "");
+    if (!done) throw new ApiError(0, null, "");
   } catch (error) {
+    if (done) return;
     if (error instanceof ApiError || signal.aborted) throw error;
     throw new ApiError(0, null, ""); // the connection broke in the middle, or nothing came for too long
   } finally {
