@@ -15,6 +15,7 @@ from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/agent/canned", tags=["desk"], route_class=GuardedRoute)
 
+Shortcut = Annotated[str, CLEANED, Field(min_length=1, max_length=32, pattern=r"^\S+$")]
 CannedId = Annotated[str, Path(max_length=32)]
 
 
@@ -23,9 +24,7 @@ class CannedIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    shortcut: Annotated[
-        str, CLEANED, Field(min_length=1, max_length=32, pattern=r"^\S+$", description="快捷词，不含空格")
-    ]
+    shortcut: Shortcut = Field(description="快捷词，不含空格")
     text: Annotated[str, CLEANED, Field(min_length=1, max_length=4000, description="回复的文字")]
 
 
