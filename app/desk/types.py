@@ -69,10 +69,10 @@ class Sender(StrEnum):
 class DeskSession:
     """A session that was with the desk at least once.
 
-    `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is the
-    member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the member the
-    customer proved to be, `ticket` the number of the ticket that was made because nobody was there. `fresh_at`: turns before it
-    do not count as failed.
+    `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
+    the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
+    member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
+    `fresh_at`: turns before it do not count as failed.
     """
 
     tenant: str

@@ -104,6 +104,9 @@ class Story:
 
     async def _talk(self) -> None:
         await self.call("open_session")
+        await self.call("read_current_session")
+        for name in ("sign_in", "read_sign_in", "sign_out"):
+            await self.call(name)
         done = await self.call("chat")
         await self.call("chat_stream")
         await self.call("stop_chat", session_id=SESSION)
@@ -131,6 +134,11 @@ class Story:
         await self.call("send_desk_message", **here)
         for name in ("read_desk_session", "read_desk_messages", "read_handoff_messages", "recommend_knowledge"):
             await self.call(name, **here)
+        await self.call("write_desk_note", **here)
+        canned = {"canned_id": (await self.call("add_canned_reply"))["id"]}
+        await self.call("list_canned_replies")
+        await self.call("change_canned_reply", **canned)
+        await self.call("delete_canned_reply", **canned)
         await self.call("assist_with_business", {"question": "我的订单到哪了"}, **here)
         await self.call("transfer_session", **here)
         await self.call("accept_session", **here)
