@@ -7,10 +7,15 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from app.canned.tables import CannedReplyRow as Table
 
 _COLUMNS = Table.id, Table.shortcut, Table.text, Table.updated_at
+
+
+class ShortcutTaken(Exception):
+    """Another reply is found by it; the table itself keeps them apart, so of two who come at once one learns of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +34,21 @@ def count(connection: Connection, tenant: str) -> int:
 
 
 def add(connection: Connection, tenant: str, reply: CannedReply) -> None:
-    """Keeps one. Raises IntegrityError where its shortcut is taken."""
-    connection.execute(insert(Table).values(tenant_id=tenant, **asdict(reply)))
+    """Keeps one. Raises ShortcutTaken."""
+    try:
+        connection.execute(insert(Table).values(tenant_id=tenant, **asdict(reply)))
+    except IntegrityError as error:
+        raise ShortcutTaken from error
 
 
 def change(connection: Connection, tenant: str, reply: CannedReply) -> bool:
-    """Writes one anew; False where there is none of this id. Raises IntegrityError where its shortcut is taken."""
+    """Writes one anew; False where there is none of this id. Raises ShortcutTaken."""
     own = Table.tenant_id == tenant, Table.id == reply.id
     values = {"shortcut": reply.shortcut, "text": reply.text, "updated_at": reply.updated_at}
-    return connection.execute(update(Table).where(*own).values(values)).rowcount == 1
+    try:
+        return connection.execute(update(Table).where(*own).values(values)).rowcount == 1
+    except IntegrityError as error:
+        raise ShortcutTaken from error
 
 
 def drop(connection: Connection, tenant: str, id: str) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import IntegrityError
-
 from app.canned import repository
-from app.canned.repository import CannedReply
+from app.canned.repository import CannedReply, ShortcutTaken
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, NotFound
@@ -65,10 +63,9 @@ class CannedReplies:
         await self._database.transact(work)
 
     async def _written(self, work: Callable[[Connection], None], reply: CannedReply) -> None:
-        """The table itself keeps shortcuts apart, so of two who come at once one learns of the other."""
         try:
             await self._database.transact(work)
-        except IntegrityError as error:
+        except ShortcutTaken as error:
             message = f"快捷词“{reply.shortcut}”已经有了。"
             raise Conflict(message, code="shortcut_taken", shortcut=reply.shortcut) from error
 
