@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from app import __version__
+from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
 from app.chat import socket as handoff_socket
@@ -63,21 +64,9 @@ TITLE = "Yingda API"
 
 
 _STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
-_PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (
-    openai,
-    stopping,
-    sessions,
-    signin,
-    conversations,
-    history,
-    search,
-    *_PEOPLE,
-    *_STAFF,
-    health,
-    prometheus,
-    docs,
-)
+_PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
+_TALK = openai, stopping, sessions, signin, conversations, history
+RESOURCES = (*_TALK, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 

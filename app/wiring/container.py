@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 from app.auth.user_token import UserTokens
+from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
@@ -90,6 +91,7 @@ class Container:
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.canned = CannedReplies(database)
         self.turn_log = turn_log(
             database,
             after_turns,
