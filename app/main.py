@@ -44,6 +44,7 @@ from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.tickets import api as tickets
+from app.traces import api as traces
 from app.transcripts import api as conversations
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
@@ -58,7 +59,7 @@ TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
 
 
-_STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
+_STAFF = documents, document_jobs, gaps, performance, profile, tickets, traces, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
 RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
