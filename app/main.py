@@ -34,9 +34,11 @@ from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.jobs import Jobs, schedule
+from app.keys import api as keys
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
+from app.performance import series_api as series
 from app.profiles import api as profile
 from app.retention.service import Retention
 from app.search import api as search
@@ -59,7 +61,7 @@ TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
 
 
-_STAFF = documents, document_jobs, gaps, performance, profile, tickets, traces, webhooks
+_STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
 RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
@@ -93,9 +95,11 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         business = await stack.enter_async_context(open_business(settings, models.main))
         container = Container(settings, base, searches, models, webhooks, business)
         followers.append(container.learning.sentences.follow)
-        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch))
+        saved = container.recorder.save, container.key_management.save_use
+        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch, *saved))
         for part in (
             container.learning,
+            container.recorder,
             container.outbox,
             container.turn_log,
             container.retries,

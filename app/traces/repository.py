@@ -94,7 +94,7 @@ class TraceRepository:
                 turn.response,
                 turn.created_at,
                 Feedback.rating,
-                func.coalesce(Feedback.reason, ""),
+                func.coalesce(Feedback.reason, "").label("reason"),
                 StoredTrace.body,
             )
             .outerjoin(Feedback, (Feedback.tenant_id == turn.tenant_id) & (Feedback.turn_id == turn.id))
@@ -108,6 +108,6 @@ class TraceRepository:
                 row = (await connection.execute(by_request)).first()
         if row is None:
             return None
-        values: list[Any] = list(row)
-        body = values.pop()
-        return TracedTurn(*values, orjson.loads(zlib.decompress(body)) if body else {})
+        fields: dict[str, Any] = dict(row._mapping)
+        body = fields.pop("body")
+        return TracedTurn(**fields, trace=orjson.loads(zlib.decompress(body)) if body else {})
