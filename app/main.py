@@ -48,6 +48,7 @@ from app.settings import Settings, split_list
 from app.tickets import api as tickets
 from app.traces import api as traces
 from app.transcripts import api as conversations
+from app.transcripts import sources_api as sources
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
 from app.wiring.container import Container
@@ -63,7 +64,7 @@ TITLE = "Yingda API"
 
 _STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (openai, stopping, sessions, conversations, sources, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 

@@ -17,7 +17,7 @@ from app.http.failures import fails
 from app.http.routes import GuardedRoute
 from app.metrics import STAGES
 from app.performance.api import LlmOut
-from app.performance.series import Point, Spread, Interval
+from app.performance.series import Interval, Point, Spread
 
 router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)
 
