@@ -10,11 +10,11 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-from fastapi.routing import APIWebSocketRoute
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from app.auth.cookies import SESSION
+from app.http.routes import sockets_of
 from app.main import RESOURCES, create_app
 from app.settings import load_settings
 from scripts.attacks.base import Report, Target
@@ -76,8 +76,7 @@ def calls(schema: dict[str, Any]) -> list[Call]:
 
 def sockets() -> set[str]:
     """The paths of all WebSockets."""
-    routes = (route for resource in RESOURCES for route in resource.router.routes)
-    return {route.path for route in routes if isinstance(route, APIWebSocketRoute)}
+    return {path for resource in RESOURCES for path in sockets_of(resource.router)}
 
 
 async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:
