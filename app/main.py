@@ -35,6 +35,7 @@ from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.jobs import Jobs, schedule
 from app.keys import api as keys
+from app.keys import signin_api as signin
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
@@ -49,6 +50,8 @@ from app.tickets import api as tickets
 from app.traces import api as traces
 from app.transcripts import api as conversations
 from app.transcripts import sources_api as sources
+from app.web import api as web
+from app.web.files import mounts
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
 from app.wiring.container import Container
@@ -64,7 +67,8 @@ TITLE = "Yingda API"
 
 _STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, stopping, sessions, conversations, sources, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+_CUSTOMERS = sessions, signin, conversations, sources
+RESOURCES = (openai, stopping, *_CUSTOMERS, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 
@@ -93,8 +97,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        business = await stack.enter_async_context(open_business(settings, models.main))
-        container = Container(settings, base, searches, models, webhooks, business)
+        businesses = await stack.enter_async_context(open_business(settings, models.main))
+        container = Container(settings, base, searches, models, webhooks, businesses)
         followers.append(container.learning.sentences.follow)
         saved = container.recorder.save, container.key_management.save_use
         jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch, *saved))
@@ -146,6 +150,9 @@ def create_app(settings: Settings) -> FastAPI:
     include_directly(app, chat.router)
     for resource in RESOURCES:
         app.include_router(resource.router)
+    if settings.web_enabled:
+        app.include_router(web.router)
+        app.router.routes.extend(mounts())
     return app
 
 

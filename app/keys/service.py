@@ -20,6 +20,8 @@ PREFIX = "yd-"
 """Makes a leaked key easy to search for."""
 FIRST_KEY = "first"
 """Id of the key that is not stored."""
+FIRST_KEY_NAME = "API_KEY"
+"""Its name: where it stands."""
 FRESH_SECONDS = 0.5
 """How long a revoked key may still work, and a new one may not work yet."""
 
@@ -95,6 +97,10 @@ class KeyRing:
         await self.keyless()
         return self._snapshot.origins
 
+    def expire(self) -> None:
+        """Keys were changed by this process: who asks next is looked up anew."""
+        self._fresh_until = float("-inf")
+
     @property
     def environment(self) -> bool:
         """Whether there is a key that is not stored."""
@@ -107,7 +113,7 @@ class KeyRing:
 
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):
-            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY)
+            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY, name=FIRST_KEY_NAME)
         owner = self._snapshot.owners.get(digest)
         if owner is None:
             raise Unauthorized("密钥不正确或已停用")

@@ -1,0 +1,1 @@
+import(new URL("/web/widget/main.js", document.currentScript.src));
