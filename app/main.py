@@ -46,6 +46,7 @@ from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.tickets import api as tickets
 from app.transcripts import api as conversations
+from app.transcripts import history_api as history
 from app.web import api as web
 from app.web.files import mounts
 from app.webhooks import api as webhooks
@@ -63,7 +64,20 @@ TITLE = "Yingda API"
 
 _STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, stopping, sessions, signin, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (
+    openai,
+    stopping,
+    sessions,
+    signin,
+    conversations,
+    history,
+    search,
+    *_PEOPLE,
+    *_STAFF,
+    health,
+    prometheus,
+    docs,
+)
 """What is served besides the chat."""
 
 

@@ -39,6 +39,7 @@ from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
 from app.transcripts.repository import TranscriptRepository
+from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
@@ -84,7 +85,7 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
-        self.whole_transcripts = WholeTranscriptRepository(database)
+        self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
