@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.serving import serving
 from tests.browser.shop import Shop, open_shop
@@ -17,6 +17,7 @@ from tests.services import require_program
 
 CHROMIUM = "/usr/bin/chromium"
 HERE = Path(__file__).parent
+expect.set_options(timeout=20_000)  # tests may share their two cores with many others
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,7 +52,11 @@ def open_shop(folder: Path) -> Iterator[Shop]:
 def upload(admin: httpx.Client, name: str, text: str) -> None:
     """Returns once it answers."""
     response = admin.post("/knowledge/documents", files={"files": (name, text.encode(), "text/markdown")})
-    assert response.status_code == 201, response.text
+    assert response.status_code in (201, 202), response.text
+    job = response.json()["job"]
+    while job["status"] == "running":
+        time.sleep(0.2)
+        job = admin.get(f"/knowledge/jobs/{job['id']}").json()["job"]
 
 
 def client_key(folder: Path, origin: str) -> str:
