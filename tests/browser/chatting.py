@@ -30,7 +30,7 @@ class Chat:
         self.box.press("Enter")
 
     def ask(self, text: str, answer: int | None = None) -> Locator:
-        """Sends a message; the answer to it, whole. answer: its number in the conversation, from 0, the next without."""
+        """Sends a message; the answer to it, whole. answer: its number, from 0; the next without."""
         number = self.answers.count() if answer is None else answer
         self.say(text)
         return self.answered(number)

@@ -46,6 +46,7 @@ def open_shop(folder: Path) -> Iterator[Shop]:
         httpx.Client(base_url=f"{server}/api/v1", headers={"X-API-Key": ADMIN}, timeout=60) as admin,
     ):
         upload(admin, "降噪耳机说明.md", DOCUMENT)
+        assert admin.post("/chat", json={"message": "充满电要多久"}).is_success  # it learns at the first turn
         yield Shop(server, client_key(folder, site.address), site, llm, admin)
 
 
@@ -79,9 +80,9 @@ def scripted() -> Iterator[ScriptedLLM]:
         await llm.start()
         ready.set()
 
-    loop.create_task(serve())
     thread = Thread(target=loop.run_forever)
     thread.start()
+    asyncio.run_coroutine_threadsafe(serve(), loop)
     ready.wait(10)
     try:
         yield llm

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -96,9 +98,17 @@ def test_a_vote_against_an_answer_takes_a_reason(server: str, page: Page) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_in_english_nothing_is_cut_off(scheme: str, server: str, browser: Browser) -> None:
-    looks = {"color_scheme": scheme, "reduced_motion": "reduce", "has_touch": True, "is_mobile": True}
-    context = browser.new_context(locale="en-US", viewport={"width": 390, "height": 844}, **looks)
+def test_on_a_phone_in_english_nothing_is_cut_off(
+    scheme: Literal["light", "dark"], server: str, browser: Browser
+) -> None:
+    context = browser.new_context(
+        locale="en-US",
+        viewport={"width": 390, "height": 844},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        has_touch=True,
+        is_mobile=True,
+    )
     try:
         chat = Chat(context.new_page()).open(server)
         expect(chat.page.locator("h1")).to_have_text("the virtual assistant")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import httpx
 from playwright.sync_api import Page, Route, expect
@@ -14,7 +15,7 @@ STREAM = "**/api/v1/chat/stream"
 
 def test_a_message_goes_out_once_although_the_connection_was_lost(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
-    sent: list[dict[str, str]] = []
+    sent: list[Any] = []
 
     def broken(route: Route) -> None:
         sent.append(route.request.post_data_json)
@@ -66,8 +67,8 @@ def test_a_server_error_is_told_in_its_words_with_its_number(server: str, page: 
     chat = Chat(page).open(server)
     error = {"code": "internal_error", "message": "服务出错了。", "details": {}, "request_id": "r-2"}
     headers = {"X-Request-ID": "r-2", "Content-Type": "application/json"}
-    answer = {"status": 500, "headers": headers, "body": json.dumps({"error": error})}
-    page.route(STREAM, lambda route: route.fulfill(**answer), times=1)
+    body = json.dumps({"error": error})
+    page.route(STREAM, lambda route: route.fulfill(status=500, headers=headers, body=body), times=1)
     chat.say("退货运费谁出？")
     expect(chat.customer).to_contain_text("没有发送成功：服务出错了。")
     expect(chat.customer).to_contain_text("请求编号 r-2")

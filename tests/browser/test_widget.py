@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.axe import serious
 from tests.browser.chatting import Chat
 from tests.browser.shop import Shop
 
+KEPT = "() => Object.entries(localStorage).find(([name]) => name.startsWith('yingda'))[1]"
 QUESTION = "降噪耳机充满电要多久"
 
 
@@ -23,14 +25,16 @@ def opened(page: Page, shop: Shop, **data: str) -> Chat:
 
 
 def test_it_answers_on_a_site_that_allows_nothing_else(shop: Shop, page: Page) -> None:
-    asked: list[dict[str, str]] = []
+    asked: list[Any] = []
     addresses: list[str] = []
-    page.on("request", lambda request: addresses.append(request.url))
+
+    def noted(request: Request) -> None:
+        addresses.append(request.url)
+        if request.url.endswith("/chat/stream"):
+            asked.append(request.post_data_json)
+
+    page.on("request", noted)
     page.on("websocket", lambda socket: addresses.append(socket.url))
-    page.on(
-        "request",
-        lambda request: asked.append(request.post_data_json) if request.url.endswith("/chat/stream") else None,
-    )
     chat = opened(page, shop)
     assert serious(page) == []
     answer = chat.ask(QUESTION)
@@ -44,7 +48,7 @@ def test_it_answers_on_a_site_that_allows_nothing_else(shop: Shop, page: Page) -
     }
     page.locator(".head .tool[aria-label=转人工]").click()
     expect(chat.bar).to_contain_text("正在排队")
-    kept = json.loads(page.evaluate("() => Object.entries(localStorage).find(([name]) => name.startsWith('yingda'))[1]"))
+    kept = json.loads(page.evaluate(KEPT))
     assert kept["id"] == chat.session and kept["token"]
     assert not [address for address in addresses if kept["token"] in address or shop.key in address]
     assert page.context.cookies(shop.server) == []
