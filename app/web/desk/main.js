@@ -53,7 +53,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   const [dialog, setDialog] = useState(null);
   const composer = useRef(null);
   useEffect(() => {
-    const made = new Desk(me, signedIn, onSignedOut);
+    const made = new Desk(me, signedIn, { signedOut: onSignedOut, renamed: (name) => { me.name = name; remember(signedIn.tenant, me); } });
     made.watch(() => { draw((n) => n + 1); count(made.calling); });
     setDesk(made);
     made.start();

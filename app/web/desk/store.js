@@ -13,10 +13,12 @@ const RECENT = 10;
 const unreached = (error) => error.status === 0 || error.status >= 500;
 
 export class Desk {
-  constructor(me, signedIn, onSignedOut) {
+  // on: {signedOut, renamed}
+  constructor(me, signedIn, on) {
     this.me = me;
     this.admin = signedIn.roles.includes("admin");
-    this.onSignedOut = onSignedOut;
+    this.onSignedOut = on.signedOut;
+    this.onRenamed = on.renamed;
     this.state = { name: "connecting" };
     this.online = true;
     this.queue = null;           // null: not known yet
@@ -173,7 +175,10 @@ export class Desk {
   }
 
   async readStaff() {
-    try { this.staff = (await api.get("/api/v1/agent/staff")).staff; } catch (error) {
+    try {
+      this.staff = (await api.get("/api/v1/agent/staff")).staff;
+      if (this.self && this.self.name !== this.me.name) this.onRenamed(this.self.name);
+    } catch (error) {
       if (error.status === 401) this.onSignedOut(); // otherwise the line tells that the server is away
     }
     this.changed();
@@ -215,11 +220,14 @@ export class Desk {
   show(id) {
     this.open = id;
     this.unread.delete(id);
-    if (id) {
-      this.load(id);
-      if (this.holds(id) && !this.advice.has(id)) this.advise(id);
-    }
+    if (id) this.load(id).then(() => this.holds(id) && !this.advice.has(id) && this.advise(id, this.#openQuestion(id)));
     this.changed();
+  }
+
+  // 转人工 is no question: then it is the one of the card. Empty for the customer's last message.
+  #openQuestion(id) {
+    const { session, turns } = this.details.get(id) || {};
+    return session && [...turns.values()].at(-1)?.data.agent === "escalation" ? session.card.question || "" : "";
   }
 
   read() { if (this.open && this.unread.delete(this.open)) this.changed(); }
