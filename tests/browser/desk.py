@@ -92,7 +92,8 @@ class Seat:
         self.reply.press("Control+Enter")
 
     def is_accessible(self) -> None:
-        assert serious(self.page) == []
+        found = serious(self.page)
+        assert not found, found
 
 
 class Seats:

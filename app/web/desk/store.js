@@ -34,6 +34,7 @@ export class Desk {
     this.advice = new Map();     // session id -> {data, error, loading}
     this.seen = new Map();       // session id -> number of the last message
     this.timers = new Map();
+    this.focus = null;           // id of the session whose composer should have the focus as soon as it is there
     this.watchers = new Set();
   }
 
@@ -97,6 +98,8 @@ export class Desk {
       if (before && !known.has(session.session_id) && !this.mine.has(session.session_id)) alerted("queue", session.session_id, () => this.show(session.session_id));
       this.mine.delete(session.session_id);
     }
+    const waits = new Set(sessions.map((session) => session.session_id));
+    this.recent = this.recent.filter((session) => !waits.has(session.session_id));
     const shown = this.details.get(this.open)?.session;
     const now = sessions.find((session) => session.session_id === this.open);
     if (now ? now.version !== shown?.version : known.has(this.open)) this.#soon(this.open);
@@ -220,15 +223,21 @@ export class Desk {
   show(id) {
     this.open = id;
     this.unread.delete(id);
-    if (id) this.load(id).then(() => this.holds(id) && !this.advice.has(id) && this.advise(id, this.#openQuestion(id)));
+    if (id) this.load(id).then(() => this.#first(id));
     this.changed();
   }
 
-  // 转人工 is no question: then it is the one of the card. Empty for the customer's last message.
-  #openQuestion(id) {
+  // 转人工 is no question: then it is the one of the card, if there is one.
+  #first(id) {
     const { session, turns } = this.details.get(id) || {};
-    return session && [...turns.values()].at(-1)?.data.agent === "escalation" ? session.card.question || "" : "";
+    if (!session || !this.holds(id) || this.advice.has(id)) return;
+    const open = [...turns.values()].at(-1)?.data.agent === "escalation";
+    if (open && !session.card.question) this.advice.set(id, { none: true });
+    else this.advise(id, open ? session.card.question : "");
+    this.changed();
   }
+
+  wantFocus(id) { this.focus = id; this.changed(); }
 
   read() { if (this.open && this.unread.delete(this.open)) this.changed(); }
 
