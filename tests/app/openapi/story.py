@@ -117,7 +117,8 @@ class Story:
         await self.call("get_model", model="yingda")
         await self.call("rate_message", session_id=SESSION, message_id=done["message_id"])
         await self.call("list_conversations")
-        await self.call("read_conversation", session_id=SESSION)
+        for name in ("read_conversation", "read_history"):
+            await self.call(name, session_id=SESSION)
 
     async def _desk(self) -> None:
         here = {"session_id": SESSION}
