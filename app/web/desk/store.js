@@ -32,6 +32,7 @@ export class Desk {
     this.pending = new Map();    // session id -> [{id, content, created_at, error}]
     this.flushing = new Set();
     this.advice = new Map();     // session id -> {data, error, loading}
+    this.last = new Map();       // session id -> what was said last
     this.seen = new Map();       // session id -> number of the last message
     this.timers = new Map();
     this.focus = null;           // id of the session whose composer should have the focus as soon as it is there
@@ -129,7 +130,8 @@ export class Desk {
     if (frame.seq <= (this.seen.get(id) || 0)) return;
     this.seen.set(id, frame.seq);
     const mine = this.mine.get(id);
-    if (mine) { mine.messages = frame.seq; mine.last = frame; }
+    if (mine) mine.messages = frame.seq;
+    if (frame.sender !== "system") this.last.set(id, frame.content);
     const detail = this.details.get(id);
     if (detail) detail.live.push(frame);
     if (frame.sender === "customer") {
