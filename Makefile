@@ -70,7 +70,9 @@ $(VENV)/.installed: requirements-lite.txt | $(BIN)/pip
 	$(PIP) -r requirements-lite.txt
 	@touch $@
 
-# Compiled when it is imported: most of it never is.
+# Compiled on all cores; what little of these large packages is imported is compiled then.
+LARGE := kubernetes|tests|torch|transformers|sympy|sklearn|pandas|fontTools|pip
 $(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-dev.txt | $(BIN)/pip
 	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
+	$(BIN)/python -m compileall -qq -j 0 -x '/($(LARGE))/' $(VENV)/lib || true  # a few files there are for no Python 3
 	@touch $(VENV)/.installed $@
