@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 from app.auth.user_token import UserTokens
+from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
@@ -22,6 +23,7 @@ from app.gaps.repository import GapRepository, note
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
@@ -29,6 +31,8 @@ from app.metrics import Metrics
 from app.outbox import OutboxWorker
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
+from app.performance.repository_series import SeriesRepository
+from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -38,7 +42,9 @@ from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
+from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
+from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
@@ -72,7 +78,11 @@ class Container:
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
         self.attempts = open_attempts(settings, self.metrics)
         self.user_tokens = UserTokens.of(settings)
-        self.keys = KeyRing(KeyRepository(database), settings.api_key.get_secret_value(), attempts=self.attempts)
+        stored_keys = KeyRepository(database)
+        self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
+        self.series = SeriesRepository(database)
+        self.recorder = SeriesRecorder(self.metrics, self.series)
+        self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))
         self.usage, self.gaps, self.backlog = (
@@ -84,11 +94,13 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
-        self.whole_transcripts = WholeTranscriptRepository(database)
+        self.traces = TraceRepository(database)
+        self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.canned = CannedReplies(database)
         self.turn_log = turn_log(
             database,
             after_turns,
