@@ -1,0 +1,82 @@
+// What was found for a question and how it was judged, drawn for people who do not know the engine. The hit test and
+// the trace of a turn show the same.
+import { number, percent, words } from "../shared/i18n.js";
+import { Tag, html } from "../shared/ui.js";
+import { Named, named, toneOf } from "./names.js";
+import { link } from "./route.js";
+
+const t = words({
+  zh: {
+    read: "读懂问题", readText: "一句话可能有几种理解，每一种都去找。", meaning: "按意思找", keyword: "按字词找", piece: "{n} 段", fused: "合并去重", fusedText: "两路都靠前的排在前面", ranked: "细看排序", rankedText: "逐段与问题对照，算出把握", gated: "过门槛", gatedText: "把握达到 {threshold} 才用来回答", decided: "谁来回答",
+    words: "问题里的词，越大越有区分度", passed: "{n} 段过线", candidates: "找到的片段，把握大的在前", threshold: "门槛 {threshold}", page: "第 {n} 页", details: "各项得分", rankIn: "按意思第 {v} · 按字词第 {k}", onlyMeaning: "按意思第 {v}，按字词没找到", onlyKeyword: "按字词第 {k}，按意思没找到", neither: "不在两路召回里",
+    cosine: "意思相近度（余弦）", bm25: "字词得分（BM25）", fusedScore: "合并得分", score: "重排得分", scorer: "由谁打分", fits: "最贴近的理解", verdict: "结论", used: "用来回答", gate: "低于门槛", rerank_cut: "名次靠后，没有细看", asks: "问：", probability: "把握",
+    why: "依据", none: "一段也没有找到。", noBids: "只有一个智能体应答，不用比较。", aside: "顺带", urgent: "最先", claims: "认领", looks_up: "查找后认领", tier: "由{tier}判断意图", rules: "规则", entities: "实体", head: "分类器", llm: "大模型", degraded: "检索时有部件出了故障：{parts}，结果可能不全。",
+  },
+  en: {
+    read: "Understanding", readText: "A sentence may be meant in several ways; each is looked for.", meaning: "By meaning", keyword: "By words", piece: "{n} passages", fused: "Merged", fusedText: "What both found early comes first", ranked: "Ranked", rankedText: "Each is compared with the question", gated: "Gate", gatedText: "Used from {threshold} on", decided: "Who answers",
+    words: "Words of the question; larger tells more apart", passed: "{n} pass", candidates: "Passages found, the surest first", threshold: "Threshold {threshold}", page: "page {n}", details: "All scores", rankIn: "by meaning #{v} · by words #{k}", onlyMeaning: "by meaning #{v}, not by words", onlyKeyword: "by words #{k}, not by meaning", neither: "in neither recall",
+    cosine: "Closeness of meaning (cosine)", bm25: "Words (BM25)", fusedScore: "Merged score", score: "Reranker's score", scorer: "Scored by", fits: "Fits best", verdict: "Verdict", used: "used", gate: "below the threshold", rerank_cut: "too far back to be looked at closely", asks: "Q:", probability: "Probability",
+    why: "Because", none: "Nothing was found.", noBids: "One agent answered; there was nothing to weigh.", aside: "aside", urgent: "first", claims: "claims", looks_up: "after looking", tier: "Intent told by {tier}", rules: "rules", entities: "entities", head: "classifier", llm: "language model", degraded: "Something was out of order while searching: {parts}. Results may be incomplete.",
+  },
+});
+
+const shown = (value) => percent(value, 0);
+const ms = (value) => (value === undefined ? "" : `${number(value, value < 10 ? 1 : 0)} ms`);
+
+export const Degraded = ({ parts }) => parts?.length > 0 && html`<div class="yd-notice" data-tone="warn">${t("degraded", { parts: parts.join("、") })}</div>`;
+
+// The way from the question to what may be used, with how many are left at each step and how long it took.
+export function Funnel({ evidence, timings }) {
+  const { hypotheses, recalled, candidates, threshold } = evidence;
+  const passing = candidates.filter((one) => one.verdict === "pass").length;
+  const steps = [
+    { title: t("read"), count: hypotheses.length, time: timings.embed, text: t("readText") },
+    { pair: [{ title: t("meaning"), count: recalled.vector, time: timings.vector }, { title: t("keyword"), count: recalled.keyword, time: timings.bm25 }] },
+    { title: t("fused"), count: recalled.fused, time: timings.fuse, text: t("fusedText") },
+    { title: t("ranked"), count: candidates.length, time: timings.rerank, text: t("rankedText") },
+    { title: t("gated"), count: passing, time: timings.gate, text: t("gatedText", { threshold: shown(threshold) }), tone: passing ? "good" : "bad" },
+  ];
+  const box = (step) => html`<div class="ad-step" data-tone=${step.tone}><div class="ad-step-title">${step.title}<span class="yd-tiny yd-muted yd-nums">${ms(step.time)}</span></div>
+    <div class="ad-step-count yd-nums">${number(step.count)}</div>${step.text && html`<div class="yd-tiny yd-muted">${step.text}</div>`}</div>`;
+  return html`<ol class="ad-funnel">${steps.map((step) => html`<li>${step.pair ? html`<div class="ad-pair">${step.pair.map(box)}</div>` : box(step)}</li>`)}</ol>`;
+}
+
+export const Hypotheses = ({ hypotheses }) => html`<ul class="ad-hypotheses">${hypotheses.map((one) => html`<li><${Named} kind="kind" value=${one.kind} /><span>${one.text}</span></li>`)}</ul>`;
+
+export function Terms({ terms }) {
+  const entries = Object.entries(terms || {}).sort((a, b) => b[1] - a[1]);
+  const most = entries[0]?.[1] || 1;
+  return entries.length > 0 && html`<figure><figcaption class="yd-small yd-muted">${t("words")}</figcaption><div class="ad-terms">${entries.map(([word, idf]) => html`<span title=${`idf ${number(idf, 2)}`} style=${{ fontSize: `${12 + Math.round(8 * idf / most)}px` }}>${word}</span>`)}</div></figure>`;
+}
+
+function ranks(one) {
+  const [v, k] = [one.vector_rank, one.keyword_rank];
+  if (v && k) return t("rankIn", { v, k });
+  return v ? t("onlyMeaning", { v }) : k ? t("onlyKeyword", { k }) : t("neither");
+}
+
+// The line of the threshold runs through all bars, so that one sees at a glance who is on which side.
+export function Candidate({ one, threshold, hypotheses, open }) {
+  const tone = toneOf("verdict", one.verdict);
+  const facts = [[t("cosine"), number(one.cosine, 3)], [t("bm25"), number(one.bm25, 2)], [t("fusedScore"), number(one.fused, 4)], [t("score"), number(one.score, 3)], [t("scorer"), one.scorer], [t("fits"), hypotheses?.[one.hypothesis]?.text]];
+  return html`<article class="ad-candidate" data-tone=${tone}>
+    <div class="yd-row yd-wrap"><span class="ad-rank yd-nums">${one.rank}</span>
+      <div class="yd-grow"><a href=${link(`documents/${one.document_id}`)}>${one.title || one.document_name}</a><span class="ad-sub">${[one.heading, one.page && t("page", { n: one.page })].filter(Boolean).join(" · ")}</span></div>
+      <${Tag} tone=${tone}>${one.stage ? t(one.stage) : named("verdict", one.verdict)}<//></div>
+    <div class="ad-probability" role="img" aria-label=${`${t("probability")} ${shown(one.probability)}，${t("threshold", { threshold: shown(threshold) })}`}>
+      <div class="ad-gauge"><div class="ad-gauge-fill" data-tone=${tone} style=${{ width: `${100 * one.probability}%` }}></div><div class="ad-gauge-line" style=${{ left: `${100 * threshold}%` }}></div></div><strong class="yd-nums">${shown(one.probability)}</strong></div>
+    ${one.question && html`<p class="yd-small"><strong>${t("asks")}</strong>${one.question}</p>`}
+    <p class="yd-small ad-clamp">${one.text}</p>
+    <details open=${open}><summary>${ranks(one)}</summary><dl class="ad-facts">${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${name}</dt><dd class="yd-nums">${value}</dd>`)}</dl></details></article>`;
+}
+
+export const Candidates = ({ evidence }) => html`<section class="yd-stack"><div class="yd-row"><h3 class="yd-grow">${t("candidates")}</h3><span class="yd-small yd-muted"><span class="ad-key-line" aria-hidden="true"></span> ${t("threshold", { threshold: shown(evidence.threshold) })}</span></div>
+  ${evidence.candidates.length === 0 ? html`<p class="yd-muted">${t("none")}</p>` : evidence.candidates.map((one) => html`<${Candidate} key=${one.chunk_id} one=${one} threshold=${evidence.threshold} hypotheses=${evidence.hypotheses} />`)}</section>`;
+
+export function DecisionView({ decision, route }) {
+  if (!decision) return html`<p class="yd-small yd-muted">${t("noBids")}</p>`;
+  return html`<div class="yd-stack"><div class="yd-row yd-wrap">${decision.intents.map((intent) => html`<${Tag} tone="accent">${named("intent", intent)}<//>`)}<span class="yd-small yd-muted">${t("why")}：${decision.why}</span></div>
+    <ul class="ad-bids">${decision.bids.map((bid) => html`<li><span class="ad-bid-name">${named("intent", bid.intent)}<span class="ad-sub">${t(bid.rank)}</span></span>
+      <div class="ad-gauge"><div class="ad-gauge-fill" data-tone=${decision.intents.includes(bid.intent) ? "good" : ""} style=${{ width: `${100 * bid.probability}%` }}></div></div><strong class="yd-nums">${shown(bid.probability)}</strong><span class="ad-sub">${bid.why}</span></li>`)}</ul>
+    ${route && html`<p class="yd-tiny yd-muted">${t("tier", { tier: t(route.tier) })}</p>`}</div>`;
+}
