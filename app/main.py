@@ -34,6 +34,7 @@ from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.jobs import Jobs, schedule
+from app.keys import signin_api as signin
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
@@ -62,7 +63,7 @@ TITLE = "Yingda API"
 
 _STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (openai, stopping, sessions, signin, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 
@@ -91,8 +92,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        business = await stack.enter_async_context(open_business(settings, models.main))
-        container = Container(settings, base, searches, models, webhooks, business)
+        businesses = await stack.enter_async_context(open_business(settings, models.main))
+        container = Container(settings, base, searches, models, webhooks, businesses)
         followers.append(container.learning.sentences.follow)
         jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch))
         for part in (

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from app.configuration.business import BusinessSettings
 from app.configuration.limits import LimitSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
@@ -30,7 +31,7 @@ MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
-class Settings(WebSettings, LimitSettings, BaseSettings):
+class Settings(WebSettings, LimitSettings, BusinessSettings, BaseSettings):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
 
     Those of some features stand in their folders.
@@ -216,9 +217,6 @@ class Settings(WebSettings, LimitSettings, BaseSettings):
     emotion_threshold: Probability = Field(
         0.7, ge=0, le=1, description="愤怒或绝望的分值达到它时优先转人工；1 几乎不触发"
     )
-    offers_file: Path | None = Field(
-        None, description="挽留方案 YAML 的路径；留空则用自带的示例，它只对示例业务库的会员生效"
-    )
     ticket_urgent_hours: float = Field(4.0, gt=0, description="紧急工单的解决时限（小时）；首次响应时限为它的六分之一")
     ticket_high_hours: float = Field(12.0, gt=0, description="高优先级工单的解决时限（小时）")
     ticket_normal_hours: float = Field(48.0, gt=0, description="普通工单的解决时限（小时）")
@@ -228,18 +226,7 @@ class Settings(WebSettings, LimitSettings, BaseSettings):
     webhooks_per_tenant: int = Field(20, ge=1, le=1000, description="一个租户最多有几个 Webhook")
     webhook_max_attempts: int = Field(10, ge=1, le=20, description="一次 Webhook 投递最多尝试几次")
 
-    # Business database
-    business_database_url: SecretStr = Field(
-        SecretStr(""),
-        description="业务库的 SQLAlchemy 地址（SQLite、PostgreSQL、MySQL 等，请用只读账号）；留空则不查业务数据",
-    )
-    business_schema: Path | None = Field(None, description="描述业务库的 YAML 路径；留空则用自带的示例商城")
-    business_tenant: str = Field("default", min_length=1, description="业务库属于哪个租户")
-    business_timeout: float = Field(3.0, gt=0, le=60, description="一条业务查询的秒数上限")
-    business_max_rows: int = Field(50, ge=1, le=1000, description="一条业务查询最多返回几行")
-    business_rows_to_model: bool = Field(
-        False, description="同一会员之后的提问里，大模型能否读到此前含业务数据的对话；关闭时模型读不到这些轮次"
-    )
+    # Who the customer is
     user_token_secret: SecretStr = Field(
         SecretStr(""), description="签发 user_token 的密钥（HS256），至少 32 个字符；留空则不接受 user_token"
     )

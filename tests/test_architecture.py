@@ -62,7 +62,7 @@ READERS = {
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
 OF_THE_INTERFACE = {"Event", "Part", "State"}
 """Names in the OpenAPI document, which clients are generated from; agents have such names too."""
-KNOWN_CYCLES = ({"agents.business", "agents.business.engines", "agents.business.offline"},)
+KNOWN_CYCLES = ({"agents.business", "agents.business.offline"},)
 """Packages that still need each other; these only shrink."""
 DISTRIBUTIONS = {
     "docx": "python-docx",

@@ -10,7 +10,7 @@ from types import NoneType
 
 from loguru import logger
 
-from agents.business.dialects import DIALECTS
+from agents.business.engines.dialects import dialect_of
 from agents.business.schema import Schema
 from agents.errors import GenerationError
 from agents.llm.chat import ChatMessage, ChatModel
@@ -36,7 +36,7 @@ class SqlWriter:
     def __init__(self, model: ChatModel, schema: Schema, dialect: str, timeout: float) -> None:
         self._model = model
         self._schema = schema.described()
-        self._dialect = DIALECTS[dialect].shown
+        self._dialect = dialect_of(dialect).shown
         self._timeout = timeout
 
     async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:

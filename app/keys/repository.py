@@ -67,7 +67,7 @@ class KeyRepository:
             stamp = KeyStamp(*row) if row[0] else None
             if stamp == since:
                 return None
-            columns = ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id, ApiKey.origins
+            columns = ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id, ApiKey.origins, ApiKey.name
             rows = await connection.execute(select(*columns).where(ApiKey.revoked_at.is_(None)))
             return KeySnapshot(stamp, {row.digest: _owner(row) for row in rows})
 
@@ -107,7 +107,7 @@ class KeyRepository:
 
 
 def _owner(row: Any) -> Principal:
-    return Principal(row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins))
+    return Principal(row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins), row.name)
 
 
 async def has_valid_key(url: str) -> bool:

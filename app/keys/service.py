@@ -20,6 +20,8 @@ PREFIX = "yd-"
 """Makes a leaked key easy to search for."""
 FIRST_KEY = "first"
 """Id of the key that is not stored."""
+FIRST_KEY_NAME = "API_KEY"
+"""Its name: where it stands."""
 FRESH_SECONDS = 0.5
 """How long a revoked key may still work, and a new one may not work yet."""
 
@@ -96,7 +98,7 @@ class KeyRing:
 
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):
-            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY)
+            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY, name=FIRST_KEY_NAME)
         owner = self._snapshot.owners.get(digest)
         if owner is None:
             raise Unauthorized("密钥不正确或已停用")

@@ -33,6 +33,7 @@ TAGS = {
     "profile": "助手设定",
     "performance": "性能：耗时、缓存与用量",
     "webhooks": "Webhook：订阅事件",
+    "signin": "登录：本服务的网页",
     "health": "健康检查",
 }
 DESCRIPTION = """应答 Yingda 是中文优先的多智能体客服后端。

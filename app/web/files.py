@@ -20,7 +20,7 @@ POLICY = (
 PAGE_HEADERS = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": POLICY,
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }

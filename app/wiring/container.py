@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -43,7 +44,6 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.business import Business
-from app.wiring.care import Care
 from app.wiring.chat import chat_service
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
@@ -64,7 +64,7 @@ class Container:
         searches: Searches,
         models: LanguageModels,
         webhooks: WebhookService,
-        business: Business | None,
+        businesses: Mapping[str, Business],
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks = settings, base, webhooks
@@ -101,8 +101,7 @@ class Container:
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
         self.learning = Learning(base.embedder)
-        care = Care(settings, business)
-        teams = Teams(settings, base, models, business, care, self.tickets, self.limits, self.learning)
+        teams = Teams(settings, base, models, businesses, self.tickets, self.limits, self.learning)
         self.tenants = Tenants(self.profiles, self.learning.heads, partial(self._search, searches), teams.build)
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")

@@ -104,6 +104,9 @@ class Story:
 
     async def _talk(self) -> None:
         await self.call("open_session")
+        await self.call("read_current_session")
+        for name in ("sign_in", "read_sign_in", "sign_out"):
+            await self.call(name)
         done = await self.call("chat")
         await self.call("chat_stream")
         await self.call("stop_chat", session_id=SESSION)
