@@ -35,7 +35,7 @@ function drawn(element, { at, series, stacked, step, format }, told) {
     width: element.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { size: 7 } }, padding: [8, 8, 0, 0],
     hooks: { setCursor: [(plot) => told(plot.cursor.idx)] },
     scales: { x: { time: true }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
-    axes: [{ ...axis, grid: { show: false }, values: hours(step, at[0], at.at(-1)), space: 64 }, { ...axis, values: (_, splits) => splits.map(format), size: 64 }],
+    axes: [{ ...axis, grid: { show: false }, values: hours(step, at[0], at.at(-1)), space: 64, size: 32 }, { ...axis, values: (_, splits) => splits.map(format), size: 64 }],
     series: [{}, ...series.map((one) => ({ label: one.title, stroke: token(one.colour), fill: stacked ? token(one.colour) : undefined, width: stacked ? 0 : 2, paths: stacked ? bars : line, spanGaps: !stacked, points: { show: !stacked && one.values.filter((value) => value !== null).length < 40, size: 5 } }))],
   }, [at, ...values], element);
 }

@@ -58,7 +58,7 @@ export function HitTest({ route }) {
         <div class="yd-stack"><${Field} label=${t("category")}><input class="yd-input" value=${form.category} onInput=${set("category")} /><//><${Field} label=${t("tag")}><input class="yd-input" value=${form.tag} onInput=${set("tag")} /><//></div></div></details></form>
     <div role="status">${state.busy && html`<${Spinner} />`}</div>
     ${state.error && html`<${Failure} error=${state.error} retry=${() => run()} />`}
-    ${found && html`<${Verdict} found=${found} />`}
+    ${found && html`<${Verdict} found=${found} /><${Degraded} parts=${found.degraded} /><section class="yd-stack"><h2>${t("way")}</h2><${Funnel} evidence=${found} timings=${found.timings_ms} /></section>`}
     <${Why} found=${found} wanted=${wanted} choose=${choose} />
     ${found && html`<${Found} found=${found} />`}</div>`;
 }
@@ -70,9 +70,7 @@ function Verdict({ found }) {
     <span class="yd-small yd-nums">${t("took", { ms: number(total, 0) })}</span></section>`;
 }
 
-const Found = ({ found }) => html`<${Degraded} parts=${found.degraded} />
-  <section class="yd-stack"><h2>${t("way")}</h2><${Funnel} evidence=${found} timings=${found.timings_ms} /></section>
-  <div class="ad-two"><section class="yd-card"><${Candidates} evidence=${found} /></section>
+const Found = ({ found }) => html`<div class="ad-two"><section class="yd-card"><${Candidates} evidence=${found} /></section>
     <div class="yd-stack"><section class="yd-card yd-stack"><h2>${t("meant")}</h2><${Hypotheses} hypotheses=${found.hypotheses} /><${Terms} terms=${found.terms} /></section>
     <section class="yd-card yd-stack"><h2>${t("decision")}</h2><${DecisionView} decision=${found.decision} route=${found.route} /></section></div></div>`;
 
