@@ -21,7 +21,7 @@ function stackedValues(series) {
 }
 
 function hours(step, first, last) {
-  const day = last - first > 2 * 86400 ? { month: "numeric", day: "numeric" } : { hour: "2-digit", minute: "2-digit" };
+  const day = last - first > 2 * 86400 ? { month: "numeric", day: "numeric" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   const written = new Intl.DateTimeFormat(locale(), day);
   return (_, splits) => splits.map((at) => written.format(new Date(at * 1000)));
 }
@@ -32,7 +32,7 @@ function drawn(element, { at, series, stacked, step, format }, told) {
   const bars = uPlot.paths.bars({ size: [0.8, 40], align: 1 });
   const line = uPlot.paths.linear();
   return new uPlot({
-    width: element.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { size: 7 } }, padding: [8, 8, 0, 0],
+    width: element.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { size: 7 } }, padding: [8, 20, 0, 0],
     hooks: { setCursor: [(plot) => told(plot.cursor.idx)] },
     scales: { x: { time: true }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [{ ...axis, grid: { show: false }, values: hours(step, at[0], at.at(-1)), space: 64, size: 32 }, { ...axis, values: (_, splits) => splits.map(format), size: 64 }],

@@ -32,5 +32,5 @@ function All({ route }) {
   return html`<${Head} title=${t("title")} text=${t("text")} />
     <${Listing} list=${list} caption=${t("title")} columns=${columns} rowsOf=${(data) => data.conversations} keyOf=${(item) => item.session_id} onOpen=${(item) => go(`conversations/${item.session_id}`)} empty=${t("empty")} filters=${html`<${Search} list=${list} label=${t("search")} />
       <${Choice} list=${list} name="outcome" label=${t("outcome")} options=${options("outcome")} /><${Choice} list=${list} name="handoff" label=${t("desk")} options=${[["true", t("handed")], ["false", t("never")]]} />
-      <${Choice} list=${list} name="rating" label=${t("rating")} options=${[["down", t("downs")], ["up", t("ups")]]} />${date("since")}${date("until")}`} />`;
+      <${Choice} list=${list} name="rating" label=${t("rating")} options=${[["down", t("downs")], ["up", t("ups")]]} /><div class="ad-dates">${date("since")}${date("until")}</div>`} />`;
 }

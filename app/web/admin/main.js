@@ -47,7 +47,7 @@ function Shell({ me, speak, again }) {
   return html`<div class="ad-shell" onKeyDown=${leave}>
     <a class="ad-skip yd-btn" href="#content" onClick=${(event) => { event.preventDefault(); content.current.focus(); }}>${t("skip")}</a>
     <header class="ad-bar"><button ref=${menu} class="yd-btn yd-btn-quiet ad-burger" aria-expanded=${open} aria-controls="ad-nav" aria-label=${open ? t("closeMenu") : t("menu")} onClick=${() => setOpen(!open)}>
-      <span class="ad-lines" aria-hidden="true"></span></button><strong>${section ? section.title() : t("title")}</strong></header>
+      <span class="ad-lines" aria-hidden="true"></span></button><strong>${t("title")}</strong></header>
     <div class="ad-side ${open ? "ad-open" : ""}" id="ad-nav">
       <a class="ad-brand" href=${link(mine[0].name)}><img src="/web/shared/icon.svg" alt="" width="28" height="28" /><span><strong>${t("product")}</strong><small>${t("title")}</small></span></a>
       <nav aria-label=${t("nav")}>${GROUPS.map((group) => {

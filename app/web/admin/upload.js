@@ -16,12 +16,12 @@ const OVER = ["ready", "failed", "cancelled"];
 
 const t = words({
   zh: {
-    drop: "把文件或文件夹拖到这里", or: "或", choose: "选择文件", kinds: "PDF、Word、Excel、PPT、Markdown、网页、文本、CSV 等，可以一次很多个", options: "归类（可选）", category: "分类", tags: "标签（逗号分隔）", folder: "放进目录",
+    drop: "把文件或文件夹拖到这里", or: "或", choose: "选择文件", kinds: "PDF、Word（docx）、Excel（xlsx）、Markdown、网页、文本、CSV，可以一次很多个", options: "归类（可选）", category: "分类", tags: "标签（逗号分隔）", folder: "放进目录",
     progress: "导入进度", sending: "正在上传", failedBatch: "这一批没有送到", cancel: "取消没处理完的", close: "收起", chunks: "{done} / {all} 段", left: "大约还要 {n} 秒", open: "查看", same: "与《{path}》内容相同",
     created: "新文档", updated: "更新为新版本", unchanged: "内容没有变化", retry: "稍后自动重试：{why}", summary: "{ready} 个可以检索，{failed} 个没有导入，共 {all} 个", busy: "{ready} / {all} 个可以检索",
   },
   en: {
-    drop: "Drop files or folders here", or: "or", choose: "Choose files", kinds: "PDF, Word, Excel, PowerPoint, Markdown, HTML, text, CSV and more; many at once", options: "Filing (optional)", category: "Category", tags: "Tags (comma-separated)", folder: "Into folder",
+    drop: "Drop files or folders here", or: "or", choose: "Choose files", kinds: "PDF, Word (docx), Excel (xlsx), Markdown, HTML, text, CSV; many at once", options: "Filing (optional)", category: "Category", tags: "Tags (comma-separated)", folder: "Into folder",
     progress: "Import", sending: "Uploading", failedBatch: "This batch was not received", cancel: "Cancel what is left", close: "Close", chunks: "{done} / {all} passages", left: "about {n} s left", open: "Open", same: "Same content as {path}",
     created: "New document", updated: "New version", unchanged: "Nothing changed", retry: "Tried again later: {why}", summary: "{ready} searchable, {failed} not imported, {all} in all", busy: "{ready} of {all} searchable",
   },
