@@ -140,10 +140,13 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent at models since the last such piece, and on checking what they wrote."""
+    """What was spent at models since the last such piece, and on checking what they wrote. model: the name of the one
+    that was asked, empty for none.
+    """
 
     usage: Usage
     verify_ms: float = 0.0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

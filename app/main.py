@@ -34,10 +34,12 @@ from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.jobs import Jobs, schedule
+from app.keys import api as keys
 from app.keys import signin_api as signin
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
+from app.performance import series_api as series
 from app.profiles import api as profile
 from app.retention.service import Retention
 from app.search import api as search
@@ -45,7 +47,9 @@ from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.tickets import api as tickets
+from app.traces import api as traces
 from app.transcripts import api as conversations
+from app.transcripts import sources_api as sources
 from app.web import api as web
 from app.web.files import mounts
 from app.webhooks import api as webhooks
@@ -61,9 +65,22 @@ TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
 
 
-_STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
+_STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, stopping, sessions, signin, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (
+    openai,
+    stopping,
+    sessions,
+    signin,
+    conversations,
+    sources,
+    search,
+    *_PEOPLE,
+    *_STAFF,
+    health,
+    prometheus,
+    docs,
+)
 """What is served besides the chat."""
 
 
@@ -95,9 +112,11 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         businesses = await stack.enter_async_context(open_business(settings, models.main))
         container = Container(settings, base, searches, models, webhooks, businesses)
         followers.append(container.learning.sentences.follow)
-        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch))
+        saved = container.recorder.save, container.key_management.save_use
+        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch, *saved))
         for part in (
             container.learning,
+            container.recorder,
             container.outbox,
             container.turn_log,
             container.retries,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -65,6 +66,17 @@ class ChunkRow:
     heading_path: list[str]
     page: int | None
     question: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A piece of a document that is valid now. `url`: of the document, empty for none."""
+
+    text: str
+    heading_path: list[str]
+    page: int | None
+    title: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +153,23 @@ class DocumentRepository:
         query = query.order_by(StoredChunk.ordinal, StoredChunk.id).offset(offset).limit(limit)
         async with self._database.read() as connection:
             return [ChunkRow(*row) for row in await connection.execute(query)]
+
+    async def passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
+        """The piece of a document that holds all the quotes, at least one, word for word; None where none does any
+        more, or the document is not valid now. Ids of pieces change when a document is labelled anew, words do not.
+        """
+        of = (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id)
+        holding = (StoredChunk.text.contains(quote, autoescape=True) for quote in quotes)
+        query = (
+            select(StoredChunk.text, StoredChunk.heading_path, StoredChunk.page, Document.title, Document.url)
+            .join(Document, of)
+            .where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id, Document.live, *holding)
+            .order_by(StoredChunk.ordinal, StoredChunk.id)
+            .limit(1)
+        )
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        return None if row is None else PassageRow(*row)
 
     async def original(self, tenant: str, document_id: str, version: int | None = None) -> Original | None:
         """The file of a version, without a number of the current one."""

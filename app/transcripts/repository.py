@@ -118,6 +118,18 @@ class TranscriptRepository:
         async with self._database.read() as connection:
             return [Exchange(*row) for row in await connection.execute(query)]
 
+    async def source(self, tenant: str, session_id: str, turn_id: str, index: int) -> dict[str, Any] | None:
+        """The fragment that a reply of the session cites by this number, as it was sent; None for none. The customer's
+        own page, which is 0, is none.
+        """
+        query = select(StoredTurn.response).where(
+            StoredTurn.tenant_id == tenant, StoredTurn.session_id == session_id, StoredTurn.id == turn_id
+        )
+        async with self._database.read() as connection:
+            response = (await connection.execute(query)).scalar_one_or_none()
+        sources: list[dict[str, Any]] = response["data"]["sources"] if response else []
+        return next((item for item in sources if item["index"] == index and item.get("document_id")), None)
+
     async def delete(self, tenant: str, session_id: str) -> bool:
         """Removes the conversation with all that was made of it, whether it was there."""
         return bool(await self._database.transact(lambda connection: self._forget(connection, tenant, [session_id])))

@@ -22,6 +22,7 @@ from app.gaps.repository import GapRepository, note
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
@@ -29,6 +30,8 @@ from app.metrics import Metrics
 from app.outbox import OutboxWorker
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
+from app.performance.repository_series import SeriesRepository
+from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -38,6 +41,7 @@ from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
+from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.webhooks.events import KIND as WEBHOOK
@@ -72,7 +76,11 @@ class Container:
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
         self.attempts = open_attempts(settings, self.metrics)
         self.user_tokens = UserTokens.of(settings)
-        self.keys = KeyRing(KeyRepository(database), settings.api_key.get_secret_value(), attempts=self.attempts)
+        stored_keys = KeyRepository(database)
+        self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
+        self.series = SeriesRepository(database)
+        self.recorder = SeriesRecorder(self.metrics, self.series)
+        self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))
         self.usage, self.gaps, self.backlog = (
@@ -84,6 +92,7 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
+        self.traces = TraceRepository(database)
         self.whole_transcripts = WholeTranscriptRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(

@@ -15,6 +15,7 @@ import app.profiles.tables
 import app.retention.tables
 import app.search.tables
 import app.tickets.tables
+import app.traces.tables
 import app.webhooks.tables  # noqa: F401
 from app.db.base import Base
 
