@@ -10,13 +10,13 @@ const t = words({
     read: "读懂问题", readText: "一句话可能有几种理解，每一种都去找。", meaning: "按意思找", keyword: "按字词找", piece: "{n} 段", fused: "合并去重", fusedText: "两路都靠前的排在前面", ranked: "细看排序", rankedText: "逐段与问题对照，算出把握", gated: "过门槛", gatedText: "把握达到 {threshold} 才用来回答", decided: "谁来回答",
     words: "问题里的词，越大越有区分度", passed: "{n} 段过线", candidates: "找到的片段，把握大的在前", threshold: "门槛 {threshold}", page: "第 {n} 页", details: "各项得分", rankIn: "按意思第 {v} · 按字词第 {k}", onlyMeaning: "按意思第 {v}，按字词没找到", onlyKeyword: "按字词第 {k}，按意思没找到", neither: "不在两路召回里",
     cosine: "意思相近度（余弦）", bm25: "字词得分（BM25）", fusedScore: "合并得分", score: "重排得分", scorer: "由谁打分", fits: "最贴近的理解", verdict: "结论", used: "用来回答", gate: "低于门槛", rerank_cut: "名次靠后，没有细看", asks: "问：", probability: "把握",
-    why: "依据", none: "一段也没有找到。", noBids: "只有一个智能体应答，不用比较。", aside: "顺带", urgent: "最先", claims: "认领", looks_up: "查找后认领", tier: "由{tier}判断意图", rules: "规则", entities: "实体", head: "分类器", llm: "大模型", degraded: "检索时有部件出了故障：{parts}，结果可能不全。",
+    none: "一段也没有找到。", noBids: "只有一个智能体应答，不用比较。", aside: "顺带", urgent: "最先", claims: "认领", looks_up: "查找后认领", tier: "由{tier}判断意图", rules: "规则", entities: "实体", head: "分类器", llm: "大模型", degraded: "检索时有部件出了故障：{parts}，结果可能不全。",
   },
   en: {
     read: "Understanding", readText: "A sentence may be meant in several ways; each is looked for.", meaning: "By meaning", keyword: "By words", piece: "{n} passages", fused: "Merged", fusedText: "What both found early comes first", ranked: "Ranked", rankedText: "Each is compared with the question", gated: "Gate", gatedText: "Used from {threshold} on", decided: "Who answers",
     words: "Words of the question; larger tells more apart", passed: "{n} pass", candidates: "Passages found, the surest first", threshold: "Threshold {threshold}", page: "page {n}", details: "All scores", rankIn: "by meaning #{v} · by words #{k}", onlyMeaning: "by meaning #{v}, not by words", onlyKeyword: "by words #{k}, not by meaning", neither: "in neither recall",
     cosine: "Closeness of meaning (cosine)", bm25: "Words (BM25)", fusedScore: "Merged score", score: "Reranker's score", scorer: "Scored by", fits: "Fits best", verdict: "Verdict", used: "used", gate: "below the threshold", rerank_cut: "too far back to be looked at closely", asks: "Q:", probability: "Probability",
-    why: "Because", none: "Nothing was found.", noBids: "One agent answered; there was nothing to weigh.", aside: "aside", urgent: "first", claims: "claims", looks_up: "after looking", tier: "Intent told by {tier}", rules: "rules", entities: "entities", head: "classifier", llm: "language model", degraded: "Something was out of order while searching: {parts}. Results may be incomplete.",
+    none: "Nothing was found.", noBids: "One agent answered; there was nothing to weigh.", aside: "aside", urgent: "first", claims: "claims", looks_up: "after looking", tier: "Intent told by {tier}", rules: "rules", entities: "entities", head: "classifier", llm: "language model", degraded: "Something was out of order while searching: {parts}. Results may be incomplete.",
   },
 });
 
@@ -73,10 +73,16 @@ export function Candidate({ one, threshold, hypotheses, open }) {
 export const Candidates = ({ evidence }) => html`<section class="yd-stack"><div class="yd-row"><h3 class="yd-grow">${t("candidates")}</h3><span class="yd-small yd-muted"><span class="ad-key-line" aria-hidden="true"></span> ${t("threshold", { threshold: shown(evidence.threshold) })}</span></div>
   ${evidence.candidates.length === 0 ? html`<p class="yd-muted">${t("none")}</p>` : evidence.candidates.map((one) => html`<${Candidate} key=${one.chunk_id} one=${one} threshold=${evidence.threshold} hypotheses=${evidence.hypotheses} />`)}</section>`;
 
+// Who answers first, then the others; who had no claim at all is left out.
+function weighed({ intents, bids }) {
+  const chosen = (bid) => intents.includes(bid.intent);
+  return bids.filter((bid) => chosen(bid) || bid.probability >= 0.005).sort((a, b) => chosen(b) - chosen(a) || b.probability - a.probability);
+}
+
 export function DecisionView({ decision, route }) {
   if (!decision) return html`<p class="yd-small yd-muted">${t("noBids")}</p>`;
-  return html`<div class="yd-stack"><div class="yd-row yd-wrap">${decision.intents.map((intent) => html`<${Tag} tone="accent">${named("intent", intent)}<//>`)}<span class="yd-small yd-muted">${t("why")}：${decision.why}</span></div>
-    <ul class="ad-bids">${decision.bids.map((bid) => html`<li><span class="ad-bid-name">${named("intent", bid.intent)}<span class="ad-sub">${t(bid.rank)}</span></span>
-      <div class="ad-gauge"><div class="ad-gauge-fill" data-tone=${decision.intents.includes(bid.intent) ? "good" : ""} style=${{ width: `${100 * bid.probability}%` }}></div></div><strong class="yd-nums">${shown(bid.probability)}</strong><span class="ad-sub">${bid.why}</span></li>`)}</ul>
+  return html`<div class="yd-stack"><div class="yd-row yd-wrap">${decision.intents.map((intent) => html`<${Tag} tone="accent">${named("intent", intent)}<//>`)}</div>
+    <ul class="ad-bids">${weighed(decision).map((bid) => html`<li><span class="ad-bid-name">${named("intent", bid.intent)}<span class="ad-sub">${t(bid.rank)}</span></span>
+      <div class="ad-gauge"><div class="ad-gauge-fill" data-tone=${decision.intents.includes(bid.intent) ? "good" : ""} style=${{ width: `${100 * bid.probability}%` }}></div></div><strong class="yd-nums">${shown(bid.probability)}</strong><span class="ad-sub">${named("why", bid.why)}</span></li>`)}</ul>
     ${route && html`<p class="yd-tiny yd-muted">${t("tier", { tier: t(route.tier) })}</p>`}</div>`;
 }

@@ -46,6 +46,15 @@ const NAMES = {
     resolved: ["good", "人工已解决", "Resolved"], closed: ["", "已结束", "Closed"],
   },
   history: { created: ["", "登记", "Created"], updated: ["", "修改", "Changed"], comment: ["", "备注", "Comment"], transition: ["", "改变状态", "Moved"], urged: ["warn", "顾客催办", "Urged"], erased: ["", "已抹去", "Erased"] },
+  why: {
+    "asks for one, or answers a proposal": ["", "要建工单，或在回答确认", "Asks for a ticket, or answers a proposal"], "asks for one": ["", "要建工单", "Asks for a ticket"], "is like a request to act": ["", "像是要求办事", "Like a request to act"],
+    "names rows of the customer's own": ["", "提到了本人的单号等", "Names rows of their own"], "is like a question about own data": ["", "像是在问本人的数据", "Like a question about own data"],
+    "speaks of ending their life": ["", "说到轻生", "Speaks of ending their life"], "in danger, or beside themselves": ["", "有危险，或情绪失控", "In danger, or beside themselves"], "high stakes": ["", "退订、争议或投诉", "High stakes"], "like a danger, and nothing is found": ["", "像是有危险，又没有找到依据", "Like a danger, and nothing is found"],
+    "like a complaint, and nothing is found": ["", "像是在投诉，又没有找到依据", "Like a complaint, and nothing is found"],
+    found: ["", "最好的片段有这么大把握", "The surest passage"], "nothing found": ["", "没有找到片段", "Nothing found"],
+    "asks for a person": ["", "要求人工", "Asks for a person"], "names one, and is like a request": ["", "提到人工，像是在要求", "Names a person, like a request"], "is like a request": ["", "像是在要求人工", "Like a request for a person"],
+    "in so many words": ["", "说得很明白", "In so many words"], "surely not ours, and nothing is found": ["", "肯定与业务无关，也没有找到依据", "Surely not ours, and nothing is found"], "like nothing to look up": ["", "像是不需要查资料", "Like nothing to look up"],
+  },
   who: { customer: ["", "顾客", "Customer"], bot: ["", "智能客服", "Assistant"], staff: ["", "客服", "Staff"], system: ["", "系统", "System"] },
 };
 const catalogue = { zh: {}, en: {} };
