@@ -12,7 +12,7 @@ FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development
 	--deselect=tests/contracts/test_embedders.py::TestBge
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs
+.PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env
 
 api-docs: install-dev ## 按代码重新生成文档里的接口参考
 	$(BIN)/python scripts/api_docs.py
+
+widget: install-dev ## 把挂件的各个模块合成一个文件（要 Node 与 npm；改了 app/web/widget 或它用到的 app/web/shared 之后运行）
+	$(BIN)/python scripts/widget_bundle.py
 
 diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
 	$(BIN)/python scripts/diagram_docs.py

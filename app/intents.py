@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from loguru import logger
 
 from agents.routing.anchors import Anchor
-from agents.routing.head import Head, fit_head
+from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
@@ -24,7 +24,7 @@ Examples = Mapping[str, Sequence[str]]
 @dataclass(slots=True)
 class _Own:
     examples: Examples
-    head: Head | None = None
+    head: IntentHead | None = None
     task: asyncio.Task[None] | None = None
 
 
@@ -33,11 +33,11 @@ class Heads:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.shipped: Head | None = None
+        self.shipped: IntentHead | None = None
         self.fitted = 0
         self._own: dict[str, _Own] = {}
 
-    def of(self, tenant: str, examples: Examples) -> Head | None:
+    def of(self, tenant: str, examples: Examples) -> IntentHead | None:
         """The tenant's head as far as it is fitted; new sentences are learnt behind the turns, in about a second."""
         if self.shipped is None or not examples:
             self._own.pop(tenant, None)
@@ -50,7 +50,7 @@ class Heads:
             own.task = asyncio.create_task(self._fit(tenant, own, self.shipped), name="anchors")
         return own.head or self.shipped
 
-    async def _fit(self, tenant: str, own: _Own, shipped: Head) -> None:
+    async def _fit(self, tenant: str, own: _Own, shipped: IntentHead) -> None:
         while True:
             try:
                 own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from app import __version__
+from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
 from app.chat import socket as handoff_socket
@@ -49,6 +50,7 @@ from app.settings import Settings, split_list
 from app.tickets import api as tickets
 from app.traces import api as traces
 from app.transcripts import api as conversations
+from app.transcripts import history_api as history
 from app.transcripts import sources_api as sources
 from app.web import api as web
 from app.web.files import mounts
@@ -66,21 +68,9 @@ TITLE = "Yingda API"
 
 
 _STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
-_PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (
-    openai,
-    stopping,
-    sessions,
-    signin,
-    conversations,
-    sources,
-    search,
-    *_PEOPLE,
-    *_STAFF,
-    health,
-    prometheus,
-    docs,
-)
+_PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
+_TALK = openai, stopping, sessions, signin, conversations, history, sources
+RESOURCES = (*_TALK, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 

@@ -19,7 +19,7 @@ import yaml
 
 from agents.heads.feeling import emotion_examples
 from agents.linear import Linear, fit
-from agents.routing.head import Head
+from agents.routing.head import IntentHead
 from agents.understanding.reading import Reading
 from agents.understanding.safety import Danger, cued, told
 from knowledge.embeddings.base import Embedder
@@ -71,7 +71,7 @@ def read_safety(reading: Reading, vector: Vector | None, head: SafetyHead | None
     return Safety(kind, chance) if chance >= NOTHING else None
 
 
-async def fit_safety_head(embedder: Embedder, head: Head) -> SafetyHead:
+async def fit_safety_head(embedder: Embedder, head: IntentHead) -> SafetyHead:
     """head: the router's, whose examples, as those of feelings, are of no danger but where a cue says so.
 
     Raises EmbeddingUnavailable.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Priority
 from app.http.deps import StaffTenant, Wiring, proof_from
 from app.http.failures import fails
@@ -46,7 +46,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
         said = member = proof.caller
         if body.session_id:
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
-        owner = Owner(body.session_id, member or body.user_id)
+        owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
         opened = await wiring.tickets.create(tenant, owner, new, body.author, verified=bool(member))
         return KeptResponse(201, TicketOut.of(opened[0]).model_dump_json().encode(), session_id=body.session_id)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 from app.auth.user_token import UserTokens
+from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
@@ -43,6 +44,7 @@ from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
 from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
+from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
@@ -93,11 +95,12 @@ class Container:
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
         self.traces = TraceRepository(database)
-        self.whole_transcripts = WholeTranscriptRepository(database)
+        self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.canned = CannedReplies(database)
         self.turn_log = turn_log(
             database,
             after_turns,

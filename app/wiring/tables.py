@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import app.canned.tables
 import app.conversations.tables
 import app.db.tables
 import app.desk.tables

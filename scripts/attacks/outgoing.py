@@ -111,7 +111,7 @@ def active(text: str) -> list[str]:
 def _tags(text: str) -> list[str]:
     tags: list[str] = []
 
-    class Reader(HTMLParser):
+    class TagReader(HTMLParser):
         def handle_starttag(self, tag: str, attrs: Any) -> None:
             tags.append(tag)
 
@@ -130,7 +130,7 @@ def _tags(text: str) -> list[str]:
         def handle_pi(self, data: str) -> None:
             tags.append("?")
 
-    reader = Reader(convert_charrefs=False)
+    reader = TagReader(convert_charrefs=False)
     reader.feed(text)
     reader.close()
     return tags

@@ -6,9 +6,10 @@ let current = /^zh/i.test(wanted) ? "zh" : "en";
 export const language = () => current;
 export const locale = () => (current === "zh" ? "zh-CN" : "en");
 
-export function setLanguage(value) {
+// remember: for the next page; the widget does not, on a site that is not its own.
+export function setLanguage(value, remember = true) {
   current = value === "en" ? "en" : "zh";
-  try { localStorage.setItem("yd-lang", current); } catch { /* a page without storage keeps it until it is closed */ }
+  if (remember) try { localStorage.setItem("yd-lang", current); } catch { /* a page without storage keeps it until it is closed */ }
 }
 
 export function words(catalogue) {

@@ -5,9 +5,10 @@ import { h } from "../vendor/preact-htm.js";
 
 const SAFE = /^(https?:|mailto:|tel:)/i;
 
-// text: Markdown. mark: (text) => vnodes, given every plain piece, for example to turn [1] into a link.
-export function markdown(text, mark = (piece) => piece) {
-  return blocks(lexer(text || "", { gfm: true, breaks: true }), mark);
+// text: Markdown. mark: (text) => vnodes, given every plain piece, for example to turn [1] into a link. link: (address,
+// vnodes) => vnode, for addresses that mean something to the page; what it does not know is an ordinary link, or text.
+export function markdown(text, mark = (piece) => piece, link = () => null) {
+  return blocks(lexer(text || "", { gfm: true, breaks: true }), Object.assign((piece) => mark(piece), { link }));
 }
 
 const blocks = (tokens, mark) => tokens.map((token) => block(token, mark));
@@ -36,11 +37,15 @@ function inline(token, mark) {
     case "del": return h("del", null, inlines(token.tokens, mark));
     case "codespan": return h("code", null, unescaped(token.text));
     case "br": return h("br");
-    case "link": return SAFE.test(token.href) ? h("a", { href: token.href, target: "_blank", rel: "noopener noreferrer nofollow" }, inlines(token.tokens, mark)) : token.raw;
+    case "link": return mark.link(token.href, inlines(token.tokens, mark)) || linked(token, mark);
     case "image": return token.text || token.raw;
     case "text": case "escape": return token.tokens ? inlines(token.tokens, mark) : mark(unescaped(token.text));
     default: return token.raw;
   }
+}
+
+function linked(token, mark) {
+  return SAFE.test(token.href) ? h("a", { href: token.href, target: "_blank", rel: "noopener noreferrer nofollow" }, inlines(token.tokens, mark)) : token.raw;
 }
 
 // marked escapes for HTML, which elements do not need.

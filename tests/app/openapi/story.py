@@ -117,7 +117,8 @@ class Story:
         await self.call("get_model", model="yingda")
         await self.call("rate_message", session_id=SESSION, message_id=done["message_id"])
         await self.call("list_conversations")
-        await self.call("read_conversation", session_id=SESSION)
+        for name in ("read_conversation", "read_history"):
+            await self.call(name, session_id=SESSION)
 
     async def _desk(self) -> None:
         here = {"session_id": SESSION}
@@ -134,6 +135,11 @@ class Story:
         await self.call("send_desk_message", **here)
         for name in ("read_desk_session", "read_desk_messages", "read_handoff_messages", "recommend_knowledge"):
             await self.call(name, **here)
+        await self.call("write_desk_note", **here)
+        canned = {"canned_id": (await self.call("add_canned_reply"))["id"]}
+        await self.call("list_canned_replies")
+        await self.call("change_canned_reply", **canned)
+        await self.call("delete_canned_reply", **canned)
         await self.call("assist_with_business", {"question": "我的订单到哪了"}, **here)
         await self.call("transfer_session", **here)
         await self.call("accept_session", **here)
