@@ -30,7 +30,6 @@ async def client(product: Served) -> AsyncIterator[httpx.AsyncClient]:
 async def made(client: httpx.AsyncClient, product: Served, **fields: Any) -> dict[str, Any]:
     response = await client.post(PATH, json={"name": "管理员", "role": "admin"} | fields)
     assert response.status_code == 201, response.text
-    product.container.keys._fresh_until = 0.0
     body: dict[str, Any] = response.json()
     client.headers.setdefault("X-API-Key", body["key"])
     return body
@@ -58,7 +57,6 @@ async def test_a_revoked_key_opens_nothing_and_nobody_revokes_the_key_in_hand(
     in_hand = await client.delete(f"{PATH}/{own['id']}")
     assert (in_hand.status_code, in_hand.json()["error"]["code"]) == (409, "key_in_use")
     assert (await client.delete(f"{PATH}/{other['id']}")).status_code == 204
-    product.container.keys._fresh_until = 0.0
     refused = await client.get("/api/v1/conversations", headers={"X-API-Key": other["key"]})
     assert refused.status_code == 401
     again = await client.delete(f"{PATH}/{other['id']}")
@@ -70,7 +68,6 @@ async def test_origins_that_change_count_without_a_new_key(client: httpx.AsyncCl
     web = await made(client, product, name="官网", role="client", origins=["https://a.example.com"])
     changed = await client.patch(f"{PATH}/{web['id']}", json={"origins": ["https://b.example.com"], "name": "商城"})
     assert (changed.json()["name"], changed.json()["origins"]) == ("商城", ["https://b.example.com"])
-    product.container.keys._fresh_until = 0.0
     for origin, status in (("https://a.example.com", 403), ("https://b.example.com", 200)):
         headers = {"X-API-Key": web["key"], "Origin": origin}
         assert (await client.get("/api/v1/profile/greeting", headers=headers)).status_code == status
@@ -91,7 +88,6 @@ async def test_keys_are_the_tenants_own_and_for_administrators(client: httpx.Asy
     keys = KeyRepository(product.container.base.database)
     theirs = await keys.create("other", Role.ADMIN, "别人", digest_of("theirs"))
     await keys.create("default", Role.AGENT, "客服", digest_of("agent"))
-    product.container.keys._fresh_until = 0.0
     assert theirs not in (await client.get(PATH)).text
     assert (await client.delete(f"{PATH}/{theirs}")).status_code == 404
     assert (await client.patch(f"{PATH}/{theirs}", json={"name": "x"})).status_code == 404
