@@ -92,8 +92,8 @@ def test_on_a_phone_in_english_every_section_fits_and_is_reached_by_the_menu(tal
     content = opened(phone, talked, "overview")
     for section in SECTIONS:
         phone.get_by_role("button", name="Menu").click()
-        phone.get_by_role("navigation", name="Sections").locator(f"a[href='#/{section}']").click()
-        expect(phone.locator(f"a[href='#/{section}'][aria-current]")).to_have_count(1)
+        phone.get_by_role("navigation", name="Sections").locator(f"li a[href='#/{section}']").click()
+        expect(phone.locator(f"nav li a[href='#/{section}']")).to_have_attribute("aria-current", "page")
         loaded(content)
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), section
         assert not any("\u4e00" <= sign <= "\u9fff" for sign in content.get_by_role("heading", level=1).inner_text())

@@ -2,7 +2,7 @@
 import { number, percent, words } from "../shared/i18n.js";
 import { Failure, Field, Spinner, html } from "../shared/ui.js";
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
-import { Candidate, Candidates, DecisionView, Degraded, Funnel, Hypotheses, Terms } from "./evidence.js";
+import { Candidate, Candidates, DecisionView, Degraded, Funnel, Hypotheses, Parts, Terms } from "./evidence.js";
 import { DocumentPicker, PassagePicker } from "./picker.js";
 import { Head } from "./page.js";
 import { go } from "./route.js";
@@ -71,7 +71,7 @@ function Verdict({ found }) {
 }
 
 const Found = ({ found }) => html`<div class="ad-two"><section class="yd-card"><${Candidates} evidence=${found} /></section>
-    <div class="yd-stack"><section class="yd-card yd-stack"><h2>${t("meant")}</h2><${Hypotheses} hypotheses=${found.hypotheses} /><${Terms} terms=${found.terms} /></section>
+    <div class="yd-stack"><section class="yd-card yd-stack"><h2>${t("meant")}</h2><${Hypotheses} hypotheses=${found.hypotheses} /><${Parts} parts=${found.parts} /><${Terms} terms=${found.terms} /></section>
     <section class="yd-card yd-stack"><h2>${t("decision")}</h2><${DecisionView} decision=${found.decision} route=${found.route} /></section></div></div>`;
 
 function Why({ found, wanted, choose }) {

@@ -127,7 +127,7 @@ function Batch({ batch, close }) {
   const over = batch.over || job?.finished_at;
   const told = { ready: count("ready"), failed: count("failed"), all: files.length };
   return html`<section class="yd-card" aria-label=${t("progress")}>
-    <div class="yd-row yd-wrap"><h2 class="yd-grow" role="status">${over ? t("summary", told) : job ? t("busy", told) : t("sending")}
+    <div class="yd-row yd-wrap"><h2 class="yd-grow" aria-live="polite">${over ? t("summary", told) : job ? t("busy", told) : t("sending")}
       ${!over && job?.eta_seconds ? html` <span class="yd-small yd-muted">${t("left", { n: Math.ceil(job.eta_seconds) })}</span>` : ""}</h2>
       ${job && !over && html`<button class="yd-btn yd-btn-small" onClick=${() => attempt(() => server.post(`${JOBS}/${job.id}/cancel`))}>${t("cancel")}</button>`}
       ${over && html`<button class="yd-btn yd-btn-small" onClick=${close}>${t("close")}</button>`}</div>
