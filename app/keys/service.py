@@ -98,7 +98,7 @@ class KeyRing:
         return self._snapshot.origins
 
     def expire(self) -> None:
-        """Keys changed in this process: the next request looks at what is stored."""
+        """Keys were changed by this process: who asks next is looked up anew."""
         self._fresh_until = float("-inf")
 
     @property
