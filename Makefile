@@ -12,7 +12,7 @@ FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development
 	--deselect=tests/contracts/test_embedders.py::TestBge
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs
+.PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,16 +56,23 @@ settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env
 api-docs: install-dev ## 按代码重新生成文档里的接口参考
 	$(BIN)/python scripts/api_docs.py
 
+widget: install-dev ## 把挂件的各个模块合成一个文件（要 Node 与 npm；改了 app/web/widget 或它用到的 app/web/shared 之后运行）
+	$(BIN)/python scripts/widget_bundle.py
+
 diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
 	$(BIN)/python scripts/diagram_docs.py
 
-$(VENV)/.installed: requirements-lite.txt
+$(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=python3.12 指定"; exit 1; }
-	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements-lite.txt | $(BIN)/pip
 	$(PIP) -r requirements-lite.txt
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements.txt requirements-dev.txt
+# Compiled on all cores; what little of these large packages is imported is compiled then.
+LARGE := kubernetes|tests|torch|transformers|sympy|sklearn|pandas|fontTools|pip
+$(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-dev.txt | $(BIN)/pip
 	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
-	$(BIN)/python -m compileall -qq -j 0 -x '/(kubernetes|tests)/|transformers/models/' $(VENV)/lib || true  # on all cores; a few files there are for no Python 3
-	@touch $@
+	$(BIN)/python -m compileall -qq -j 0 -x '/($(LARGE))/' $(VENV)/lib || true  # a few files there are for no Python 3
+	@touch $(VENV)/.installed $@

@@ -26,6 +26,7 @@ class Draft:
         self.usage = Usage()
         self.degraded: tuple[str, ...] = ()
         self.verify_ms = 0.0
+        self.model = ""
         self.sent = False
         self.withdrawn = False
         self.judged = Judged((), ())
@@ -67,7 +68,8 @@ class Draft:
                 self._unanswered = True
             case Degraded(part):
                 self.degraded += (part,)
-            case Spent(usage, verify_ms):
+            case Spent(usage, verify_ms, model):
+                self.model = model or self.model
                 self.spent(usage, verify_ms)
         return []
 

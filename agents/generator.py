@@ -15,7 +15,7 @@ PAGE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubQuestion:
     """One of several questions of a message. `fragments`: numbers of those of the request that passed the gate for it,
     best first, none where nothing did; the other fields are what `Request` has for the whole message.
     """
@@ -58,7 +58,7 @@ class Request:
     computed: str = ""
     vector: Vector | None = None
     told: Vector | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SubQuestion, ...] = ()
 
     def candidate(self, fragment: int) -> Candidate:
         """A fragment, or the page. Raises IndexError."""
@@ -72,7 +72,7 @@ class Request:
         """The text of a fragment, or of the page. Raises IndexError."""
         return self.candidate(fragment).chunk
 
-    def of_part(self, part: Part) -> Request:
+    def of_part(self, part: SubQuestion) -> Request:
         """What one of the questions asks, by the same numbers of fragments."""
         return replace(
             self,
@@ -140,10 +140,13 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent at models since the last such piece, and on checking what they wrote."""
+    """What was spent at models since the last such piece, and on checking what they wrote. model: the name of the one
+    that was asked, empty for none.
+    """
 
     usage: Usage
     verify_ms: float = 0.0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,8 @@ def _done(
     if draft is not None and generate_ms is not None:
         timings |= {"generate": generate_ms, "verify": round(draft.verify_ms, 3)}
     usage = draft.usage if draft else Usage()
-    return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage))
+    model = draft.model if draft else ""
+    return Done(replace(answer, degraded=tuple(dict.fromkeys(degraded)), timings_ms=timings, usage=usage, model=model))
 
 
 def _milliseconds(started: float) -> float:

@@ -167,4 +167,5 @@ def _merged(first: Answer, other: Answer) -> Answer:
         degraded=tuple(dict.fromkeys(first.degraded + other.degraded)),
         timings_ms=other.timings_ms | first.timings_ms,
         usage=first.usage + other.usage,
+        model=first.model or other.model,
     )

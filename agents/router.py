@@ -11,7 +11,7 @@ from typing import Protocol
 from agents.errors import BusinessUnavailable
 from agents.routing.decision import IntentDecision, Thresholds, decide, weigh
 from agents.routing.evidence import KnowledgeEvidence
-from agents.routing.head import Head
+from agents.routing.head import IntentHead
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Band, Intent, Route, Tier, Trace
 from agents.ticketing.proposals import decides
 from agents.types import Question
@@ -63,7 +63,7 @@ class RouterParts:
     asked of the business database; knowledge only where it is named.
     """
 
-    head: Head | None
+    head: IntentHead | None
     evidence: KnowledgeEvidence | None = None
     resolver: BusinessResolver | None = None
     sure: Sure | None = None
@@ -108,7 +108,7 @@ class Router:
 
     async def _by_head(
         self,
-        head: Head,
+        head: IntentHead,
         question: Question,
         entities: tuple[Entity, ...],
         suggested: frozenset[Intent],

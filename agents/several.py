@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.answering.subjects import foreign, names
-from agents.generator import PAGE, Part
+from agents.generator import PAGE, SubQuestion
 from agents.types import Question
 from knowledge.continuity import QUESTIONS
 from knowledge.types import Candidate, Retrieval
@@ -13,7 +13,7 @@ from knowledge.types import Candidate, Retrieval
 
 def asked_parts(
     question: Question, retrieval: Retrieval, fragments: Sequence[Candidate], before: Sequence[str]
-) -> tuple[Part, ...]:
+) -> tuple[SubQuestion, ...]:
     """Empty where the message is one question, or none of its questions was searched for itself.
 
     fragments: of the request, what may be quoted; before: the questions of the conversation.
@@ -30,7 +30,7 @@ def asked_parts(
         if foreign(names(text), passing):
             passing = []
         parts.append(
-            Part(
+            SubQuestion(
                 text,
                 tuple(
                     PAGE if chunk.in_view else numbers[chunk.entry]

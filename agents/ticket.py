@@ -14,7 +14,7 @@ from agents.routing.types import Intent
 from agents.ticketing.draft import described, drafted
 from agents.ticketing.proposals import CREATE, DESCRIBE, WITHDRAW, decides
 from agents.ticketing.replies import TicketReplies
-from agents.ticketing.types import DONE, CustomerTicket, NewTicket, Owner, Tickets, TicketState
+from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, Tickets, TicketState
 from agents.types import Answer, AnswerEvent, Outcome, Proposal, Question
 from agents.understanding.consent import Consent, Reply
 from agents.understanding.tickets import Category, Priority, Wish
@@ -162,8 +162,8 @@ class TicketAgent:
         )
 
 
-def _owner(question: Question) -> Owner:
-    return Owner(question.session, question.caller)
+def _owner(question: Question) -> TicketOwner:
+    return TicketOwner(question.session, question.caller)
 
 
 def _draft(proposal: Proposal) -> NewTicket:

@@ -264,7 +264,7 @@ class Answer:
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
     a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
     `decision` is why these agents answered, None where nobody was to choose. `instructs`: the reply says by itself what
-    to do first, as of a danger.
+    to do first, as of a danger. `model`: the name of the one that was asked to write, empty for none.
     """
 
     reply: str
@@ -285,6 +285,7 @@ class Answer:
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
+    model: str = ""
 
     def charged(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
         """The answer with what was spent and what was out of order before it."""
@@ -314,12 +315,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """Where the question went and why. `text` is the question as it was understood, `rewrite` that of a model."""
+    """Where the question went and why. `text` is the question as it was understood, `rewrite` that of a model;
+    `found`: what the knowledge base holds for it, None while that is out of order.
+    """
 
     text: str
     route: Route
     decision: Decision
     rewrite: str | None = None
+    found: Retrieval | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from loguru import logger
 
 from agents.routing.anchors import Anchor
-from agents.routing.head import Head, fit_head
+from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
+from app.retrying import retrying
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 
@@ -24,7 +25,7 @@ Examples = Mapping[str, Sequence[str]]
 @dataclass(slots=True)
 class _Own:
     examples: Examples
-    head: Head | None = None
+    head: IntentHead | None = None
     task: asyncio.Task[None] | None = None
 
 
@@ -33,11 +34,11 @@ class Heads:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.shipped: Head | None = None
+        self.shipped: IntentHead | None = None
         self.fitted = 0
         self._own: dict[str, _Own] = {}
 
-    def of(self, tenant: str, examples: Examples) -> Head | None:
+    def of(self, tenant: str, examples: Examples) -> IntentHead | None:
         """The tenant's head as far as it is fitted; new sentences are learnt behind the turns, in about a second."""
         if self.shipped is None or not examples:
             self._own.pop(tenant, None)
@@ -50,20 +51,15 @@ class Heads:
             own.task = asyncio.create_task(self._fit(tenant, own, self.shipped), name="anchors")
         return own.head or self.shipped
 
-    async def _fit(self, tenant: str, own: _Own, shipped: Head) -> None:
-        while True:
-            try:
-                own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
-                self.fitted += 1
-                return
-            except EmbeddingUnavailable as error:
-                logger.bind(tenant=tenant).opt(exception=error).warning(
-                    "a tenant's examples are not learnt yet, trying again"
-                )
-                await asyncio.sleep(RETRY_SECONDS)
-            except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
-                logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
-                return
+    async def _fit(self, tenant: str, own: _Own, shipped: IntentHead) -> None:
+        told = "a tenant's examples are not learnt yet"
+        try:
+            async for attempt in retrying(told, RETRY_SECONDS, on=EmbeddingUnavailable, tenant=tenant):
+                with attempt:
+                    own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
+                    self.fitted += 1
+        except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
+            logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
 
     async def close(self) -> None:
         """Stops learning."""

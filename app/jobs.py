@@ -32,7 +32,12 @@ class PeriodicJob:
 
 
 def schedule(
-    searches: Searches, retention: Retention, labels: LabelRepository, watch: Watch
+    searches: Searches,
+    retention: Retention,
+    labels: LabelRepository,
+    watch: Watch,
+    save_metrics: Callable[[], Awaitable[None]],
+    save_use_of_keys: Callable[[], Awaitable[None]],
 ) -> tuple[PeriodicJob, ...]:
     """Documents come into force, or go out of it, at most ten seconds late. Retention begins soon after the start, so
     that a server which is restarted every day deletes too.
@@ -41,6 +46,8 @@ def schedule(
     return (
         PeriodicJob("desk", watch.look, 10 * seconds, 0 * seconds),
         PeriodicJob("validity", labels.turn, 10 * seconds, 10 * seconds),
+        PeriodicJob("series", save_metrics, 10 * seconds, 10 * seconds),
+        PeriodicJob("keys", save_use_of_keys, minutes, minutes),
         PeriodicJob("calibration", searches.catch_up, 5 * minutes, 5 * minutes),
         PeriodicJob("retention", retention.run, timedelta(days=1), 10 * minutes),
     )

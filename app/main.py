@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from app import __version__
+from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
 from app.chat import socket as handoff_socket
@@ -34,9 +35,12 @@ from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
 from app.jobs import Jobs, schedule
+from app.keys import api as keys
+from app.keys import signin_api as signin
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
+from app.performance import series_api as series
 from app.profiles import api as profile
 from app.retention.service import Retention
 from app.search import api as search
@@ -44,7 +48,12 @@ from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.tickets import api as tickets
+from app.traces import api as traces
 from app.transcripts import api as conversations
+from app.transcripts import history_api as history
+from app.transcripts import sources_api as sources
+from app.web import api as web
+from app.web.files import mounts
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
 from app.wiring.container import Container
@@ -58,9 +67,10 @@ TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
 
 
-_STAFF = documents, document_jobs, gaps, performance, profile, tickets, webhooks
-_PEOPLE = desk, desk_help, desk_socket, handoff, handoff_socket
-RESOURCES = (openai, stopping, sessions, conversations, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+_STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
+_PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
+_TALK = openai, stopping, sessions, signin, conversations, history, sources
+RESOURCES = (*_TALK, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 
@@ -89,12 +99,14 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        business = await stack.enter_async_context(open_business(settings, models.main))
-        container = Container(settings, base, searches, models, webhooks, business)
+        businesses = await stack.enter_async_context(open_business(settings, models.main))
+        container = Container(settings, base, searches, models, webhooks, businesses)
         followers.append(container.learning.sentences.follow)
-        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch))
+        saved = container.recorder.save, container.key_management.save_use
+        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch, *saved))
         for part in (
             container.learning,
+            container.recorder,
             container.outbox,
             container.turn_log,
             container.retries,
@@ -140,6 +152,9 @@ def create_app(settings: Settings) -> FastAPI:
     include_directly(app, chat.router)
     for resource in RESOURCES:
         app.include_router(resource.router)
+    if settings.web_enabled:
+        app.include_router(web.router)
+        app.router.routes.extend(mounts())
     return app
 
 

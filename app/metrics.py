@@ -77,6 +77,8 @@ class TenantMetrics:
     degraded: int = 0
     failed: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    outages: Counter[str] = field(default_factory=Counter)
+    """Turns by what was out of order in them."""
     llm: Usage = field(default_factory=Usage)
     routes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """By verdict, tier and band."""
@@ -156,6 +158,7 @@ class Metrics:
         metrics.cached += cached
         metrics.refused += refuses(answer)
         metrics.degraded += bool(answer.degraded)
+        metrics.outages.update(answer.degraded)
         metrics.outcomes[answer.outcome.value] += 1
         metrics.total.add(total_ms)
 

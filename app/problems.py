@@ -60,6 +60,8 @@ def of_setting(error: ErrorDetails, settings: type[BaseModel]) -> str:
     if not error["loc"]:
         return problem(error)
     name = ".".join(str(part) for part in error["loc"]).upper()
+    if len(error["loc"]) > 1:  # inside a value that is JSON, mostly of secrets
+        return f"{name}：{problem(error)}"
     if error["type"] == "extra_forbidden":
         return f"{name}：.env 中有不认识的变量，请改正拼写或删掉它"
     field = settings.model_fields.get(str(error["loc"][0]))

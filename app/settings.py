@@ -15,6 +15,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from app.configuration.business import BusinessSettings
+from app.configuration.limits import LimitSettings
+from app.configuration.web import WebSettings
 from app.log_file import LogFile
 from app.problems import of_setting
 from knowledge.errors import InvalidConfiguration
@@ -28,8 +31,11 @@ MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
-class Settings(BaseSettings):
-    """All settings of the product. Defaults are those of design and of a laptop without key, GPU or server."""
+class Settings(WebSettings, LimitSettings, BusinessSettings, BaseSettings):
+    """All settings of the product; defaults are those of a laptop without key, GPU or server.
+
+    Those of some features stand in their folders.
+    """
 
     model_config = SettingsConfigDict(
         env_file=".env",
@@ -211,9 +217,6 @@ class Settings(BaseSettings):
     emotion_threshold: Probability = Field(
         0.7, ge=0, le=1, description="愤怒或绝望的分值达到它时优先转人工；1 几乎不触发"
     )
-    offers_file: Path | None = Field(
-        None, description="挽留方案 YAML 的路径；留空则用自带的示例，它只对示例业务库的会员生效"
-    )
     ticket_urgent_hours: float = Field(4.0, gt=0, description="紧急工单的解决时限（小时）；首次响应时限为它的六分之一")
     ticket_high_hours: float = Field(12.0, gt=0, description="高优先级工单的解决时限（小时）")
     ticket_normal_hours: float = Field(48.0, gt=0, description="普通工单的解决时限（小时）")
@@ -223,18 +226,7 @@ class Settings(BaseSettings):
     webhooks_per_tenant: int = Field(20, ge=1, le=1000, description="一个租户最多有几个 Webhook")
     webhook_max_attempts: int = Field(10, ge=1, le=20, description="一次 Webhook 投递最多尝试几次")
 
-    # Business database
-    business_database_url: SecretStr = Field(
-        SecretStr(""),
-        description="业务库的 SQLAlchemy 地址（SQLite、PostgreSQL、MySQL 等，请用只读账号）；留空则不查业务数据",
-    )
-    business_schema: Path | None = Field(None, description="描述业务库的 YAML 路径；留空则用自带的示例商城")
-    business_tenant: str = Field("default", min_length=1, description="业务库属于哪个租户")
-    business_timeout: float = Field(3.0, gt=0, le=60, description="一条业务查询的秒数上限")
-    business_max_rows: int = Field(50, ge=1, le=1000, description="一条业务查询最多返回几行")
-    business_rows_to_model: bool = Field(
-        False, description="同一会员之后的提问里，大模型能否读到此前含业务数据的对话；关闭时模型读不到这些轮次"
-    )
+    # Who the customer is
     user_token_secret: SecretStr = Field(
         SecretStr(""), description="签发 user_token 的密钥（HS256），至少 32 个字符；留空则不接受 user_token"
     )
@@ -261,38 +253,6 @@ class Settings(BaseSettings):
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
     retrieval_cache_ttl: float = Field(1800.0, ge=0, description="检索结果缓存的秒数；0 为关闭")
-
-    # Limits; 0 is no limit. Without any key nothing is counted, only places are given out in turn
-    rate_per_key: int = Field(6000, ge=0, description="一个密钥每分钟的请求数上限；0 为不限")
-    rate_per_server_key: int = Field(
-        12_000, ge=0, description="一个 server 密钥每分钟的请求数上限，它代所有顾客说话；0 为不限"
-    )
-    rate_per_tenant: int = Field(24_000, ge=0, description="一个租户每分钟的请求数上限；0 为不限")
-    rate_per_address: int = Field(
-        600, ge=0, description="带 client 密钥的一个来源地址（IPv6 按 /64）每分钟的请求数上限；0 为不限"
-    )
-    rate_per_session: int = Field(120, ge=0, description="一个会话每分钟的请求数上限，客服的请求不算；0 为不限")
-    sign_in_failures: int = Field(
-        30, ge=0, description="一个来源地址每分钟可以出错的密钥与 user_token 次数，超出后出错的一律缓答 429；0 为不限"
-    )
-    handoffs_per_customer: int = Field(10, ge=0, description="一位顾客每小时请求人工的次数上限，紧急的另计；0 为不限")
-    handoffs_per_address: int = Field(
-        60, ge=0, description="带 client 密钥的一个来源地址每小时请求人工的次数上限，紧急的另计；0 为不限"
-    )
-    tickets_per_customer: int = Field(10, ge=0, description="一位顾客每小时在对话里登记的工单上限；0 为不限")
-    tickets_per_address: int = Field(
-        60, ge=0, description="带 client 密钥的一个来源地址每小时在对话里登记的工单上限；0 为不限"
-    )
-    turn_slots: int = Field(
-        0,
-        ge=0,
-        le=1024,
-        description="一个租户同时计算几轮回答，另有一个位子留给别的租户，其余排队；等大模型的不占位；"
-        "0 为处理器的核数，但不多于能同时算的向量",
-    )
-    turn_wait: float = Field(15.0, gt=0, le=120, description="一轮回答最多排队几秒，超过则 503")
-    turns_per_key: int = Field(192, ge=0, description="一个密钥同时进行的轮数上限，排队的也算，超出则 503；0 为不限")
-    turns_per_tenant: int = Field(256, ge=0, description="一个租户同时进行的轮数上限，排队的也算，超出则 503；0 为不限")
 
     @field_validator("api_key")
     @classmethod

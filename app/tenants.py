@@ -12,7 +12,7 @@ from app.errors import Overloaded
 
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
-    from agents.routing.head import Head
+    from agents.routing.head import IntentHead
     from app.chat.evidence import Team
     from app.intents import Heads
     from app.profiles.repository import ProfileRepository
@@ -26,7 +26,7 @@ class TenantParts:
     retriever: CalibratedSearch
     team: Team
     profile: TenantProfile
-    head: Head | None
+    head: IntentHead | None
     configuration: str
 
 

@@ -25,10 +25,23 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, milliseconds
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
-from knowledge.types import Candidate, Context, Filter, GateVerdict, PageText, Retrieval, Vector
+from knowledge.types import (
+    Candidate,
+    Context,
+    Filter,
+    Form,
+    FormKind,
+    GateVerdict,
+    PageText,
+    RecallCounts,
+    Retrieval,
+    Vector,
+)
 
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()
+TRACED = 5
+"""Candidates behind the best that a trace shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,12 @@ class _Asked:
     wordings: tuple[str, ...]
     queries: tuple[Query, ...]
     alone: int
+    kinds: tuple[FormKind, ...]
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """For whoever traces the search."""
+        return tuple(Form(query.text, kind) for query, kind in zip(self.queries, self.kinds, strict=True))
 
 
 class Retriever:
@@ -155,18 +174,24 @@ class Retriever:
         if context and scored:
             scored = self._in_context(snapshot, asked, scored, scorer, context)
         started = perf_counter()
-        candidates, verdict = self._gated(scored, scorer, len(scored) if explain else self._options.rerank_top_k)
+        top = self._options.rerank_top_k
+        candidates, verdict = self._gated(scored, scorer, len(scored) if explain else top + TRACED)
         timings["gate"] = milliseconds(started)
         terms = tuple(dict.fromkeys(asked.queries[-1].terms))
         return Retrieval(
             question=question,
             revision=snapshot.revision,
-            candidates=candidates,
+            candidates=candidates if explain else candidates[:top],
             verdict=verdict,
             terms=terms,
             idf=tuple(snapshot.idf(terms)),
             degraded=(*degraded, *unseen),
             timings_ms=timings,
+            forms=asked.forms,
+            recalled=_counted(scored),
+            threshold=self._options.gate.threshold,
+            top=top,
+            beyond=() if explain else candidates[top:],
         )
 
     async def _asked(
@@ -183,11 +208,13 @@ class Retriever:
         wordings = tuple(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected]))
         forms = _with_translation(wordings, rewrite or question)
         alone = len(forms)
+        kinds = [_kind(text, translates, question, rewrite) for text, translates in forms]
         if context:
             told = continuity.told(question, context)
             forms += _with_translation([told], told)
+            kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
         queries = await self._queries(forms, {0: vector, alone: context.vector}, timings)
-        return _Asked(wordings, tuple(queries), alone)
+        return _Asked(wordings, tuple(queries), alone, tuple(kinds))
 
     async def _with_page(
         self, snapshot: Snapshot, page: PageText | None, asked: _Asked, timings: dict[str, float]
@@ -305,6 +332,7 @@ class Retriever:
                 score=item.score,
                 probability=probability,
                 verdict=verdict,
+                form=item.readings.index(max(item.readings)),
             )
             for item, probability, verdict in islice(zip(scored, probabilities, verdicts, strict=True), count)
         )
@@ -316,3 +344,19 @@ def _with_translation(texts: Sequence[str], last: str) -> list[tuple[str, str | 
     chinese = in_chinese(last)
     forms: list[tuple[str, str | None]] = [(text, None) for text in texts]
     return forms if chinese is None or chinese in texts else [*forms, (chinese, last)]
+
+
+def _kind(text: str, translates: str | None, question: str, rewrite: str | None) -> FormKind:
+    if translates is not None:
+        return FormKind.TRANSLATED
+    if text == question:
+        return FormKind.ASKED
+    return FormKind.REWRITTEN if text == rewrite else FormKind.SPELLED
+
+
+def _counted(scored: Sequence[ScoredChunk]) -> RecallCounts:
+    return RecallCounts(
+        vector=sum(item.vector_rank is not None for item in scored),
+        keyword=sum(item.keyword_rank is not None for item in scored),
+        fused=len(scored),
+    )

@@ -88,7 +88,7 @@ class Scoring:
         if self.calibration is not None:
             chunks = [snapshot.chunk(chunk_id) for chunk_id in fused]
             by_query = comparable(queries, by_query, chunks, self.calibration)
-        scored = _merge(snapshot, queries[0], recalled[0], fused, list(zip(*by_query, strict=True)))
+        scored = _merge(snapshot, queries[0], recalled, fused, list(zip(*by_query, strict=True)))
         timings["rerank"] = milliseconds(started)
         return scored
 
@@ -142,7 +142,7 @@ def milliseconds(started: float) -> float:
 def _merge(
     snapshot: Snapshot,
     query: Query,
-    recalled: Recalled,
+    recalled: Sequence[Recalled],
     fused: dict[str, float],
     readings: Sequence[tuple[float, ...]],
 ) -> list[ScoredChunk]:
@@ -150,7 +150,7 @@ def _merge(
     ids = list(fused)
     if not ids:
         return []
-    dense, lexical = ({hit.chunk_id: rank for rank, hit in enumerate(hits, 1)} for hits in recalled)
+    dense, lexical = (_ranks(hits) for hits in zip(*recalled, strict=True))
     cosines = snapshot.cosines(query.vector, ids).tolist() if query.vector is not None else [0.0] * len(ids)
     bm25 = snapshot.bm25(query.terms, ids)
     scores = [max(reading) for reading in readings]
@@ -170,3 +170,12 @@ def _merge(
                 readings=readings[row],
             )
     return list(merged.values())
+
+
+def _ranks(found: Sequence[list[Hit]]) -> dict[str, int]:
+    """The best rank of every hit."""
+    ranks: dict[str, int] = {}
+    for hits in found:
+        for rank, hit in enumerate(hits, 1):
+            ranks[hit.chunk_id] = min(rank, ranks.get(hit.chunk_id, rank))
+    return ranks

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
-from knowledge.types import Candidate, GateVerdict, Retrieval
+from knowledge.types import Candidate, Form, FormKind, GateVerdict, RecallCounts, Retrieval
 
 EACH = 3
 """Candidates of each of several questions: so many may be cited in an answer."""
@@ -32,6 +32,13 @@ def side_by_side(found: Sequence[Retrieval]) -> Retrieval:
         degraded=tuple(dict.fromkeys(part for one in found for part in one.degraded)),
         timings_ms={stage: spent for one in found for stage, spent in one.timings_ms.items()},
         parts=tuple(found),
+        forms=tuple(Form(one.question, FormKind.PART) for one in found),
+        recalled=RecallCounts(
+            sum(one.recalled.vector for one in found),
+            sum(one.recalled.keyword for one in found),
+            sum(one.recalled.fused for one in found),
+        ),
+        beyond=(),
     )
 
 

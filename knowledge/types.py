@@ -235,9 +235,40 @@ class GateVerdict(StrEnum):
     REFUSE = "refuse"
 
 
+class FormKind(StrEnum):
+    """How a question came into the form in which it was searched."""
+
+    ASKED = "asked"
+    REWRITTEN = "rewritten"
+    SPELLED = "spelled"
+    TRANSLATED = "translated"
+    IN_CONTEXT = "in_context"
+    """Behind the questions before it."""
+    PART = "part"
+    """One of several questions of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form in which a question was searched."""
+
+    text: str
+    kind: FormKind
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCounts:
+    """How many candidates each recall gave, in any form of the question, and how many there are together."""
+
+    vector: int = 0
+    keyword: int = 0
+    fused: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A recalled chunk with every number that decided its fate.
+    """A recalled chunk with every number that decided its fate. Ranks are the best of all forms in which the question
+    was searched; `form`: the number of the one that it fits best, None where several questions were searched.
 
     `score` is the raw value of the scorer named by `scorer`; `probability` is the calibrated one, in [0, 1], the only
     number that is comparable between scorers and knowledge bases, and the only one the gate looks at.
@@ -253,6 +284,7 @@ class Candidate:
     score: float
     probability: float
     verdict: GateVerdict
+    form: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +295,8 @@ class Retrieval:
     else the best RERANK_TOP_K. `terms` and `idf` describe the question (for sentence selection). `timings_ms` has
     a key per stage. `degraded` names what was out of order, for example ("embedding",).
     `parts`: where the message holds several questions, what was found for each of them, in their order.
+    For whoever traces a search: `forms` in which the question was searched; `recalled`: how much; `threshold` of the
+    gate; `top`: how many may be answered from; `beyond`: the next candidates behind these.
     """
 
     question: str
@@ -274,6 +308,11 @@ class Retrieval:
     degraded: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     parts: tuple[Retrieval, ...] = ()
+    forms: tuple[Form, ...] = ()
+    recalled: RecallCounts = RecallCounts()
+    threshold: float = 0.0
+    top: int = 0
+    beyond: tuple[Candidate, ...] = ()
 
     @property
     def passing(self) -> tuple[Candidate, ...]:

@@ -27,7 +27,7 @@ from app.ids import new_id
 from app.logging import configure_logging
 from app.main import open_container
 from app.private import keep_private
-from app.search.api import SearchResponse
+from app.search.schemas import SearchResponse
 from app.settings import load_settings
 from app.types import Proof
 from knowledge.errors import InvalidConfiguration, KnowledgeError

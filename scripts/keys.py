@@ -18,14 +18,12 @@ from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.keys.repository import KeyRepository, KeyRow
+from app.keys.rules import checked_name, checked_origins
 from app.keys.service import digest_of, new_key
 from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
-from knowledge.text import clean
 from scripts.arguments import tenant
-
-MAX_NAME_CHARS = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,8 +60,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     revoke = commands.add_parser("revoke", help="停用密钥，不能恢复")
     revoke.add_argument("id", help="list 里的编号")
     options = parser.parse_args(arguments)
-    if options.command == "create" and options.origin and options.role != Role.CLIENT:
-        parser.error("--origin 只用于 client：其他角色的密钥不能放进网页")
+    if options.command == "create":
+        try:
+            options.origin = checked_origins(Role(options.role), options.origin)
+        except ValueError as error:
+            parser.error(f"--origin：{error}")
     return options
 
 
@@ -97,7 +98,8 @@ async def _create(keys: KeyRepository, options: argparse.Namespace) -> int:
 def _show(rows: list[KeyRow]) -> int:
     for row in rows:
         state = f"已于 {row.revoked_at:%Y-%m-%d %H:%M} 停用" if row.revoked_at else "有效"
-        print(f"{row.id}  {row.tenant}  {row.role}  {row.created_at:%Y-%m-%d %H:%M}  {state}  {row.name}")
+        used = f"最近使用 {row.last_used_at:%Y-%m-%d %H:%M}" if row.last_used_at else "未使用"
+        print(f"{row.id}  {row.tenant}  {row.role}  {row.created_at:%Y-%m-%d %H:%M}  {state}  {row.name}  {used}")
     if not rows:
         print("还没有密钥", file=sys.stderr)
     return 0
@@ -121,10 +123,10 @@ def _origin(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    name = clean(text).strip()
-    if not 1 <= len(name) <= MAX_NAME_CHARS:
-        raise argparse.ArgumentTypeError(f"须为 1 到 {MAX_NAME_CHARS} 个字")
-    return name
+    try:
+        return checked_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 if __name__ == "__main__":

@@ -34,11 +34,11 @@ class Setting:
 
 
 def settings() -> list[Setting]:
-    """All settings in the order of the class."""
+    """All settings in the order of the class, then those of the features."""
     properties: Mapping[str, Mapping[str, Any]] = Settings.model_json_schema()["properties"]
     return [
         Setting(name.upper(), _plain(schema.get("default")), _allowed(schema), schema["description"])
-        for name, schema in properties.items()
+        for name, schema in sorted(properties.items(), key=lambda item: item[0] not in Settings.__annotations__)
     ]
 
 

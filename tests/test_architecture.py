@@ -60,9 +60,9 @@ READERS = {
     "prompting": "the slots of prompts",
 }
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
-OF_THE_INTERFACE = {"Event", "Part", "State"}
-"""Names in the OpenAPI document, which clients are generated from; agents have such names too."""
-KNOWN_CYCLES = ({"agents.business", "agents.business.engines", "agents.business.offline"},)
+KNOWN_TWICE = {"Reading", "Rows", "State"}
+"""Classes of which another has the name; these only shrink."""
+KNOWN_CYCLES = ({"agents.business", "agents.business.offline"},)
 """Packages that still need each other; these only shrink."""
 DISTRIBUTIONS = {
     "docx": "python-docx",
@@ -112,15 +112,13 @@ def test_every_file_that_a_text_names_is_there() -> None:
     assert {path: missing for path, missing in found.items() if path not in THIS_FOLDERS_OWN | URLS} == {}
 
 
-def test_names_of_classes_of_the_engine_and_of_app_stand_once() -> None:
+def test_a_name_of_a_class_stands_once() -> None:
     homes: dict[str, list[str]] = {}
     for module in MODULES.values():
         for node in ast.walk(module.tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(module.layer)
-    assert [name for name, layers in homes.items() if "knowledge" in layers and len(layers) > 1] == []
-    served = {name for name, layers in homes.items() if "app" in layers and len(layers) > 1}
-    assert served == OF_THE_INTERFACE
+                homes.setdefault(node.name, []).append(module.path)
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1 and name not in KNOWN_TWICE} == {}
 
 
 def test_only_rooms_for_reading_read_texts_with_patterns() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agents.answering.scoring import Scored, bigrams
-from agents.answering.wanted import Wanted
+from agents.answering.wanted import AskedTerms
 from agents.understanding.answer_type import AnswerType
 
 SHORT_SENTENCES = 3
@@ -27,7 +27,7 @@ RELATIVE_SCORE = 0.4
 """A sentence worth less than this share of the best one is left out."""
 
 
-def choose(scored: Sequence[Scored], wanted: Wanted, max_sources: int) -> list[Scored]:
+def choose(scored: Sequence[Scored], wanted: AskedTerms, max_sources: int) -> list[Scored]:
     """scored: best first. The best one, and what it leaves open or what stands beside it, while that is short."""
     chosen: list[Scored] = []
     for candidate in _of_type_first(scored, wanted):
@@ -38,7 +38,7 @@ def choose(scored: Sequence[Scored], wanted: Wanted, max_sources: int) -> list[S
     return _some_of_each(chosen)
 
 
-def _of_type_first(scored: Sequence[Scored], wanted: Wanted) -> list[Scored]:
+def _of_type_first(scored: Sequence[Scored], wanted: AskedTerms) -> list[Scored]:
     """What has the amount, time or number asked for before what has not, where it is nearly as good."""
     if not scored or not wanted.exact:
         return list(scored)
@@ -57,7 +57,7 @@ def _some_of_each(chosen: Sequence[Scored]) -> list[Scored]:
     return kept
 
 
-def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
+def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: AskedTerms) -> bool:
     best = chosen[0]
     size = candidate.size + sum(item.size for item in chosen)
     if _other_case(candidate, best):
@@ -74,7 +74,7 @@ def _adds(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
     return size <= (WHOLE_CHARS if candidate.whole and nearly else ENOUGH_CHARS)
 
 
-def _tells_more(candidate: Scored, chosen: Sequence[Scored], wanted: Wanted) -> bool:
+def _tells_more(candidate: Scored, chosen: Sequence[Scored], wanted: AskedTerms) -> bool:
     """Whether it speaks of more of the question than what is there, or has a type of answer that is missing."""
     terms = frozenset[str]().union(*(item.terms for item in chosen))
     met = frozenset[AnswerType]().union(*(item.met for item in chosen))

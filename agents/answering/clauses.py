@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from agents.answering.wanted import Wanted, models
+from agents.answering.wanted import AskedTerms, models
 from knowledge.text import fold
 
 _PARTS = re.compile(r"[^；;]+[；;]?")
 _CASE = re.compile(r"\s*([^：:，,。；;]{2,12})[：:](?!\d)")
 
 
-def applying(text: str, wanted: Wanted) -> str:
+def applying(text: str, wanted: AskedTerms) -> str:
     """The sentence with only the clauses about what the question names; the whole of it where that is not clear.
 
     Every clause has to say what it is about, a model or a case before a colon: a clause that does not may be a
@@ -28,7 +28,7 @@ def applying(text: str, wanted: Wanted) -> str:
     return said if said.endswith(("。", "！", "？")) else f"{said}。"
 
 
-def _asked(about: frozenset[str], named: frozenset[str], wanted: Wanted) -> bool:
+def _asked(about: frozenset[str], named: frozenset[str], wanted: AskedTerms) -> bool:
     """Whether a clause is about a model or a case of the question."""
     of_model = any(name.endswith(model) for name in about & named for model in wanted.models)
     return of_model or any(case in wanted.question for case in about - named)

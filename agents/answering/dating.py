@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from agents.answering.periods import Rule, Unit
+from agents.answering.periods import PeriodUnit, Rule
 from agents.wording.catalogue import say
 
 _PERIODS = {
-    Unit.HOUR: "period_hours",
-    Unit.DAY: "period_days",
-    Unit.WORKDAY: "period_workdays",
-    Unit.WEEK: "period_weeks",
-    Unit.MONTH: "period_months",
-    Unit.YEAR: "period_years",
+    PeriodUnit.HOUR: "period_hours",
+    PeriodUnit.DAY: "period_days",
+    PeriodUnit.WORKDAY: "period_workdays",
+    PeriodUnit.WEEK: "period_weeks",
+    PeriodUnit.MONTH: "period_months",
+    PeriodUnit.YEAR: "period_years",
 }
 
 

@@ -7,9 +7,9 @@ from datetime import date, datetime, timedelta
 from operator import mul
 
 from agents.answering.dating import Told, period_said
-from agents.answering.events import Event, events, features
+from agents.answering.events import DatedEvent, events, features
 from agents.answering.occurrences import again, between, season
-from agents.answering.periods import Rule, Unit, rules_of
+from agents.answering.periods import PeriodUnit, Rule, rules_of
 from agents.answering.wanted import EARLIER_WEIGHT
 from agents.understanding.answer_type import AnswerType
 from agents.understanding.dates import Said
@@ -60,8 +60,8 @@ def _deadline(question: Reading, context: str, said: Sequence[Said], quoted: Seq
 
 
 def _fits(
-    named: Sequence[Event], rules: Sequence[Rule], question: Reading, context: str
-) -> Iterator[tuple[float, Event, Rule]]:
+    named: Sequence[DatedEvent], rules: Sequence[Rule], question: Reading, context: str
+) -> Iterator[tuple[float, DatedEvent, Rule]]:
     """The events and rules that share their words, with how much they do."""
     messages = question.text, context
     wanted = features(" ".join(messages))
@@ -83,9 +83,9 @@ def _asked(rule: Rule, message: str) -> int:
     return len(features(said) & features(clause)) + len(pairs_of(said) & pairs_of(clause))
 
 
-def _ending(event: Event, rule: Rule, other: Said | None, told: Told) -> str | None:
+def _ending(event: DatedEvent, rule: Rule, other: Said | None, told: Told) -> str | None:
     start = _start(event, rule, told.today)
-    if rule.unit is Unit.HOUR:
+    if rule.unit is PeriodUnit.HOUR:
         return _hours(start, event, rule, told)
     end = rule.end(start)
     if end is None:
@@ -97,13 +97,13 @@ def _ending(event: Event, rule: Rule, other: Said | None, told: Told) -> str | N
 
 def _key(rule: Rule) -> str:
     if rule.before:
-        return "deadline_workdays_before" if rule.unit is Unit.WORKDAY else "deadline_before"
-    if rule.unit is Unit.WORKDAY:
+        return "deadline_workdays_before" if rule.unit is PeriodUnit.WORKDAY else "deadline_before"
+    if rule.unit is PeriodUnit.WORKDAY:
         return "deadline_workdays"
-    return "deadline_day" if rule.unit is Unit.DAY and rule.first_counts is None else "deadline_end"
+    return "deadline_day" if rule.unit is PeriodUnit.DAY and rule.first_counts is None else "deadline_end"
 
 
-def _hours(start: date, event: Event, rule: Rule, told: Told) -> str | None:
+def _hours(start: date, event: DatedEvent, rule: Rule, told: Told) -> str | None:
     """To the hour where one is said, else to the same hour of another day."""
     period = period_said(rule, told.english)
     if event.said.at is None:
@@ -134,7 +134,7 @@ def _standing(start: date, end: date, rule: Rule, other: Said | None, told: Told
     return gap + told.say(key, day=told.days(day)[0])
 
 
-def _start(event: Event, rule: Rule, today: date) -> date:
+def _start(event: DatedEvent, rule: Rule, today: date) -> date:
     """The day of the event, in the year that it must mean."""
     coming = event.said.ahead(today)[0]
     if rule.before:

@@ -25,7 +25,7 @@ _FUNCTION_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class DatedEvent:
     """A day that a message says, the clause it stands in without it, and what tells that from other events."""
 
     said: Said
@@ -40,7 +40,7 @@ def features(text: str) -> frozenset[str]:
     return frozenset(_HAN.findall(plain)) - _FUNCTION | (stems - _FUNCTION_WORDS)
 
 
-def events(message: str, said: Sequence[Said]) -> list[Event]:
+def events(message: str, said: Sequence[Said]) -> list[DatedEvent]:
     """The single days of a message with what it says of them; the whole of it where a day stands by itself."""
     text = fold(message)
     plain = _without(text, said, 0, len(text))
@@ -48,7 +48,7 @@ def events(message: str, said: Sequence[Said]) -> list[Event]:
     for one in (one for one in said if one.single):
         start, end = _clause(text, one)
         clause = _without(text, said, start, end).strip()
-        found.append(Event(one, clause, features(clause) or features(plain)))
+        found.append(DatedEvent(one, clause, features(clause) or features(plain)))
     return [event for event in found if event.features] or found
 
 

@@ -15,7 +15,7 @@ from knowledge.text import fold
 _FIRST_WEEKEND_DAY = 5
 
 
-class Unit(StrEnum):
+class PeriodUnit(StrEnum):
     """What a period is counted in."""
 
     HOUR = "hour"
@@ -36,7 +36,7 @@ class Rule:
     """
 
     amount: float
-    unit: Unit
+    unit: PeriodUnit
     written: str
     anchor: str
     clause: str
@@ -53,12 +53,12 @@ class Rule:
             return None
 
     def _moved(self, start: date, sign: int) -> date | None:
-        if self.unit in (Unit.MONTH, Unit.YEAR):
-            months = self.amount * (12 if self.unit is Unit.YEAR else 1)
+        if self.unit in (PeriodUnit.MONTH, PeriodUnit.YEAR):
+            months = self.amount * (12 if self.unit is PeriodUnit.YEAR else 1)
             return months_before(start, -sign * int(months)) if months == int(months) else None
-        if self.unit is Unit.WORKDAY:
+        if self.unit is PeriodUnit.WORKDAY:
             return _workdays(start, int(self.amount), sign)
-        days = self.amount * {Unit.WEEK: 7.0, Unit.HOUR: 1 / 24}.get(self.unit, 1.0)
+        days = self.amount * {PeriodUnit.WEEK: 7.0, PeriodUnit.HOUR: 1 / 24}.get(self.unit, 1.0)
         if days != int(days):
             return None
         return start + timedelta(days=sign * (int(days) - bool(self.first_counts)))
@@ -72,12 +72,12 @@ def _workdays(day: date, count: int, sign: int) -> date:
 
 
 _UNITS = {
-    r"个?工作日|(?:business|working)[ -]days?": Unit.WORKDAY,
-    r"个?(?:小时|钟头)|hours?": Unit.HOUR,
-    r"个?自然日|天|日(?=以?内|之内|[前后]|以[前后]|之[前后]|起|有效|为限)|(?:calendar )?days?": Unit.DAY,
-    r"个?(?:周(?![年岁一二三四五六日末])|星期|礼拜)|weeks?": Unit.WEEK,
-    r"个月|months?": Unit.MONTH,
-    r"周?年(?!\s?\d|级)|years?": Unit.YEAR,
+    r"个?工作日|(?:business|working)[ -]days?": PeriodUnit.WORKDAY,
+    r"个?(?:小时|钟头)|hours?": PeriodUnit.HOUR,
+    r"个?自然日|天|日(?=以?内|之内|[前后]|以[前后]|之[前后]|起|有效|为限)|(?:calendar )?days?": PeriodUnit.DAY,
+    r"个?(?:周(?![年岁一二三四五六日末])|星期|礼拜)|weeks?": PeriodUnit.WEEK,
+    r"个月|months?": PeriodUnit.MONTH,
+    r"周?年(?!\s?\d|级)|years?": PeriodUnit.YEAR,
 }
 _UNIT = "|".join(f"(?P<{unit}>{pattern})" for pattern, unit in _UNITS.items())
 _PERIOD = re.compile(rf"(?<![\d.第每月/*x×])(?<![第每月] )(?P<number>\d{{1,4}}(?:\.5)?)\s*(?:{_UNIT})")
@@ -115,7 +115,7 @@ def _rules(sentence: str) -> Iterator[Rule]:
         before, after = sentence[: found.start()], sentence[found.end() :]
         anchored = _NOW.search(before)
         marked = _WITHIN.match(after) or _LATER.match(after) or _AT_LEAST.search(before) or _TERM.search(before)
-        unit = Unit(next(name for name in Unit if found[name]))
+        unit = PeriodUnit(next(name for name in PeriodUnit if found[name]))
         listed = last is not None and last.unit is unit and _LISTED.match(after)
         if not (marked or anchored or listed):
             continue

@@ -11,8 +11,8 @@ import numpy as np
 from agents.answering.clauses import applying
 from agents.answering.meaning import Closeness
 from agents.answering.tables import asked_columns, asked_rows
-from agents.answering.wanted import Reader, Wanted, models
-from agents.passages.rows import Cell, Row, row_of
+from agents.answering.wanted import AskedTerms, QuestionReader, models
+from agents.passages.rows import Cell, TableRow, row_of
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
@@ -77,7 +77,7 @@ class Scored:
         return len(self.unit.indices) > 1 and (self.unit.is_list or self.unit.sentences[0].is_row)
 
 
-def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) -> list[Scored]:
+def scored_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[Scored]:
     """The units of a passage that say something."""
     units = units_of(passage, steps=AnswerType.STEPS in wanted.kinds, lists=AnswerType.LIST in wanted.kinds)
     context = reader.held(passage.chunk.above, wanted)
@@ -92,7 +92,7 @@ def scored_units(passage: Passage, rank: int, wanted: Wanted, reader: Reader) ->
     return scored
 
 
-def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[str, ...]]:
+def _applying(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[Unit, tuple[str, ...]]:
     """A unit with its sentences as they are shown: of a list, only the items that the question names, if it does."""
     if unit.is_list and not wanted.way:
         starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
@@ -100,7 +100,7 @@ def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[s
         rows = [row_of(unit.sentences[start].unmarked) for start in starts]
         asked = None
         if all(row.cells[0].name for row in rows):
-            keys = [Row((Cell("", row.cells[0].name),)) for row in rows]
+            keys = [TableRow((Cell("", row.cells[0].name),)) for row in rows]
             asked = asked_rows(keys, lambda text: reader.held(text, wanted), wanted)
         if asked:
             named = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
@@ -110,7 +110,7 @@ def _applying(unit: Unit, wanted: Wanted, reader: Reader) -> tuple[Unit, tuple[s
     return unit, tuple(applying(sentence.unmarked, wanted) for sentence in unit.sentences)
 
 
-def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[Unit, tuple[str, ...]]]:
+def _table(rows: Sequence[Unit], wanted: AskedTerms, reader: QuestionReader) -> list[tuple[Unit, tuple[str, ...]]]:
     """The rows asked for, each by itself, or all together where the question is about the table and they fit.
 
     A row alone is no table: 红灯：缺水；绿灯：正常 is left as it stands.
@@ -129,7 +129,7 @@ def _table(rows: Sequence[Unit], wanted: Wanted, reader: Reader) -> list[tuple[U
 
 
 def _score(
-    unit: Unit, shown: tuple[str, ...], context: frozenset[str], rank: int, wanted: Wanted, reader: Reader
+    unit: Unit, shown: tuple[str, ...], context: frozenset[str], rank: int, wanted: AskedTerms, reader: QuestionReader
 ) -> Scored:
     text, is_row = unit.text, unit.sentences[0].is_row
     terms = reader.held(text, wanted)

@@ -10,7 +10,7 @@ from agents.answering.comparison import compared, side_by_side
 from agents.answering.meaning import Closeness
 from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
-from agents.answering.wanted import Reader
+from agents.answering.wanted import QuestionReader
 from agents.generator import Request
 from agents.passages.sentences import Sentence
 from agents.passages.units import Passage, passage_of
@@ -53,7 +53,7 @@ class SentenceSelector:
     def __init__(self, analyzer: Analyzer, max_sources: int) -> None:
         if max_sources < 1:
             raise ValueError("max_sources must be at least 1")
-        self._reader = Reader(analyzer)
+        self._reader = QuestionReader(analyzer)
         self._max_sources = max_sources
 
     def select(

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from agents.answering.wanted import Wanted, models
-from agents.passages.rows import Cell, Row, parallel
+from agents.answering.wanted import AskedTerms, models
+from agents.passages.rows import Cell, TableRow, parallel
 from agents.understanding.answer_type import AnswerType, holds
 from agents.understanding.asking import IDENTIFIER
 from knowledge.text import fold
@@ -26,7 +26,7 @@ _BETWEEN = re.compile(r"[、/,;]+")
 _WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]")
 
 
-def asked_rows(rows: Sequence[Row], held: Held, wanted: Wanted) -> list[bool] | None:
+def asked_rows(rows: Sequence[TableRow], held: Held, wanted: AskedTerms) -> list[bool] | None:
     """For every row of a table whether it is asked for; None where nothing tells the rows apart.
 
     held: the question's terms in a text. What stands in a cell and in the question, word for word, tells most, and
@@ -48,7 +48,7 @@ def asked_rows(rows: Sequence[Row], held: Held, wanted: Wanted) -> list[bool] | 
     return [place in kept for place in range(len(rows))]
 
 
-def _telling(rows: Sequence[Row], held: Held, wanted: Wanted) -> list[bool] | None:
+def _telling(rows: Sequence[TableRow], held: Held, wanted: AskedTerms) -> list[bool] | None:
     """By words: a single character, such as the 退 of 退回, stands in many rows by chance."""
     terms = [frozenset(term for term in held(row.text) if len(term) > 1 or term.isascii()) for row in rows]
     shared = frozenset.intersection(*terms)
@@ -71,7 +71,7 @@ def _spaceless(text: str) -> str:
     return "".join(text.split())
 
 
-def _said(names: Iterable[str], question: str, wanted: Wanted) -> frozenset[str]:
+def _said(names: Iterable[str], question: str, wanted: AskedTerms) -> frozenset[str]:
     """The names that a question holds, of two, one within the other, the longer; a model also without its maker."""
     question, found = _spaceless(question), set()
     for name in sorted(names, key=lambda name: (-len(name), name)):
@@ -83,7 +83,7 @@ def _said(names: Iterable[str], question: str, wanted: Wanted) -> frozenset[str]
     return frozenset(found)
 
 
-def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
+def asked_columns(rows: Sequence[TableRow], wanted: AskedTerms) -> frozenset[str]:
     """Heads of the columns to show.
 
     Of columns that hold the same of different things, only the one that the question names, or else the last question
@@ -106,13 +106,13 @@ def asked_columns(rows: Sequence[Row], wanted: Wanted) -> frozenset[str]:
     return frozenset(_measured(rows, kept, wanted) if len(rows) > 1 and not named else kept)
 
 
-def _hinted(name: str, named: str, wanted: Wanted) -> bool:
+def _hinted(name: str, named: str, wanted: AskedTerms) -> bool:
     """Whether the question holds something that tells a column from the one it names: Pro, of YS-H30 and its Pro."""
     own = set(_WORD.findall(fold(named)))
     return any(word in wanted.question for word in _WORD.findall(fold(name)) if word not in own)
 
 
-def _measured(rows: Sequence[Row], names: Sequence[str], wanted: Wanted) -> list[str]:
+def _measured(rows: Sequence[TableRow], names: Sequence[str], wanted: AskedTerms) -> list[str]:
     """The columns that mostly hold an amount or time that was asked for, after the ones before them; else all."""
     found = [
         name

@@ -19,7 +19,7 @@ _EXACT = _MEASURED | {AnswerType.CONTACT}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AskedTerms:
     """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names.
 
     Terms that no fragment holds weigh nothing, for they tell none from the other; `own` are those of the message, not
@@ -57,7 +57,7 @@ class Wanted:
         return self.share(terms & self.own) / (self.share(self.own) or 1.0)
 
 
-class Reader:
+class QuestionReader:
     """Reads questions and tells which of their terms a text holds."""
 
     def __init__(self, analyzer: Analyzer) -> None:
@@ -65,7 +65,7 @@ class Reader:
         self._tokens = analyzer.tokens
         self._occurring = lru_cache(maxsize=8192)(analyzer.occurring)  # the same passages answer most questions
 
-    def wanted(self, request: Request) -> Wanted:
+    def wanted(self, request: Request) -> AskedTerms:
         """A sentence that also asks 怎么办 is no better for it. A term that the search did not see weighs the mean."""
         question, context = (_as_written(text, request) for text in (request.question, request.context))
         content = dict.fromkeys(self._tokens(without_asking(question)))
@@ -87,9 +87,9 @@ class Reader:
         kinds = kinds or answer_types(request.context.rpartition("\n")[2])
         named = models(request.question) or models(request.context)
         before = tuple(map(fold, reversed(context.splitlines())))
-        return Wanted(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
+        return AskedTerms(fold(question), before, shares, frozenset(content) & shares.keys(), kinds, named)
 
-    def held(self, text: str, wanted: Wanted) -> frozenset[str]:
+    def held(self, text: str, wanted: AskedTerms) -> frozenset[str]:
         """The question's terms that a text holds."""
         return self._occurring(text).among(wanted.weights)
 

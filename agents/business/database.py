@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agents.business.dialects import DIALECTS
 from agents.business.engines.base import Engine, StatementFailed
+from agents.business.engines.dialects import dialect_of
 from agents.business.engines.registry import open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
 from agents.business.ownership import search
@@ -43,7 +43,7 @@ class BusinessDatabase:
     def __init__(self, options: BusinessOptions) -> None:
         """Raises InvalidConfiguration."""
         self.schema: Schema = load_schema(options.schema)
-        self._engine: Engine = open_engine(options.url, self.schema, options.timeout)
+        self._engine: Engine = open_engine(options.url, self.schema.readable(), options.timeout)
         guard = SqlGuard(self.schema, self._engine.dialect, options.max_rows + 1)
         self._max_rows = options.max_rows
         self._checked = lru_cache(CHECKED)(guard.check)
@@ -51,7 +51,7 @@ class BusinessDatabase:
 
     @property
     def dialect(self) -> str:
-        """As sqlglot calls it: a key of DIALECTS."""
+        """As sqlglot calls it."""
         return self._engine.dialect
 
     async def query(self, sql: str, caller: str, written_in: str = "", *, facts_only: bool = False) -> Rows:
@@ -85,7 +85,7 @@ class BusinessDatabase:
             return False
         key = (tuple(places.items()), at_end)
         if key not in self._searches:
-            dialect = DIALECTS[self.dialect]
+            dialect = dialect_of(self.dialect)
             self._searches[key] = dialect.write(search(self.schema, places, dialect, at_end=at_end))
         wanted = f"%{value}" if at_end else value.upper()
         try:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from datetime import date
 from types import NoneType
 
 from loguru import logger
 
-from agents.business.dialects import DIALECTS
+from agents.business.engines.dialects import dialect_of
 from agents.business.schema import Schema
 from agents.errors import GenerationError
 from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import fill
 from agents.types import Question, Usage
+from agents.understanding.normalise import whole_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SqlWriter:
     def __init__(self, model: ChatModel, schema: Schema, dialect: str, timeout: float) -> None:
         self._model = model
         self._schema = schema.described()
-        self._dialect = DIALECTS[dialect].shown
+        self._dialect = dialect_of(dialect).shown
         self._timeout = timeout
 
     async def write(self, question: Question, today: date, refused: tuple[str, str] | None = None) -> Written:
@@ -56,7 +56,7 @@ class SqlWriter:
         rules = fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
-            text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(question.caller)}(?![0-9A-Za-z])", "我", text)
+            text = whole_word(question.caller).sub("我", text)
         return [
             {"role": "system", "content": rules},
             {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)},

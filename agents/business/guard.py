@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from agents.business.dialects import DIALECTS, CannotWrite
+from agents.business.engines.dialects import CannotWrite, dialect_of
 from agents.business.ownership import CALLER, own_rows
 from agents.business.schema import Schema, Table
 from agents.business.scope import Resolver, UnsafeQuery, check_parts
@@ -60,11 +60,11 @@ class GuardedQuery:
 
 
 class SqlGuard:
-    """dialect: of the database, a key of DIALECTS; limit: rows that a statement gives at most."""
+    """dialect: of the database; limit: rows that a statement gives at most."""
 
     def __init__(self, schema: Schema, dialect: str, limit: int) -> None:
         self._schema = schema
-        self._dialect = DIALECTS[dialect]
+        self._dialect = dialect_of(dialect)
         self._limit = limit
         self._rows: dict[str, str] = {}
 

@@ -7,7 +7,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from agents.business.dialects import Dialect, Made
+from agents.business.engines.dialects import Dialect, Made
 from agents.business.masks import masked
 from agents.business.schema import Column, Owner, Schema, Table
 

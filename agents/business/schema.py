@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 import yaml
 
+from agents.business.engines.base import Readable
 from knowledge.errors import InvalidConfiguration
 
 Mask = Literal["phone", "name", "email", "address", "id_card", "bank_card"]
@@ -78,6 +79,16 @@ class Schema:
 
     tables: Mapping[str, Table]
     identity: Identity = "text"
+
+    def readable(self) -> Readable:
+        """What statements over it read: the columns listed, and those that say whose a row is."""
+        names = {table.name: {column.lower() for column in table.columns} for table in self.tables.values()}
+        for table in self.tables.values():
+            if table.owner is not None:
+                names[table.name].add(table.owner.column.lower())
+                if table.owner.table:
+                    names[table.owner.table].add(table.owner.key.lower())
+        return {name.lower(): frozenset(columns) for name, columns in names.items()}
 
     def described(self) -> str:
         """The schema as a prompt shows it."""

@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from agents.linear import Linear, fit
-from agents.routing.head import Head
+from agents.routing.head import IntentHead
 from agents.routing.types import Intent
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
@@ -37,7 +37,7 @@ class EmotionHead:
         return MOST / (1 + math.exp(-STEEPNESS * (score - MIDDLE)))
 
 
-async def fit_emotion_head(embedder: Embedder, head: Head) -> EmotionHead:
+async def fit_emotion_head(embedder: Embedder, head: IntentHead) -> EmotionHead:
     """head: the router's, whose examples, but those of high stakes, are calm. Raises EmbeddingUnavailable."""
     furious, others = _examples()
     vectors = await embedder.queries([*furious, *others])

@@ -10,7 +10,7 @@ from typing import Self
 from agents.answering.curated import curated_answer
 from agents.answering.meaning import Meaning
 from agents.answering.selection import Quote, SentenceSelector, passages_of
-from agents.generator import Checked, Citation, Part, Piece, Request, Text, Unanswered
+from agents.generator import Checked, Citation, Piece, Request, SubQuestion, Text, Unanswered
 from agents.wording.catalogue import say
 from knowledge.text import Analyzer
 
@@ -61,7 +61,7 @@ class ExtractiveGenerator:
         if not all(answers):
             yield Unanswered()
 
-    async def _of_part(self, request: Request, part: Part) -> tuple[Quoted, ...]:
+    async def _of_part(self, request: Request, part: SubQuestion) -> tuple[Quoted, ...]:
         """What answers one of several questions; empty: nothing of what was found."""
         if not part.fragments:
             return ()

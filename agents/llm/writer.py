@@ -48,7 +48,7 @@ class ModelGenerator:
         async with aclosing(self._model.stream(self._messages(request))) as parts:
             async for part in parts:
                 if isinstance(part, Usage):
-                    yield Spent(part)
+                    yield Spent(part, model=self._model.name)
                 elif isinstance(part, Cut):
                     cut = True
                 else:

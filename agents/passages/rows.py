@@ -16,7 +16,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """At least two cells; the first says what the row is about."""
 
     cells: tuple[Cell, ...]
@@ -44,7 +44,7 @@ class Row:
 
 
 @lru_cache(maxsize=8192)
-def row_of(text: str) -> Row:
+def row_of(text: str) -> TableRow:
     """The cells of a row; what stands after a semicolon without a head belongs to the value before it."""
     cells: list[Cell] = []
     for part in text.rstrip("。").split("；"):
@@ -54,7 +54,7 @@ def row_of(text: str) -> Row:
         else:
             last = cells.pop()
             cells.append(Cell(last.name, f"{last.value}；{part.strip()}"))
-    return Row(tuple(cells))
+    return TableRow(tuple(cells))
 
 
 def parallel(name: str, other: str) -> bool:

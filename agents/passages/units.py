@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from agents.passages.quotable import quotable
-from agents.passages.rows import Row, row_of
+from agents.passages.rows import TableRow, row_of
 from agents.passages.sentences import Sentence, split_sentences
 from knowledge.types import Chunk
 
@@ -78,7 +78,7 @@ class Unit:
         return len(self.indices) == 1 and self.sentences[0].is_row
 
     @property
-    def row(self) -> Row:
+    def row(self) -> TableRow:
         """The cells of a row."""
         return row_of(self.text)
 

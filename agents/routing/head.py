@@ -26,7 +26,7 @@ _UNRELATED = frozenset({Intent.CHITCHAT, Intent.IRRELEVANT, Intent.NONSENSE})
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class IntentHead:
     """Fitted weights; safe to share. `anchors` and `vectors` are what it was fitted on, row by row.
 
     `meaning` has shape (dimension, intents), `words` (buckets, intents), `bias` (intents,).
@@ -56,18 +56,18 @@ class Head:
         return self.vectors[[anchor.intents <= _UNRELATED for anchor in self.anchors.sentences]]
 
 
-async def fit_head(embedder: Embedder, anchors: Anchors) -> Head:
+async def fit_head(embedder: Embedder, anchors: Anchors) -> IntentHead:
     """Embeds the anchors (through the embedder's cache) and fits them. Raises EmbeddingUnavailable."""
     vectors = await embedder.queries([anchor.text for anchor in anchors.sentences])
     return await asyncio.to_thread(_fitted, anchors, vectors)
 
 
-def _fitted(anchors: Anchors, vectors: Matrix) -> Head:
+def _fitted(anchors: Anchors, vectors: Matrix) -> IntentHead:
     mean: Vector = vectors.mean(axis=0)
     words = hashed([ngrams(fold(anchor.text)) for anchor in anchors.sentences], 1 << BITS)
     holds = np.array([[intent in anchor.intents for intent in anchors.labels] for anchor in anchors.sentences])
     importance = _importance(holds, [anchor.weight for anchor in anchors.sentences])
-    return Head(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))
+    return IntentHead(anchors, vectors, mean, *ridge([direction(vectors - mean), words], holds, importance))
 
 
 def _importance(holds: NDArray[np.bool_], weights: Sequence[float]) -> NDArray[np.floating]:

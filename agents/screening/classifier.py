@@ -7,7 +7,7 @@ from functools import cache
 
 from agents.screening.examples import examples, long_benign
 from agents.screening.features import Features, features
-from agents.screening.head import Head, fit_head
+from agents.screening.head import AttackHead, fit_head
 from agents.screening.patterns import SIGNATURES
 from agents.screening.types import Reason, Verdict
 from agents.screening.views import views
@@ -28,7 +28,7 @@ class Screening:
 
     def __init__(self) -> None:
         self._found, self._attacks, self._plain = _shipped()
-        self._full: Head | None = None
+        self._full: AttackHead | None = None
 
     async def learn(self, embedder: Embedder) -> None:
         """Fits the head of this embedder; the examples' vectors come out of its cache from the second start on.
@@ -62,7 +62,7 @@ class Screening:
 
 
 @cache
-def _shipped() -> tuple[list[Features], list[bool], Head]:
+def _shipped() -> tuple[list[Features], list[bool], AttackHead]:
     """What the examples show, which of them are attacks, and the head without an embedding; once a process."""
     found = [features(views(example.text)) for example in examples()]
     attacks = [example.attack for example in examples()]

@@ -18,7 +18,7 @@ found so and .67 without the embedding; with twice its weight more questions abo
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class AttackHead:
     """Weights in the units of the features. `embedding` is None in a head that does without."""
 
     embedding: Vector | None
@@ -35,7 +35,7 @@ class Head:
         return 1 / (1 + math.exp(-logit))
 
 
-def fit_head(found: Sequence[Features], attacks: Sequence[bool], vectors: Matrix | None) -> Head:
+def fit_head(found: Sequence[Features], attacks: Sequence[bool], vectors: Matrix | None) -> AttackHead:
     """The head of the examples, both classes weighing the same.
 
     vectors: shape (len(found), dimension), or None for a head without embedding.
@@ -45,8 +45,8 @@ def fit_head(found: Sequence[Features], attacks: Sequence[bool], vectors: Matrix
     holds = np.array(attacks)
     if vectors is None:
         words, marks, bias = logistic([ngrams, signs], holds)
-        return Head(None, None, words * NGRAM_SCALE, marks * SIGN_SCALE, float(bias))
+        return AttackHead(None, None, words * NGRAM_SCALE, marks * SIGN_SCALE, float(bias))
     centre = vectors.mean(axis=0)
     meanings = direction(vectors - centre) * EMBEDDING_SCALE
     words, marks, meaning, bias = logistic([ngrams, signs, meanings], holds)
-    return Head(meaning * EMBEDDING_SCALE, centre, words * NGRAM_SCALE, marks * SIGN_SCALE, float(bias))
+    return AttackHead(meaning * EMBEDDING_SCALE, centre, words * NGRAM_SCALE, marks * SIGN_SCALE, float(bias))

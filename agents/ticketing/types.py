@@ -49,7 +49,7 @@ class CustomerTicket:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class TicketOwner:
     """Whose tickets are meant: those of a conversation, and those of a member who proved who it is."""
 
     session: str
@@ -59,19 +59,19 @@ class Owner:
 class Tickets(Protocol):
     """The tickets of one tenant, as their customers reach them."""
 
-    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
+    async def open(self, owner: TicketOwner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
         """The ticket, and whether it is new: one that is not done yet has each subject once a conversation. None for
         one too many of this customer.
         """
 
-    async def mine(self, owner: Owner, number: str = "") -> Sequence[CustomerTicket]:
+    async def mine(self, owner: TicketOwner, number: str = "") -> Sequence[CustomerTicket]:
         """The owner's tickets, the latest first, or the one with the number; nobody else's, whatever the number."""
 
-    async def add(self, owner: Owner, number: str, text: str) -> CustomerTicket | None:
+    async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
         """Adds the customer's words; a ticket that waited for them goes on. None when the owner has no such ticket."""
 
-    async def urge(self, owner: Owner, number: str) -> CustomerTicket | None:
+    async def urge(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """Notes that the customer presses; None when the owner has no such ticket."""
 
-    async def close(self, owner: Owner, number: str) -> CustomerTicket | None:
+    async def close(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """The customer needs it no more; None when the owner has no such ticket."""

@@ -87,7 +87,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class FragmentEvidence:
     """One fragment: its sentences, and what it is called, which counts as said in each of them."""
 
     named: Statement
@@ -128,14 +128,14 @@ class Evidence:
 
 
 @lru_cache(maxsize=1024)
-def _evidence(text: str, named: str) -> Evidence:
+def _evidence(text: str, named: str) -> FragmentEvidence:
     sentences = quotable_sentences(text)[0]
     quotes = tuple(sentence.text.strip() for sentence in sentences)
     said = tuple(Statement(fold(quote)) for quote in quotes)
-    return Evidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
+    return FragmentEvidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
 
 
-def evidence_of(chunk: Chunk) -> Evidence:
+def evidence_of(chunk: Chunk) -> FragmentEvidence:
     """Of a fragment; its heading and the question of a curated one count as its name."""
     named = chunk.context if chunk.question is None else f"{chunk.context}\n{chunk.question}"
     return _evidence(chunk.text, named)

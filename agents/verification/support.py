@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cached_property
 
 from agents.verification.claims import clauses, parts
-from agents.verification.evidence import Evidence, Statement, evidence_of
+from agents.verification.evidence import FragmentEvidence, Statement, evidence_of
 from agents.verification.names import joined
 from agents.verification.polarity import contradicts
 from agents.verification.quantities import Quantity, is_known, same_kind
@@ -76,7 +76,7 @@ class SupportChecker:
         return frozenset(self._chunks)
 
     @cached_property
-    def _evidence(self) -> dict[int, Evidence]:
+    def _evidence(self) -> dict[int, FragmentEvidence]:
         """Made at the first check: by then the first tokens are on their way."""
         return {number: evidence_of(chunk) for number, chunk in self._chunks.items()}
 
@@ -150,7 +150,7 @@ class SupportChecker:
         spans = ((span, item) for item in evidence for span in item.sentences)
         return max((self._covered(claim, span, item) for span, item in spans), default=0.0)
 
-    def _echoes(self, claim: Statement, evidence: Evidence, best: float) -> list[Statement]:
+    def _echoes(self, claim: Statement, evidence: FragmentEvidence, best: float) -> list[Statement]:
         """Sentences that a claim repeats all but word by word: no other may speak for it then."""
         if best < CLOSE:
             return []
@@ -158,7 +158,7 @@ class SupportChecker:
         return [span for span in near if parallel(claim.text, span.text) >= ECHO]
 
     def _said_by(
-        self, claim: Statement, evidence: Evidence, best: float, echoes: Collection[Statement]
+        self, claim: Statement, evidence: FragmentEvidence, best: float, echoes: Collection[Statement]
     ) -> float | None:
         """Coverage of the span of a fragment that says it. best: that of the nearest sentence of all fragments."""
         floor = max(
@@ -174,7 +174,7 @@ class SupportChecker:
                 return coverage
         return None
 
-    def _on_topic(self, claim: Statement, span: Statement, evidence: Evidence) -> bool:
+    def _on_topic(self, claim: Statement, span: Statement, evidence: FragmentEvidence) -> bool:
         """Whether a span speaks of the question: a date that stands alone may be the date of anything."""
         if not self._asked.pairs:
             return True
@@ -196,10 +196,10 @@ class SupportChecker:
             weights.update(nearest)
         return any(weight > weights[answer] for weight in weights.values())
 
-    def _covered(self, claim: Statement, span: Statement, evidence: Evidence) -> float:
+    def _covered(self, claim: Statement, span: Statement, evidence: FragmentEvidence) -> float:
         return claim.coverage(span.words | evidence.named.pairs)
 
-    def _agrees(self, claim: Statement, span: Statement, evidence: Evidence) -> bool:
+    def _agrees(self, claim: Statement, span: Statement, evidence: FragmentEvidence) -> bool:
         """Whether a span that has the words has the facts too."""
         return (
             self._numbers_known(claim, (span, evidence.named))
@@ -214,7 +214,7 @@ class SupportChecker:
         known = allowed.union(*(text.numbers.known for text in texts))
         return all(is_known(number, known) for number in claim.numbers.said)
 
-    def _names_known(self, claim: Statement, texts: Iterable[Statement], evidence: Evidence) -> bool:
+    def _names_known(self, claim: Statement, texts: Iterable[Statement], evidence: FragmentEvidence) -> bool:
         known = frozenset().union(self._asked.latin, *(text.latin for text in texts))
         text = evidence.whole.joined + self._asked.joined
         return claim.latin <= known and all(joined(name) in text for name in claim.names)

@@ -32,14 +32,15 @@ TALKING = frozenset({Role.ADMIN, Role.AGENT, Role.SERVER, Role.CLIENT})
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; origins: of the
-    web pages that may use it, empty where browsers of other sites may not.
+    """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; name: what
+    people call the key; origins: of the web pages that may use it, empty where browsers of other sites may not.
     """
 
     tenant: str
     roles: frozenset[Role]
     key: str = field(default="", compare=False)
     origins: frozenset[str] = field(default=frozenset(), compare=False)
+    name: str = field(default="", compare=False)
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

@@ -91,7 +91,7 @@ class Answering:
             question = replace(question, spoken=())
         intent = "+".join(decision.intents)
         read = question.rewrite if question.rewrite != asked.rewrite else None
-        yield Routed(question.standalone, turn.route, decision, read)
+        yield Routed(question.standalone, turn.route, decision, read, turn.found)
         async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
             async for event in events:
                 if isinstance(event, Meta):

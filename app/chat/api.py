@@ -125,7 +125,8 @@ async def _noted(events: AsyncGenerator[ChatEvent, None], request: Request) -> A
 def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
     """The message, and what its request is known by where it may be sent again."""
     user_id, own_key = clean(body.user_id), given_key(request, body.client_id)
-    proof = proof_from(request, user_token=body.user_token, user_id=user_id, session_token=body.session_token)
+    tokens = {"user_token": body.user_token, "session_token": body.session_token}
+    proof = proof_from(request, body.session_id or "", user_id=user_id, **tokens)
     message = Message(
         tenant=tenant,
         session_id=body.session_id or new_id(),

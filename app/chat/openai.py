@@ -76,6 +76,7 @@ def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
     user_id = clean(body.user or "")
     proof = proof_from(
         request,
+        session_id or "",
         user_token=body.user_token or body.yingda.user_token,
         user_id=user_id,
         session_token=body.session_token or body.yingda.session_token,

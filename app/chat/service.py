@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.screening.types import Reason
-from agents.types import Answer, Done, Meta, Outcome, Question, Replace, Routed, Token, Usage
+from agents.types import Answer, Done, Evidence, Meta, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
 from app.chat.account import Account
 from app.chat.computing import Computing
@@ -30,8 +30,10 @@ from app.ids import new_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import personal_data
+from app.traces.types import TurnTrace
 from app.types import SessionKey
 from knowledge.text import clean
+from knowledge.types import Retrieval
 
 
 class ChatService:
@@ -142,8 +144,7 @@ class ChatService:
             question, served = await self._served(message, text, turn)
             if turn.spoken:
                 yield Replace("")
-            running.ended = served.whole  # there is nothing left to stop
-            said = served.events if served.whole else running.follow(served.events)
+            said = running.follow(served.events, whole=served.whole)
             async with aclosing(served.events), aclosing(said) as events:
                 async for event in events:
                     if self._desk.silent(message):
@@ -152,6 +153,7 @@ class ChatService:
                         if not turn.begun:
                             yield turn.started(event)
                     elif isinstance(event, Routed):
+                        turn.routed = event
                         question = replace(question, rewrite=event.rewrite or question.rewrite)
                         yield event
                     elif isinstance(event, Done):
@@ -164,7 +166,7 @@ class ChatService:
                                 yield TurnHandoff(decided.queue)
                             yield done
                     else:
-                        turn.spoke(event)
+                        turn.saw(event)
                         yield event
 
     async def _forwarded(self, message: Message, text: str, held: DeskReply, turn: _Turn) -> AsyncGenerator[ChatEvent]:
@@ -245,6 +247,7 @@ class ChatService:
                 receipt=message.attempt.receipt(done.reply) if message.attempt else None,
                 rows_of=(holder := rows_of(answer, message.caller)),
                 trace_id=message.trace_id,
+                trace=None if for_desk or done.cached else turn.trace(answer),
                 state=before.after(question.text, answer, holder).to_json(),
             )
         )
@@ -277,14 +280,18 @@ class _Turn:
         self.spoken = False
         """Whether a piece of a reply was given out."""
         self.finished = False
+        self.routed: Routed | None = None
+        self._searched: Retrieval | None = None
 
     def started(self, meta: Meta) -> TurnStarted:
         self.begun = True
         ids = self._message.session_id, self._message_id, self._message.trace_id
         return TurnStarted(*ids, meta.agent, meta.intent, self.claim.issued)
 
-    def spoke(self, event: object) -> None:
-        """Notes when the first piece of the reply came."""
+    def saw(self, event: object) -> None:
+        """Notes what was searched, and when the first piece of the reply came."""
+        if isinstance(event, Evidence):
+            self._searched = event.retrieval
         if not self.spoken and isinstance(event, Token):
             self.spoken = True
             self._metrics.of(self._message.tenant).first_token.add(self.account.total_ms)
@@ -296,6 +303,12 @@ class _Turn:
         ids = self._message.session_id, self._message_id, self._message.trace_id
         inside = self._message.proof.trusted
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
+
+    def trace(self, answer: Answer) -> TurnTrace | None:
+        """How the answer came about; None where no agent was asked."""
+        if self.routed is None:
+            return None
+        return TurnTrace(self.routed.route, self._searched or self.routed.found, answer.model, answer.usage)
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Path, WebSocket
 
 from agents.types import Replace, Token
+from app.auth.cookies import session_shown
 from app.auth.identity import proof_of
 from app.auth.principal import TALKING
 from app.auth.user_token import MAX_TOKEN_CHARS
@@ -50,6 +51,7 @@ async def customer_socket(
         return
     line, hello = greeted
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
+    shown["session_token"] = shown["session_token"] or session_shown(websocket, session_id)
     customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)
     try:
         await customer.claim()

@@ -10,7 +10,7 @@ from typing import Protocol
 from app.conversations.rules import check, digest_of, new_token, stale
 from app.conversations.types import Claim, Holder, Opened
 from app.db.base import now
-from app.errors import NotFound
+from app.errors import Forbidden, NotFound
 from app.types import Proof, SessionKey
 
 
@@ -66,6 +66,21 @@ class Access:
         check(holder, claim, self._clock())
         claim = replace(claim, found=True)
         return self._issuing(key, claim) if claim.caller and not holder.caller else claim
+
+    async def lasts(self, key: SessionKey, token: str) -> datetime | None:
+        """Until when the session's secret counts, which goes on by being asked for; None where this is not it."""
+        claim = self._shown(key, Proof(token=token))
+        holder, moment = await self._holders.find(key), self._clock()
+        if holder is None:
+            return None
+        try:
+            check(holder, claim, moment)
+        except Forbidden:
+            return None
+        if not stale(holder, claim, moment, self._lifetime):
+            return holder.expires
+        await self._holders.renew(key, claim.shown, moment + self._lifetime)
+        return moment + self._lifetime
 
     async def open(self, key: SessionKey, proof: Proof, *, user_id: str, channel: str) -> Opened:
         """A new conversation with a secret of its own, ahead of its first turn; also for a key that needs none, whose

@@ -1,17 +1,19 @@
-"""Sessions ahead of their first turn, so that a browser has its token before it says anything."""
+"""Sessions ahead of their first turn, so that a browser has its token before it says anything, and after a reload."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.auth.cookies import from_own_page, keep_session, session_held
 from app.auth.identity import stays_inside
 from app.auth.principal import Principal, Role
+from app.db.base import now
 from app.errors import Forbidden
-from app.http.deps import Allow, Wiring, proof_from
+from app.http.deps import Allow, Wiring, proof_from, require_own_page
 from app.http.routes import GuardedRoute
 from app.ids import new_id
 from app.types import SessionKey
@@ -30,31 +32,67 @@ class SessionIn(BaseModel):
     user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
     user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
     channel: str = Field("", max_length=32, description="来源渠道")
+    cookie: bool = Field(
+        False, description="凭据放进 HttpOnly Cookie，不在响应体里；只给由本服务提供的网页，新会话取代旧的"
+    )
 
 
 class SessionOpened(BaseModel):
     """A new session."""
 
     session_id: str
-    session_token: str = Field(description="会话凭据，与首次响应中的相同；之后放在 X-Session-Token")
+    session_token: str = Field(description="会话凭据，之后放在 X-Session-Token；放进 Cookie 时为空")
     expires_at: datetime = Field(description="凭据的失效时刻；使用会顺延")
 
 
+class CurrentSession(BaseModel):
+    """The session that the browser's cookie holds."""
+
+    session_id: str | None = Field(description="会话编号；没有 Cookie，或其中的凭据不再有效时为 null")
+    expires_at: datetime | None = Field(description="凭据的失效时刻；使用会顺延")
+
+
 @router.post("", status_code=201)
-async def open_session(body: SessionIn, request: Request, tenant: BrowserTenant, wiring: Wiring) -> SessionOpened:
+async def open_session(
+    body: SessionIn, request: Request, response: Response, tenant: BrowserTenant, wiring: Wiring
+) -> SessionOpened:
     """Opens a session: for a company's server, which hands the token to its page, or for a page that the key is for."""
     _require_page(request)
+    if body.cookie:
+        require_own_page(request)
     user_id = clean(body.user_id)
     proof = proof_from(request, user_token=body.user_token, user_id=user_id)
     key = SessionKey(tenant, new_id())
     opened = await wiring.access.open(key, proof, user_id=user_id, channel=clean(body.channel))
-    return SessionOpened(session_id=opened.session_id, session_token=opened.token, expires_at=opened.expires)
+    if body.cookie:
+        keep_session(response, request, opened.session_id, opened.token, _seconds(opened.expires))
+    token = "" if body.cookie else opened.token
+    return SessionOpened(session_id=opened.session_id, session_token=token, expires_at=opened.expires)
+
+
+@router.get("")
+async def read_current_session(
+    request: Request, response: Response, tenant: BrowserTenant, wiring: Wiring
+) -> CurrentSession:
+    """Which session the page goes on with after it was loaded again."""
+    session_id, token = session_held(request)
+    expires = await wiring.access.lasts(SessionKey(tenant, session_id), token) if token else None
+    if expires is None:
+        return CurrentSession(session_id=None, expires_at=None)
+    keep_session(response, request, session_id, token, _seconds(expires))
+    return CurrentSession(session_id=session_id, expires_at=expires)
+
+
+def _seconds(expires: datetime) -> int:
+    return max(int((expires - now()).total_seconds()), 1)
 
 
 def _require_page(request: Request) -> None:
     """A key that may be in anybody's browser opens sessions from its own pages alone. Raises Forbidden."""
     principal: Principal = request.state.principal
-    if not stays_inside(principal) and request.headers.get("origin") not in principal.origins:
+    if stays_inside(principal) or from_own_page(request.headers):
+        return
+    if request.headers.get("origin") not in principal.origins:
         raise Forbidden(
             "client 密钥只能从它允许的网页打开会话，请用 keys.py 的 --origin 指定", code="origin_not_allowed"
         )

@@ -127,6 +127,7 @@ def _numbered(turns: Sequence[NewTurn]) -> list[dict[str, Any]]:
                 "outcome": turn.outcome,
                 "rows_of": turn.rows_of,
                 "state": turn.state,
+                "trace_id": turn.trace_id,
                 "response": Serialised(turn.response.decode()),
                 "created_at": turn.created_at,
             }

@@ -1,10 +1,13 @@
-"""What replies cite, as bodies show it."""
+"""What replies cite and how they were decided, as bodies show it."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import BaseModel, Field
+
+from agents.routing.types import Intent
+from agents.types import ReplyVerdict
 
 
 class SourceOut(BaseModel):
@@ -26,3 +29,29 @@ class RowSourceOut(BaseModel):
     table: str
     key: str
     fields: dict[str, str] = Field(description="展示用的值，已脱敏")
+
+
+class VerificationOut(BaseModel):
+    """What checking a reply found that a model wrote."""
+
+    verdict: ReplyVerdict = Field(description="auto 直接采用，human 建议人工看一眼，error 复读失败")
+    factuality: int | None = Field(ge=0, le=100, description="成立的说法占比；什么都没有查时为 null")
+    quality: int | None = Field(ge=0, le=100, description="回答质量；没有复读时为 null")
+    relevance: float | None = Field(ge=0, le=1, description="与问题的相关度；没有复读时为 null")
+
+
+class BidOut(BaseModel):
+    """What an agent bid for the turn."""
+
+    intent: Intent
+    probability: float = Field(ge=0, le=1, description="这一轮归它的概率")
+    rank: Literal["urgent", "claims", "aside", "looks_up"] = Field(description="先听谁的，前面的优先")
+    why: str
+
+
+class DecisionOut(BaseModel):
+    """Who answers the turn, and why."""
+
+    intents: list[Intent] = Field(description="由谁回答，排在最前的先说")
+    why: str
+    bids: list[BidOut] = Field(description="各智能体的把握，名次高的在前")

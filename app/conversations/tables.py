@@ -36,7 +36,8 @@ class Conversation(Base):
 class StoredTurn(Base):
     """One question and its reply; `response` is the whole chat response as it was sent, without a session's secret.
 
-    `rows_of` is the member whose business data it holds, empty for none; `state` what the conversation was about then.
+    `rows_of` is the member whose business data it holds, empty for none; `state` what the conversation was about then;
+    `trace_id` of the request that brought it.
     """
 
     __tablename__ = "turns"
@@ -52,6 +53,7 @@ class StoredTurn(Base):
     rows_of: Mapped[str] = mapped_column(String(128), server_default="")
     response: Mapped[dict[str, Any]]
     state: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
+    trace_id: Mapped[str] = mapped_column(String(64), server_default="")
     created_at: Mapped[datetime]
 
     __table_args__ = (
@@ -59,6 +61,7 @@ class StoredTurn(Base):
             ["tenant_id", "session_id"], ["conversations.tenant_id", "conversations.session_id"], ondelete="CASCADE"
         ),
         UniqueConstraint("tenant_id", "session_id", "number"),
+        Index(None, "tenant_id", "trace_id"),
     )
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from app.desk.types import Opening
     from app.errors import Forbidden
     from app.idempotency.types import Receipt
+    from app.traces.types import TurnTrace
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -104,7 +105,8 @@ class NewTurn:
     the person who has the session, `client_id` being the sender's own id of it; `opening` asks for a person; waiting:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
     `receipt`: the result of the request that it came with, where that may be sent again;
-    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request.
+    `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
+    nobody thought about it.
     """
 
     tenant: str
@@ -132,6 +134,7 @@ class NewTurn:
     rows_of: str = ""
     state: dict[str, Any] = field(default_factory=dict)
     trace_id: str = ""
+    trace: TurnTrace | None = None
 
 
 class NotKept(Exception):

@@ -13,6 +13,8 @@ from app.desk.schemas import (
     HistoryOut,
     MessageIn,
     MessageList,
+    NoteIn,
+    NoteOut,
     ResolveIn,
     SessionDetail,
     SessionList,
@@ -73,6 +75,7 @@ async def read_desk_session(session_id: SessionId, tenant: StaffTenant, wiring: 
             for turn in turns
         ],
         history=[HistoryOut.model_validate(entry) for entry in history],
+        notes=[NoteOut.model_validate(note) for note in await wiring.desk.notes.of(session.key)],
         recent_messages=[DeskMessageOut.of(message) for message in messages],
     )
 
@@ -99,6 +102,13 @@ async def send_desk_message(
     """Says something to the customer."""
     key = SessionKey(tenant, session_id)
     return DeskMessageOut.of(await wiring.desk.service.say(key, body.content, by=body.agent_id, client_id=body.id))
+
+
+@router.post("/{session_id}/notes", status_code=201, responses=fails(404, 409))
+async def write_desk_note(session_id: SessionId, body: NoteIn, tenant: StaffTenant, wiring: Wiring) -> NoteOut:
+    """Writes something down for colleagues; the customer never sees it."""
+    key = SessionKey(tenant, session_id)
+    return NoteOut.model_validate(await wiring.desk.service.note(key, body.content, body.agent_id))
 
 
 @router.post("/{session_id}/transfer", responses=fails(404, 409))

@@ -50,7 +50,8 @@ async def knowledge_advice(roster: Roster, question: Question) -> Advice:
 async def business_advice(roster: Roster, question: Question, session_id: str) -> Advice:
     """The rows of the customer whose session it is, never anybody else's. Raises Conflict where nobody could tell."""
     if roster.agents([Intent.BUSINESS_QUERY])[0].name != BUSINESS:
-        raise Conflict("没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL。", code="business_not_configured")
+        message = "没有接入业务数据库，请先设置 BUSINESS_DATABASE_URL 或 BUSINESS_DATABASES。"
+        raise Conflict(message, code="business_not_configured")
     if not question.caller:
         raise Conflict("顾客没有登录，查不到本人的业务数据。", code="caller_unknown", session_id=session_id)
     return await _asked(roster, Intent.BUSINESS_QUERY, replace(question, session=session_id))

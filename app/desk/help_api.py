@@ -115,6 +115,8 @@ async def write_staff(agent_id: AgentId, body: StaffIn, tenant: AdminTenant, wir
 async def report_presence(agent_id: AgentId, body: PresenceIn, tenant: StaffTenant, wiring: Wiring) -> Response:
     """Comes on duty, or leaves; to be repeated every few minutes without an open socket."""
     staff = wiring.desk.staff
+    if body.name:
+        await staff.named(tenant, agent_id, body.name)
     await (staff.seen(tenant, agent_id) if body.online else staff.gone(tenant, agent_id))
     return Response(status_code=204)
 

@@ -88,6 +88,14 @@ class StaffRepository:
             key = [Table.tenant_id, Table.agent_id]
             await connection.execute(row.on_conflict_do_update(index_elements=key, set_=values))
 
+    async def named(self, tenant: str, agent_id: str, name: str) -> None:
+        """This person is called so; skills and capacity stay as they are."""
+        values = {"tenant_id": tenant, "agent_id": agent_id, "name": name, "skills": [], "capacity": 0}
+        async with self._database.write() as connection:
+            row = insert_into(connection, Table).values(last_seen=None, **values)
+            key = [Table.tenant_id, Table.agent_id]
+            await connection.execute(row.on_conflict_do_update(index_elements=key, set_={"name": name}))
+
     async def seen(self, tenant: str, agent_id: str) -> None:
         """This person is there."""
         await self._database.transact(lambda connection: _seen(connection, tenant, agent_id), durable=False)

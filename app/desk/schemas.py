@@ -79,6 +79,7 @@ class PresenceIn(BaseModel):
     """Whether somebody is there."""
 
     online: bool
+    name: MaybeAgentId = Field("", description="显示给顾客和同事的名字；留空不改")
 
 
 class StaffOut(BaseModel):
@@ -157,6 +158,24 @@ class MessageList(BaseModel):
     last: int
 
 
+class NoteIn(BaseModel):
+    """A note for colleagues."""
+
+    content: Annotated[str, CLEANED, Field(min_length=1, max_length=2000, description="备注，顾客看不到")]
+    agent_id: AgentId = Field(description="谁写的")
+
+
+class NoteOut(BaseModel):
+    """What a member of staff wrote down about a session."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    agent_id: str
+    content: str
+    created_at: datetime
+
+
 class HistoryOut(BaseModel):
     """One transition; `note` is for staff."""
 
@@ -186,6 +205,7 @@ class SessionDetail(SessionOut):
 
     conversation: list[DeskExchangeOut] = Field(description="最近的对话，先后有序")
     history: list[HistoryOut] = Field(description="状态变化")
+    notes: list[NoteOut] = Field(description="客服的备注，顾客看不到")
     recent_messages: list[DeskMessageOut] = Field(description="与客服之间的消息，从第一条起")
 
 

@@ -15,7 +15,7 @@ from app.desk.moves import Step, Work
 from app.desk.openings import Openings
 from app.desk.partners import Partners
 from app.desk.repository_sessions import DeskSessionRepository
-from app.desk.types import ACTIVE, Actor, DeskMessage, DeskSession, Event
+from app.desk.types import ACTIVE, Actor, DeskMessage, DeskNote, DeskSession, Event
 from app.limits.types import NOBODY as UNCOUNTED
 from app.limits.types import Requester
 from app.types import SessionKey
@@ -111,6 +111,12 @@ class Desk:
         self._feed.note([session])
         self._on_commit()
         return message
+
+    async def note(self, key: SessionKey, content: str, by: str) -> DeskNote:
+        """See `steps.note`."""
+        written, session = await self._database.transact(lambda connection: steps.note(connection, key, content, by))
+        self._feed.note([session])
+        return written
 
     async def raised(self, key: SessionKey, priority: int, emotion: float) -> DeskSession:
         """See `moves.raised`."""

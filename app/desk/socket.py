@@ -65,11 +65,13 @@ class _Member:
         }
         self._followed = set(self._sent)
         self._told: dict[str, tuple[int, str]] = {}
+        self._online = hello.first.get("online") is not False
 
     async def stay(self) -> None:
-        """Tells that this person is on duty."""
+        """Tells that this person is on duty, unless they said that they are away."""
         while True:
-            await self._desk.staff.seen(self._tenant, self._agent_id)
+            if self._online:
+                await self._desk.staff.seen(self._tenant, self._agent_id)
             await asyncio.sleep(PING_SECONDS)
             await self._line.send("ping")
 
@@ -152,6 +154,11 @@ class _Member:
             case "resolve":
                 await service.resolve(key, by=self._agent_id, note=str(frame.get("note", ""))[:2000])
                 await self._line.send("resolved", session_id=key.session_id, **mark)
+            case "presence":
+                self._online = frame.get("online") is not False
+                staff = self._desk.staff
+                await (staff.seen if self._online else staff.gone)(self._tenant, self._agent_id)
+                await self._line.send("presence", online=self._online, **mark)
             case "ping":
                 await self._line.send("pong")
             case "pong" | "hello":

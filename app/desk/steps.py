@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.db.base import now
-from app.desk import moves
+from app.desk import moves, repository
 from app.desk import repository_messages as desk_messages
+from app.desk import repository_notes as desk_notes
 from app.desk import repository_staff as desk_staff
 from app.desk.moves import Step
 from app.desk.partners import Partners
-from app.desk.types import Actor, DeskMessage, DeskSession, Event, Sender, Staff, State
+from app.desk.types import Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.types import SessionKey
 
@@ -72,6 +73,17 @@ def say(
         message = desk_messages.add(connection, key, Sender.AGENT, content, agent_id=who, client_id=client_id)
         partners.said(connection, session, message)
     return message, moves.get(connection, key)
+
+
+def note(connection: Connection, key: SessionKey, content: str, by: str) -> tuple[DeskNote, DeskSession]:
+    """For colleagues, whoever has the session; as its next version, so that every open desk learns of it. Raises
+    NotFound.
+    """
+    session = moves.get(connection, key, lock=True)
+    written = desk_notes.add(connection, key, by, content)
+    if not repository.change(connection, session, {}):
+        raise moves.refused(moves.get(connection, key))
+    return written, moves.get(connection, key)
 
 
 def _require_place(member: Staff, skill: str) -> None:

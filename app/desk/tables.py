@@ -96,6 +96,25 @@ class DeskEvent(Base):
     )
 
 
+class DeskNoteRow(Base):
+    """What a member of staff wrote down about a session; customers never see it."""
+
+    __tablename__ = "desk_notes"
+
+    tenant_id: Mapped[str] = tenant_key()
+    session_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    agent_id: Mapped[str] = mapped_column(String(64))
+    content: Mapped[str]
+    created_at: Mapped[datetime]
+
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "session_id"], ["desk_sessions.tenant_id", "desk_sessions.session_id"], ondelete="CASCADE"
+        ),
+    )
+
+
 class DeskStaff(Base):
     """A person who serves customers. No skills: takes anything; a capacity of 0 is none."""
 

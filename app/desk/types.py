@@ -69,10 +69,10 @@ class Sender(StrEnum):
 class DeskSession:
     """A session that was with the desk at least once.
 
-    `version` counts its transitions and the rises of its priority, `messages` its messages. `agent_id` is the member of
-    staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the member the customer
-    proved to be, `ticket` the number of the ticket that was made because nobody was there. `fresh_at`: turns before it
-    do not count as failed.
+    `version` counts its transitions, the rises of its priority and its notes, `messages` its messages. `agent_id` is
+    the member of staff, empty for nobody; `skill` what that person must know, empty for anything. `caller` is the
+    member the customer proved to be, `ticket` the number of the ticket that was made because nobody was there.
+    `fresh_at`: turns before it do not count as failed.
     """
 
     tenant: str
@@ -123,6 +123,16 @@ class DeskMessage:
 
     seq: int
     sender: Sender
+    agent_id: str
+    content: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeskNote:
+    """What a member of staff wrote down about a session, for staff alone."""
+
+    id: str
     agent_id: str
     content: str
     created_at: datetime

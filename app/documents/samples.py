@@ -6,21 +6,32 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
 from loguru import logger
 
 import knowledge
 from app.documents.files import find_files
 from app.documents.progress import IngestionBar
-from app.documents.types import FileReport
+from app.documents.types import FileReport, Filing
 from app.settings import Settings
 from knowledge.errors import Unavailable
 
 if TYPE_CHECKING:
+    from app.documents.repository import DocumentRepository
     from app.wiring.knowledge import KnowledgeBase
 
 
 FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
+QUESTIONS = FOLDER.with_name("questions.yaml")
 _STARTED, _DONE = "started", "done"
+
+
+async def sample_questions(tenant: str, documents: DocumentRepository, *, english: bool) -> list[str]:
+    """What to ask a knowledge base first: one question for each of some samples that it holds, none where it holds
+    others only.
+    """
+    questions: dict[str, str] = yaml.safe_load(QUESTIONS.read_text("utf-8"))["en" if english else "zh"]
+    return [text for path, text in questions.items() if await documents.filed(tenant, Filing(path))]
 
 
 async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -> None:

@@ -136,7 +136,7 @@ async def _settings(setup: Setup, folder: Path) -> Settings:
     if setup.business:
         url = f"sqlite:///{(folder / BUSINESS_FILE).as_posix()}"
         await seed(url, setup.today)
-        changes |= {"business_database_url": SecretStr(url), "business_schema": None}
+        changes |= {"business_database_url": SecretStr(url), "business_schema": None, "business_databases": {}}
     return setup.settings.model_copy(update=changes)
 
 

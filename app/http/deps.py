@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
+from app.auth.cookies import KEY, from_own_page, session_shown
 from app.auth.identity import proof_of, stays_inside
 from app.auth.origins import require_origin
 from app.auth.principal import TALKING, Principal, Role
@@ -36,7 +37,7 @@ class Allow(SecurityBase):
         self.turns = turns
 
     async def __call__(self, request: Request) -> str:
-        """The key comes as `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
+        """See `shown_key`."""
         known = request.scope.get("state", {}).get("principal")  # the route asked before it read the body
         principal: Principal = known or await self._authenticated(request)
         if principal.roles.isdisjoint(self.roles):
@@ -46,7 +47,7 @@ class Allow(SecurityBase):
     async def _authenticated(self, request: Request) -> Principal:
         """Who calls, and counted for the limits, once a request."""
         host, container = request.client.host if request.client else None, current_container(request)
-        principal = await container.keys.authenticate(_key(request), host)
+        principal = await container.keys.authenticate(shown_key(request), host)
         require_origin(principal, request.headers)
         request.state.tenant = principal.tenant
         count = container.limits.counted if self.turns else container.limits.take
@@ -60,7 +61,7 @@ class AllowHolder(Allow):
     """As `Allow`, for routes that take a session's id in their path: a session id opens nothing by itself."""
 
     async def __call__(self, request: Request) -> str:
-        """The proof comes as X-Session-Token or X-User-Token. Raises Unauthorized, Forbidden."""
+        """See `proof_from`. Raises Unauthorized, Forbidden."""
         tenant = await super().__call__(request)
         state = request.scope["state"]
         if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
@@ -71,13 +72,18 @@ class AllowHolder(Allow):
         return tenant
 
 
-def proof_from(request: Request, *, user_token: str = "", user_id: str = "", session_token: str = "") -> Proof:
+def proof_from(
+    request: Request, session_id: str = "", *, user_token: str = "", user_id: str = "", session_token: str = ""
+) -> Proof:
     """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
     does not hold.
 
-    Tokens come in the body, or as X-User-Token and X-Session-Token.
+    Tokens come in the body, or as X-User-Token and X-Session-Token, that of a session also in the cookie of pages of
+    this server. session_id: of the body, where the path has none.
     """
     container = current_container(request)
+    session_token = session_token or request.headers.get("x-session-token", "")
+    session_token = session_token or session_shown(request, session_id or request.path_params.get("session_id", ""))
     user_token = user_token or request.headers.get("x-user-token", "")
     with container.attempts.checking(request.state.sender.address or None, user_token or None):
         return proof_of(
@@ -85,8 +91,14 @@ def proof_from(request: Request, *, user_token: str = "", user_id: str = "", ses
             container.user_tokens,
             user_token=user_token,
             user_id=user_id,
-            session_token=session_token or request.headers.get("x-session-token", ""),
+            session_token=session_token,
         )
+
+
+def require_own_page(request: Request) -> None:
+    """Cookies are for pages of this server. Raises Forbidden."""
+    if not from_own_page(request.headers):
+        raise Forbidden("只接受由本服务提供的网页发来的请求。", code="foreign_page")
 
 
 async def anyone() -> None:
@@ -104,11 +116,14 @@ async def wiring(request: Request) -> Container:
     return current_container(request)
 
 
-def _key(request: Request) -> str | None:
+def shown_key(request: Request) -> str | None:
+    """The key of a request: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or that of who signed in on a page of this
+    server.
+    """
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()
-    return request.headers.get("x-api-key")
+    return request.headers.get("x-api-key") or KEY.shown(request) or None
 
 
 TenantId = Annotated[str, Depends(Allow(*TALKING))]

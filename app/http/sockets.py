@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from app.auth.cookies import KEY
 from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.sender import sender_of
@@ -117,7 +118,7 @@ async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tup
     """Accepts the connection and finds out who it is; None when it was turned away, with the reason sent.
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
-    "key": ...}`, since browsers can set no header.
+    "key": ...}`, since browsers can set no header; or in the cookie of who signed in on a page of this server.
     """
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
@@ -218,7 +219,7 @@ def _key(websocket: WebSocket) -> str | None:
     for offered in websocket.scope.get("subprotocols", []):
         if offered.startswith(_KEY_PREFIX):
             return str(offered.removeprefix(_KEY_PREFIX))
-    return websocket.headers.get("x-api-key")
+    return websocket.headers.get("x-api-key") or KEY.shown(websocket) or None
 
 
 def _cleaned(value: Any) -> Any:

@@ -20,6 +20,8 @@ PREFIX = "yd-"
 """Makes a leaked key easy to search for."""
 FIRST_KEY = "first"
 """Id of the key that is not stored."""
+FIRST_KEY_NAME = "API_KEY"
+"""Its name: where it stands."""
 FRESH_SECONDS = 0.5
 """How long a revoked key may still work, and a new one may not work yet."""
 
@@ -62,6 +64,7 @@ class KeyRing:
         self._snapshot = KeySnapshot(None, {})
         self._fresh_until = float("-inf")
         self._loading = asyncio.Lock()
+        self._used: set[str] = set()
 
     async def authenticate(self, key: str | None, host: str | None) -> Principal:
         """The caller who shows `key` and asks from `host`. Raises Unauthorized, RateLimited.
@@ -94,12 +97,27 @@ class KeyRing:
         await self.keyless()
         return self._snapshot.origins
 
+    def expire(self) -> None:
+        """Keys were changed by this process: who asks next is looked up anew."""
+        self._fresh_until = float("-inf")
+
+    @property
+    def environment(self) -> bool:
+        """Whether there is a key that is not stored."""
+        return self._first is not None
+
+    def used(self) -> set[str]:
+        """The ids of stored keys that were shown since this was asked the last time."""
+        used, self._used = self._used, set()
+        return used
+
     def _owner(self, digest: str) -> Principal:
         if self._first is not None and hmac.compare_digest(digest, self._first):
-            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY)
+            return Principal(DEFAULT_TENANT, frozenset({Role.ADMIN}), FIRST_KEY, name=FIRST_KEY_NAME)
         owner = self._snapshot.owners.get(digest)
         if owner is None:
             raise Unauthorized("密钥不正确或已停用")
+        self._used.add(owner.key)
         return owner
 
     async def _load(self) -> None:

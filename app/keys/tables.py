@@ -11,7 +11,9 @@ from app.db.base import Base, tenant_key
 
 
 class ApiKey(Base):
-    """A key as its SHA-256 only; the key itself is shown once, when it is made. Unique beyond tenants: it finds one."""
+    """A key as its SHA-256 only; the key itself is shown once, when it is made. Unique beyond tenants: it finds one.
+    `last_used_at` to the minute.
+    """
 
     __tablename__ = "api_keys"
 
@@ -22,4 +24,6 @@ class ApiKey(Base):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
+    changed_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
     origins: Mapped[list[str]] = mapped_column(server_default="[]")

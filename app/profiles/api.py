@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.profile import ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
 from agents.wording.catalogue import say
+from app.documents.samples import sample_questions
 from app.http.deps import AdminTenant, StaffTenant, TenantId, Wiring
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
@@ -113,12 +114,21 @@ async def write_profile(body: ProfileIn, tenant: AdminTenant, wiring: Wiring) ->
 
 
 @router.get("/greeting")
-async def read_greeting(tenant: TenantId, wiring: Wiring) -> Greeting:
-    """Name, welcome and suggested questions for the chat window."""
+async def read_greeting(
+    tenant: TenantId,
+    wiring: Wiring,
+    language: Annotated[
+        Literal["zh", "en"] | None, Query(description="顾客的语言；助手设定了回复语言时以设定为准")
+    ] = None,
+) -> Greeting:
+    """Name, welcome and suggested questions for the chat window; what the profile leaves open is in that language, and
+    the sample documents suggest questions of their own.
+    """
     profile = await wiring.profiles.get(tenant)
-    english = profile.reply_language == "en"
+    english = profile.reply_language == "en" or (profile.reply_language == "auto" and language == "en")
+    questions = profile.suggested_questions or await sample_questions(tenant, wiring.documents, english=english)
     return Greeting(
-        name=profile.name,
+        name=profile.called(english),
         welcome_message=profile.welcome_message or say("greeting", english, name=profile.called(english)),
-        suggested_questions=list(profile.suggested_questions),
+        suggested_questions=list(questions),
     )

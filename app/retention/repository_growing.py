@@ -30,7 +30,7 @@ from app.embeddings.tables import Embedding
 from app.gaps.tables import KnowledgeGap
 from app.idempotency.tables import IdempotentRequest
 from app.keys.tables import ApiKey
-from app.performance.tables import UsageCounter
+from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow
@@ -171,6 +171,7 @@ STAYING: Mapping[type[Base], str] = {
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     DeskStaff: "one row a member of staff",
+    MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
 }
 """Tables that do not grow with use, and why."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Priority
 from app.http.deps import StaffTenant, Wiring, proof_from
 from app.http.failures import fails
@@ -46,7 +46,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
         said = member = proof.caller
         if body.session_id:
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
-        owner = Owner(body.session_id, member or body.user_id)
+        owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
         opened = await wiring.tickets.create(tenant, owner, new, body.author, verified=bool(member))
         return KeptResponse(201, TicketOut.of(opened[0]).model_dump_json().encode(), session_id=body.session_id)
@@ -59,6 +59,7 @@ async def list_tickets(
     tenant: StaffTenant,
     wiring: Wiring,
     state: Annotated[list[TicketState], Query(description="可重复，多个状态任一")] = [],  # noqa: B006 - a query default
+    q: Annotated[str, Query(max_length=200, description="单号、主题、描述或用户编号里的字")] = "",
     priority: Priority | None = None,
     session_id: str = "",
     user_id: str = "",
@@ -68,7 +69,7 @@ async def list_tickets(
     offset: Offset = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first."""
-    wanted = TicketFilter(tuple(state), priority, session_id, user_id, assignee, overdue)
+    wanted = TicketFilter(tuple(state), priority, session_id, user_id, assignee, overdue, q)
     rows, total = await wiring.tickets.page(tenant, wanted, limit, offset)
     return TicketPage(tickets=[TicketOut.of(row) for row in rows], total=total)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from agents.ticketing.types import CustomerTicket, NewTicket, Owner
+from agents.ticketing.types import CustomerTicket, NewTicket, TicketOwner
 from app.errors import Conflict
 from app.limits.service import RateLimits
 from app.tickets.repository import BOT, TicketRow
@@ -19,31 +19,31 @@ class CustomerTickets:
         self._service = service
         self._tenant = tenant
 
-    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
+    async def open(self, owner: TicketOwner, ticket: NewTicket) -> tuple[CustomerTicket, bool] | None:
         """See `Tickets.open`."""
         if not await self._limits.ticket(self._tenant, owner.caller or owner.session):
             return None
         row, new = await self._service.create(self._tenant, owner, ticket, BOT)
         return _shown(row), new
 
-    async def mine(self, owner: Owner, number: str = "") -> list[CustomerTicket]:
+    async def mine(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
         """See `Tickets.mine`."""
         return [_shown(row, note) for row, note in await self._service.of(self._tenant, owner, number)]
 
-    async def add(self, owner: Owner, number: str, text: str) -> CustomerTicket | None:
+    async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
         """See `Tickets.add`."""
         return await self._as_it_stands(owner, number, self._service.add(self._tenant, owner, number, text))
 
-    async def urge(self, owner: Owner, number: str) -> CustomerTicket | None:
+    async def urge(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """See `Tickets.urge`."""
         return await self._as_it_stands(owner, number, self._service.urge(self._tenant, owner, number))
 
-    async def close(self, owner: Owner, number: str) -> CustomerTicket | None:
+    async def close(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         """See `Tickets.close`."""
         return await self._as_it_stands(owner, number, self._service.close(self._tenant, owner, number))
 
     async def _as_it_stands(
-        self, owner: Owner, number: str, change: Awaitable[TicketRow | None]
+        self, owner: TicketOwner, number: str, change: Awaitable[TicketRow | None]
     ) -> CustomerTicket | None:
         """Its state may have changed since the customer saw it, and may not allow what was wanted: it says so."""
         try:

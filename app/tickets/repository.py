@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, select, update
 
-from agents.ticketing.types import DONE, Owner, TicketState
+from agents.ticketing.types import DONE, TicketOwner, TicketState
 from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.db.engine import Database, insert_into
@@ -74,7 +74,9 @@ class TicketEventRow:
 
 @dataclass(frozen=True, slots=True)
 class TicketFilter:
-    """What a list is narrowed to; empty for all. `overdue`: not done, and the time to resolve it is over."""
+    """What a list is narrowed to; empty for all. `overdue`: not done, and the time to resolve it is over;
+    `text`: in the number, the subject, the description or the user.
+    """
 
     states: tuple[TicketState, ...] = ()
     priority: Priority | None = None
@@ -82,6 +84,7 @@ class TicketFilter:
     user_id: str = ""
     assignee: str = ""
     overdue: bool = False
+    text: str = ""
 
 
 Change = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
@@ -131,7 +134,9 @@ class TicketRepository:
             total = (await connection.execute(select(func.count()).select_from(Ticket).where(*where))).scalar_one()
         return rows, total
 
-    async def of(self, tenant: str, owner: Owner, number: str = "", limit: int = 20) -> list[tuple[TicketRow, str]]:
+    async def of(
+        self, tenant: str, owner: TicketOwner, number: str = "", limit: int = 20
+    ) -> list[tuple[TicketRow, str]]:
         """The owner's tickets, the latest first, each with the last public word of staff."""
         where = [Ticket.tenant_id == tenant, _owned(owner)]
         if number:
@@ -141,7 +146,9 @@ class TicketRepository:
             rows = (await connection.execute(query.limit(limit))).all()
         return [(_ticket(row[:-1]), row[-1] or "") for row in rows]
 
-    async def change(self, tenant: str, number: str, work: Change, owner: Owner | None = None) -> TicketRow | None:
+    async def change(
+        self, tenant: str, number: str, work: Change, owner: TicketOwner | None = None
+    ) -> TicketRow | None:
         """Changes a ticket, no other change in between; None when there is none, or it is not the owner's."""
         return await self._database.transact(lambda connection: change(connection, tenant, number, work, owner))
 
@@ -163,7 +170,7 @@ def open_within(connection: Connection, tenant: str, ticket: TicketRow, event: N
 
 
 def change(
-    connection: Connection, tenant: str, number: str, work: Change, owner: Owner | None = None
+    connection: Connection, tenant: str, number: str, work: Change, owner: TicketOwner | None = None
 ) -> TicketRow | None:
     """See `TicketRepository.change`, within a transaction."""
     where = _key(tenant, number) if owner is None else _key(tenant, number) & _owned(owner)
@@ -219,7 +226,7 @@ def _number(moment: datetime) -> str:
     return f"TK{moment:%y%m%d}{secrets.randbelow(10**6):06d}"
 
 
-def _owned(owner: Owner) -> ColumnElement[bool]:
+def _owned(owner: TicketOwner) -> ColumnElement[bool]:
     mine = []
     if owner.session:
         mine.append(Ticket.session_id == owner.session)
@@ -244,6 +251,9 @@ def _wanted(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
     for name in ("session_id", "user_id", "assignee"):
         if value := getattr(wanted, name):
             where.append(getattr(Ticket, name) == value)
+    if wanted.text:
+        columns = Ticket.number, Ticket.subject, Ticket.description, Ticket.user_id
+        where.append(or_(*(column.icontains(wanted.text, autoescape=True) for column in columns)))
     if wanted.overdue:
         where.append(Ticket.state.not_in([state.value for state in DONE]))
         where.append(Ticket.resolve_by < func.coalesce(Ticket.waiting_since, now()))

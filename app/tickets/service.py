@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Category, Priority
 from app.db.base import now
 from app.errors import Conflict, NotFound
@@ -59,10 +59,10 @@ class TicketService:
     ) -> TicketRow:
         """The ticket; the one that is there, if its conversation has one of this subject that is not done."""
         new = NewTicket(subject, description, category, Priority(priority))
-        return (await self.create(tenant, Owner(session_id, user_id), new, actor))[0]
+        return (await self.create(tenant, TicketOwner(session_id, user_id), new, actor))[0]
 
     async def create(
-        self, tenant: str, owner: Owner, new: NewTicket, actor: str, *, verified: bool = True
+        self, tenant: str, owner: TicketOwner, new: NewTicket, actor: str, *, verified: bool = True
     ) -> tuple[TicketRow, bool]:
         """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word."""
         ticket = self._made(owner, new, verified=verified)
@@ -74,11 +74,11 @@ class TicketService:
         self, tenant: str, session_id: str, user_id: str, subject: str, description: str, priority: Priority
     ) -> Opener:
         """As `open`, to be done within a transaction of the caller, who tells of it afterwards."""
-        ticket = self._made(Owner(session_id, user_id), NewTicket(subject, description, priority=priority))
+        ticket = self._made(TicketOwner(session_id, user_id), NewTicket(subject, description, priority=priority))
         created = NewEvent("created", SYSTEM, public=True)
         return lambda connection: open_within(connection, tenant, ticket, created)[0]
 
-    def _made(self, owner: Owner, new: NewTicket, *, verified: bool = True) -> TicketRow:
+    def _made(self, owner: TicketOwner, new: NewTicket, *, verified: bool = True) -> TicketRow:
         moment = self._clock()
         return TicketRow(
             number="",
@@ -112,7 +112,7 @@ class TicketService:
         """See `TicketRepository.page`."""
         return await self._repository.page(tenant, wanted, limit, offset)
 
-    async def of(self, tenant: str, owner: Owner, number: str = "") -> list[tuple[TicketRow, str]]:
+    async def of(self, tenant: str, owner: TicketOwner, number: str = "") -> list[tuple[TicketRow, str]]:
         """See `TicketRepository.of`."""
         return await self._repository.of(tenant, owner, number)
 
@@ -149,7 +149,7 @@ class TicketService:
 
         return await self._change(tenant, number, work)
 
-    async def add(self, tenant: str, owner: Owner, number: str, text: str) -> TicketRow | None:
+    async def add(self, tenant: str, owner: TicketOwner, number: str, text: str) -> TicketRow | None:
         """The customer's words; None when it is not the owner's. Raises Conflict once it is closed."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
@@ -160,7 +160,7 @@ class TicketService:
 
         return await self._repository.change(tenant, number, work, owner)
 
-    async def urge(self, tenant: str, owner: Owner, number: str) -> TicketRow | None:
+    async def urge(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
         """The customer presses: it becomes more urgent by a step, but not urgent; None when it is not the owner's."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:
@@ -169,7 +169,7 @@ class TicketService:
 
         return await self._repository.change(tenant, number, work, owner)
 
-    async def close(self, tenant: str, owner: Owner, number: str) -> TicketRow | None:
+    async def close(self, tenant: str, owner: TicketOwner, number: str) -> TicketRow | None:
         """The customer needs it no more; None when it is not the owner's. Raises Conflict when it is closed already."""
 
         def work(ticket: TicketRow) -> tuple[TicketRow, NewEvent]:

@@ -1,71 +1,88 @@
-"""The business database of one process, and what is built on it; nothing where none is connected."""
+"""The business databases of one process, one a tenant, and what is built on each; nothing where none is connected."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from agents.business.agent import BusinessParts
 from agents.business.database import BusinessDatabase, BusinessOptions
+from agents.business.facts import BusinessFacts
 from agents.business.generation import SqlWriter
 from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.tagging import load_names
 from agents.llm.chat import ChatModel
-from agents.router import Sure
+from agents.offers import SHIPPED, Offers, load_offers
+from app.configuration.business import BusinessSource
 from app.settings import Settings
+from knowledge.errors import InvalidConfiguration
 
 
+@dataclass(frozen=True, slots=True)
 class Business:
-    """One database belongs to one tenant: the members of another must not meet theirs in it."""
+    """What one tenant's agents work with: the members of another must not meet theirs in it.
 
-    def __init__(self, tenant: str, database: BusinessDatabase, parts: BusinessParts, queries: DeclaredQueries) -> None:
-        self._tenant = tenant
-        self._parts = parts
-        self._queries = queries
-        self._resolver = OwnEntities(database)
-        self.database = database
+    facts: None where the shipped offers are not about this database.
+    """
 
-    def parts(self, tenant: str) -> BusinessParts | None:
-        """What the tenant's business agent is built from."""
-        return self._parts if tenant == self._tenant else None
-
-    def sure_intents(self, tenant: str) -> Sure | None:
-        """What the tenant's router asks about a question as a whole."""
-        return self._queries.sure_intents if tenant == self._tenant else None
-
-    def resolver(self, tenant: str) -> OwnEntities | None:
-        """What the tenant's router asks about numbers and names."""
-        return self._resolver if tenant == self._tenant else None
+    parts: BusinessParts
+    queries: DeclaredQueries
+    resolver: OwnEntities
+    offers: Offers
+    facts: BusinessFacts | None
 
 
 @asynccontextmanager
-async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIterator[Business | None]:
-    """None without BUSINESS_DATABASE_URL. A database that is out of reach is no reason not to start.
+async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIterator[Mapping[str, Business]]:
+    """By tenant. Each has a pool of its own, so that none waits for another's statements; a database that is out of
+    reach is no reason not to start.
 
     Raises InvalidConfiguration.
     """
-    if not settings.business_database_url.get_secret_value():
-        yield None
-        return
-    path = settings.business_schema or Path(str(files("agents") / "business" / "shop.yaml"))
+    sources = settings.business_sources
+    if settings.offers_file is not None:
+        load_offers(settings.offers_file)
+    async with AsyncExitStack() as stack:
+        if sources:
+            await asyncio.to_thread(load_names)
+        opened = {}
+        for tenant, source in sources.items():
+            opened[tenant] = await asyncio.to_thread(_opened, tenant, source, settings, model, stack)
+        yield opened
+
+
+def _opened(
+    tenant: str, source: BusinessSource, settings: Settings, model: ChatModel | None, stack: AsyncExitStack
+) -> Business:
+    path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
     options = BusinessOptions(
-        settings.business_database_url.get_secret_value(),
-        path,
-        settings.business_timeout,
-        settings.business_max_rows,
+        source.url.get_secret_value(), path, settings.business_timeout, settings.business_max_rows
     )
-    database = BusinessDatabase(options)
     try:
-        await asyncio.to_thread(load_names)
+        database = BusinessDatabase(options)
+        stack.push_async_callback(database.close)
         schema, seconds = database.schema, settings.llm_first_token_timeout
         writer = SqlWriter(model, schema, database.dialect, seconds) if model is not None else None
         queries = load_queries(path, schema)
         parts = BusinessParts(database, queries, load_replies(path, schema), writer)
-        yield Business(settings.business_tenant, database, parts, queries)
-    finally:
-        await database.close()
+        offers = load_offers(source.offers or SHIPPED)
+        facts = _facts(database, offers, shipped=source.offers is None)
+    except InvalidConfiguration as error:
+        raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
+    return Business(parts, queries, OwnEntities(database), offers, facts)
+
+
+def _facts(database: BusinessDatabase, offers: Offers, *, shipped: bool) -> BusinessFacts | None:
+    """The shipped offers are those of the sample shop: another company's database has no such members."""
+    try:
+        return BusinessFacts(database, offers.queries)
+    except InvalidConfiguration:
+        if shipped:
+            return None
+        raise

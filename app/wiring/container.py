@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
 from app.auth.user_token import UserTokens
+from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
 from app.chat.hot_cache import HotCache, Version
 from app.chat.stopping import Stops
@@ -21,6 +23,7 @@ from app.gaps.repository import GapRepository, note
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
@@ -28,6 +31,8 @@ from app.metrics import Metrics
 from app.outbox import OutboxWorker
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
+from app.performance.repository_series import SeriesRepository
+from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -37,13 +42,14 @@ from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
 from app.tickets.sla import service_levels
+from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
+from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.business import Business
-from app.wiring.care import Care
 from app.wiring.chat import chat_service
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
@@ -64,7 +70,7 @@ class Container:
         searches: Searches,
         models: LanguageModels,
         webhooks: WebhookService,
-        business: Business | None,
+        businesses: Mapping[str, Business],
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks = settings, base, webhooks
@@ -72,7 +78,11 @@ class Container:
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
         self.attempts = open_attempts(settings, self.metrics)
         self.user_tokens = UserTokens.of(settings)
-        self.keys = KeyRing(KeyRepository(database), settings.api_key.get_secret_value(), attempts=self.attempts)
+        stored_keys = KeyRepository(database)
+        self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
+        self.series = SeriesRepository(database)
+        self.recorder = SeriesRecorder(self.metrics, self.series)
+        self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))
         self.usage, self.gaps, self.backlog = (
@@ -84,11 +94,13 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
-        self.whole_transcripts = WholeTranscriptRepository(database)
+        self.traces = TraceRepository(database)
+        self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
             database, settings, self.conversations, self.profiles, self.tickets, self.limits, self.outbox.wake
         )
+        self.canned = CannedReplies(database)
         self.turn_log = turn_log(
             database,
             after_turns,
@@ -101,8 +113,7 @@ class Container:
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
         self.learning = Learning(base.embedder)
-        care = Care(settings, business)
-        teams = Teams(settings, base, models, business, care, self.tickets, self.limits, self.learning)
+        teams = Teams(settings, base, models, businesses, self.tickets, self.limits, self.learning)
         self.tenants = Tenants(self.profiles, self.learning.heads, partial(self._search, searches), teams.build)
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")

@@ -18,6 +18,7 @@ from app.desk.partners import Partners
 from app.desk.queue import Queue
 from app.desk.repository import proved
 from app.desk.repository_messages import DeskMessageRepository
+from app.desk.repository_notes import NoteRepository
 from app.desk.repository_sessions import DeskSessionRepository
 from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
@@ -44,6 +45,7 @@ class HumanDesk:
 
     sessions: DeskSessionRepository
     messages: DeskMessageRepository
+    notes: NoteRepository
     staff: StaffRepository
     solutions: SolutionRepository
     feed: Feed
@@ -91,6 +93,7 @@ class HumanDesk:
         return cls(
             sessions=sessions,
             messages=DeskMessageRepository(database),
+            notes=NoteRepository(database),
             staff=staff,
             solutions=SolutionRepository(database, gaps.note),
             feed=feed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import app.canned.tables
 import app.conversations.tables
 import app.db.tables
 import app.desk.tables
@@ -15,6 +16,7 @@ import app.profiles.tables
 import app.retention.tables
 import app.search.tables
 import app.tickets.tables
+import app.traces.tables
 import app.webhooks.tables  # noqa: F401
 from app.db.base import Base
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.care import CarePolicy
 from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
@@ -18,7 +20,6 @@ from app.tenants import TenantParts
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
 from app.wiring.business import Business
-from app.wiring.care import Care
 from app.wiring.knowledge import KnowledgeBase
 from app.wiring.models import LanguageModels
 
@@ -30,30 +31,29 @@ class Teams:
     settings: Settings
     base: KnowledgeBase
     models: LanguageModels
-    business: Business | None
-    care: Care
+    businesses: Mapping[str, Business]
     tickets: TicketService
     limits: RateLimits
     learning: Learning
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
         """The parts of a tenant whose knowledge base is open."""
-        learning, business = self.learning, self.business
+        learning, business = self.learning, self.businesses.get(tenant)
+        offers, facts = (business.offers, business.facts) if business else (None, None)
         roster = Roster.of(
             AgentParts(
                 retriever,
                 self.models.generator(self.base.analyzer, profile, learning.meaning),
                 knowledge_policy(self.settings, profile),
-                business.parts(tenant) if business else None,
-                self.care.policy(tenant, learning.emotions, learning.dangers),
+                business.parts if business else None,
+                CarePolicy(self.settings.emotion_threshold, offers, facts, learning.emotions, learning.dangers),
                 CustomerTickets(self.tickets, tenant, self.limits),
                 self.models.verifier(),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
-        resolver = business.resolver(tenant) if business else None
-        sure = business.sure_intents(tenant) if business else None
+        resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure))
         team = Team(retriever.speller, router, roster, retriever, self.models.understanding())
         version = configuration(self.settings, self.base.embedder.title)

@@ -14,6 +14,7 @@ from app.db import outbox
 from app.desk.repository import proved
 from app.desk.turns import follow
 from app.idempotency import repository as requests
+from app.traces import repository as traces
 from app.types import SessionKey
 from app.webhooks import repository_messages
 from app.wiring.desk import PARTNERS
@@ -49,6 +50,7 @@ def turn_log(
         if refused := repository_holders.settle(connection, claims, lifetime, proved):
             raise NotKept(refused)
         repository_messages.turns_kept(connection, turns)
+        traces.append(connection, turns)
         requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
         outbox.add(connection, after(turns))
         return follow(connection, turns, PARTNERS, answering=answering)

@@ -14,7 +14,7 @@ class Ask(BaseModel):
     session_id: str | None = None
 
 
-class Reply(BaseModel):
+class BareReply(BaseModel):
     reply: str
     session_id: str
 
@@ -23,8 +23,8 @@ app = FastAPI()
 
 
 @app.post("/api/v1/chat")
-async def chat(body: Ask) -> Reply:
-    return Reply(reply=body.message, session_id=body.session_id or "new")
+async def chat(body: Ask) -> BareReply:
+    return BareReply(reply=body.message, session_id=body.session_id or "new")
 
 
 def main() -> None:

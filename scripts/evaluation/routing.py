@@ -50,7 +50,7 @@ SHIFTS = (-0.2, -0.1, 0.0, 0.1, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class RoutedMessage:
     """A message with its route and seconds: of the embedding, and of all else."""
 
     row: Mapping[str, Any]
@@ -122,7 +122,7 @@ def _first(intents: Iterable[str]) -> str:
 
 async def _routed(
     row: Mapping[str, Any], speller: BaseSpeller, router: Router, embedder: Embedder, progress: Callable[[int], object]
-) -> Routed:
+) -> RoutedMessage:
     start = perf_counter()
     text = (await speller.correct(normalised(row["text"]))).text
     corrected = perf_counter()
@@ -131,7 +131,7 @@ async def _routed(
     route = await router.route(Question(row["text"], rewrite=text, vector=vector))
     end = perf_counter()
     progress(1)
-    return Routed(row, route, embedded - corrected, corrected - start + end - embedded)
+    return RoutedMessage(row, route, embedded - corrected, corrected - start + end - embedded)
 
 
 def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
@@ -144,7 +144,7 @@ def _chunks(folders: Sequence[Path], options: ChunkOptions) -> list[Chunk]:
 
 
 def _sweep(
-    routed: Sequence[Routed], report: Callable[[Sequence[Routed]], Mapping[str, Any]]
+    routed: Sequence[RoutedMessage], report: Callable[[Sequence[RoutedMessage]], Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """The main figures when all thresholds move by as much; the scores stay."""
     table = {}
@@ -159,7 +159,7 @@ def _sweep(
     return table
 
 
-def _rerouted(item: Routed, thresholds: Thresholds) -> Routed:
+def _rerouted(item: RoutedMessage, thresholds: Thresholds) -> RoutedMessage:
     trace = item.route.trace
     if trace.tier is not Tier.HEAD:
         return item
@@ -167,7 +167,7 @@ def _rerouted(item: Routed, thresholds: Thresholds) -> Routed:
     return replace(item, route=replace(item.route, intents=intents))
 
 
-def _label_report(routed: Sequence[Routed]) -> dict[str, Any]:
+def _label_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     labels = {str(item.row["label"]) for item in routed}
     if labels <= set(CLASS_OF.values()):
         pairs = [({str(item.row["label"])}, {CLASS_OF[item.route.primary]}) for item in routed]
@@ -181,7 +181,7 @@ def _merged(label: str) -> str:
     return str(SAME_AS.get(label, label))
 
 
-def _intents_report(routed: Sequence[Routed]) -> dict[str, Any]:
+def _intents_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     """A route is wrong when nothing that was asked for is in it; what it has beside that is an over-fire."""
     pairs = [(_groups(item.row["intents"]), _groups(item.route.intents)) for item in routed]
     entities = [(_wanted(item.row), _found(item.route)) for item in routed]
@@ -201,7 +201,7 @@ def _intents_report(routed: Sequence[Routed]) -> dict[str, Any]:
     }
 
 
-def _running_report(routed: Sequence[Routed]) -> dict[str, Any]:
+def _running_report(routed: Sequence[RoutedMessage]) -> dict[str, Any]:
     embedding, routing = ([getattr(item, name) * 1000 for item in routed] for name in ("embedding", "routing"))
     return {
         "messages": len(routed),

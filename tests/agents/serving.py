@@ -8,12 +8,12 @@ from agents.profile import TenantProfile
 from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
 from agents.routing.anchors import shipped_anchors
-from agents.routing.head import Head, fit_head
+from agents.routing.head import IntentHead, fit_head
 from agents.types import Answer, Question
 from knowledge.embeddings.hash import HashEmbedder
 from tests.agents.support import ANALYZER, FixedSearcher, finish
 
-_HEADS: list[Head] = []
+_HEADS: list[IntentHead] = []
 """Fitted once a process, on all the examples there are."""
 
 

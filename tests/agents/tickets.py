@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from agents.ticketing.types import DONE, CustomerTicket, NewTicket, Owner, TicketState
+from agents.ticketing.types import DONE, CustomerTicket, NewTicket, TicketOwner, TicketState
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 class Kept:
     """A ticket, whose it is, and what was added to it."""
 
-    owner: Owner
+    owner: TicketOwner
     ticket: CustomerTicket
     new: NewTicket
     words: list[str]
@@ -26,7 +26,7 @@ class MemoryTickets:
     def __init__(self) -> None:
         self.kept: list[Kept] = []
 
-    async def open(self, owner: Owner, ticket: NewTicket) -> tuple[CustomerTicket, bool]:
+    async def open(self, owner: TicketOwner, ticket: NewTicket) -> tuple[CustomerTicket, bool]:
         for kept in self._of(owner):
             if kept.ticket.subject == ticket.subject and kept.ticket.state not in DONE:
                 return kept.ticket, False
@@ -36,19 +36,19 @@ class MemoryTickets:
         self.kept.append(Kept(owner, made, ticket, []))
         return made, True
 
-    async def mine(self, owner: Owner, number: str = "") -> list[CustomerTicket]:
+    async def mine(self, owner: TicketOwner, number: str = "") -> list[CustomerTicket]:
         return [kept.ticket for kept in self._of(owner) if number in ("", kept.ticket.number)][::-1]
 
-    async def add(self, owner: Owner, number: str, text: str) -> CustomerTicket | None:
+    async def add(self, owner: TicketOwner, number: str, text: str) -> CustomerTicket | None:
         return self._change(owner, number, text)
 
-    async def urge(self, owner: Owner, number: str) -> CustomerTicket | None:
+    async def urge(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         return self._change(owner, number, "催办")
 
-    async def close(self, owner: Owner, number: str) -> CustomerTicket | None:
+    async def close(self, owner: TicketOwner, number: str) -> CustomerTicket | None:
         return self._change(owner, number, "关闭", TicketState.CLOSED)
 
-    def _of(self, owner: Owner) -> list[Kept]:
+    def _of(self, owner: TicketOwner) -> list[Kept]:
         return [
             kept
             for kept in self.kept
@@ -56,7 +56,9 @@ class MemoryTickets:
             or (owner.caller and kept.owner.caller == owner.caller)
         ]
 
-    def _change(self, owner: Owner, number: str, words: str, state: TicketState | None = None) -> CustomerTicket | None:
+    def _change(
+        self, owner: TicketOwner, number: str, words: str, state: TicketState | None = None
+    ) -> CustomerTicket | None:
         for kept in self._of(owner):
             if kept.ticket.number == number:
                 kept.words.append(words)

@@ -10,7 +10,7 @@ import pytest
 from loguru import logger
 
 from agents.routing.anchors import shipped_anchors
-from agents.routing.head import Head, fit_head
+from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
 from app.intents import Heads
 from knowledge.embeddings.base import Embedder
@@ -26,7 +26,7 @@ async def embedder() -> Embedder:
     return HashEmbedder()
 
 
-async def learnt(heads: Heads, tenant: str, examples: dict[str, tuple[str, ...]]) -> Head:
+async def learnt(heads: Heads, tenant: str, examples: dict[str, tuple[str, ...]]) -> IntentHead:
     for _ in range(500):
         head = heads.of(tenant, examples)
         assert head is not None

@@ -49,6 +49,31 @@ def test_a_misspelt_key_in_the_env_file_is_named(empty_folder: Path) -> None:
         load_settings()
 
 
+def test_the_business_databases_of_several_tenants_stand_beside_that_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUSINESS_DATABASES", '{"acme": {"url": "sqlite:///a.sqlite3", "schema": "a.yaml"}}')
+    monkeypatch.setenv("BUSINESS_DATABASE_URL", "sqlite:///shop.sqlite3")
+    monkeypatch.setenv("OFFERS_FILE", "offers.yaml")
+    found = load_settings().business_sources
+    shown = {
+        tenant: (source.url.get_secret_value(), source.described, source.offers) for tenant, source in found.items()
+    }
+    assert shown == {
+        "acme": ("sqlite:///a.sqlite3", Path("a.yaml"), None),
+        "default": ("sqlite:///shop.sqlite3", None, Path("offers.yaml")),
+    }
+    monkeypatch.setenv("BUSINESS_TENANT", "acme")
+    with pytest.raises(InvalidConfiguration, match="acme 的业务库写了两处"):
+        load_settings()
+
+
+@pytest.mark.parametrize("source", ['{"ulr": "sqlite:///secret"}', '{"url": 7}', '{"url": ""}', '"sqlite:///secret"'])
+def test_a_business_database_that_is_wrong_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    monkeypatch.setenv("BUSINESS_DATABASES", f'{{"acme": {source}}}')
+    with pytest.raises(InvalidConfiguration, match=r"BUSINESS_DATABASES\.ACME") as raised:
+        load_settings()
+    assert "secret" not in str(raised.value) and ".env" not in str(raised.value)
+
+
 def test_settings_do_not_change_after_the_start() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().port = 1  # type: ignore[misc]

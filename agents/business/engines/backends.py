@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
+from loguru import logger
+from sqlglot.dialects.dialect import Dialects
+
+from knowledge.errors import InvalidConfiguration
+
 _NEVER = re.compile(r"(?!)")
 
 
@@ -15,9 +20,9 @@ _NEVER = re.compile(r"(?!)")
 class Backend:
     """dialect: as sqlglot calls it; package: brings the usual driver.
 
-    session(seconds): statements for a new connection, beginning: for every transaction. arguments(driver, seconds): of
-    the driver's connect(). attribute: of a connection, takes a timeout in milliseconds. cancel: method of a connection
-    that stops its statement from another thread. read_only: what is above forbids writing, whatever the account may do.
+    session(seconds): statements for a new connection. arguments(driver, seconds): of the driver's connect(). cancel:
+    method of a connection that stops its statement from another thread. read_only: what is above forbids writing,
+    whatever the account may do.
     slow, lost, wrong: what the database's message looks like when the statement's time is up; when no other statement
     would do better; when one would, though the driver does not say so.
     """
@@ -26,9 +31,7 @@ class Backend:
     package: str
     read_only: bool = False
     session: Callable[[float], tuple[str, ...]] = lambda seconds: ()
-    beginning: tuple[str, ...] = ()
     arguments: Callable[[str, float], Mapping[str, Any]] = lambda driver, seconds: {}
-    attribute: str = ""
     cancel: str = ""
     slow: re.Pattern[str] = field(default=_NEVER)
     lost: re.Pattern[str] = field(default=_NEVER)
@@ -77,47 +80,17 @@ BACKENDS: Mapping[str, Backend] = {
         slow=re.compile("INTERRUPT"),
         lost=re.compile("Table with name .* does not exist"),
     ),
-    "mssql": Backend(
-        "tsql",
-        "pyodbc（地址写成 mssql+pyodbc://…）",
-        session=lambda seconds: (f"SET LOCK_TIMEOUT {int(seconds * 1000)}", "SET DATEFORMAT ymd"),
-        slow=re.compile("HYT00|[Qq]uery timeout"),
-        lost=re.compile(r"\b208\b|Invalid object name|permission was denied"),
-    ),
-    "oracle": Backend(
-        "oracle",
-        "oracledb（地址写成 oracle+oracledb://…）",
-        read_only=True,
-        session=lambda seconds: (
-            "ALTER SESSION SET NLS_DATE_FORMAT = 'YYYY-MM-DD HH24:MI:SS'",
-            "ALTER SESSION SET NLS_TIMESTAMP_FORMAT = 'YYYY-MM-DD HH24:MI:SS.FF'",
-        ),
-        beginning=("SET TRANSACTION READ ONLY",),
-        attribute="call_timeout",
-        slow=re.compile("ORA-01013|ORA-03136|DPI-1067|DPY-4024"),
-        lost=re.compile("ORA-00942|ORA-01031|ORA-01017"),
-    ),
-    "snowflake": Backend(
-        "snowflake",
-        "snowflake-sqlalchemy",
-        session=lambda seconds: (f"ALTER SESSION SET STATEMENT_TIMEOUT_IN_SECONDS = {ceil(seconds)}",),
-        slow=re.compile("000630|000604"),
-        lost=re.compile("002003"),
-    ),
-    "trino": Backend(
-        "trino",
-        "'trino[sqlalchemy]'",
-        slow=re.compile("EXCEEDED_TIME_LIMIT"),
-        lost=re.compile("TABLE_NOT_FOUND|SCHEMA_NOT_FOUND|PERMISSION_DENIED"),
-    ),
-    **dict.fromkeys(
-        ("clickhouse", "clickhousedb"),
-        Backend(
-            "clickhouse",
-            "clickhouse-connect（地址写成 clickhousedb://…）",
-            slow=re.compile("TIMEOUT_EXCEEDED"),
-            lost=re.compile("UNKNOWN_TABLE|UNKNOWN_DATABASE|ACCESS_DENIED"),
-        ),
-    ),
 }
 """By SQLAlchemy's name of the database."""
+
+
+def backend_of(name: str) -> Backend:
+    """name: SQLAlchemy's. A database that we have not tried is opened and asked as SQLAlchemy and sqlglot do it, and
+    no more. Raises InvalidConfiguration where sqlglot does not know its SQL.
+    """
+    if name in BACKENDS:
+        return BACKENDS[name]
+    if name not in {dialect.value for dialect in Dialects}:
+        raise InvalidConfiguration(f"业务库不支持 {name}")
+    logger.warning("没有试过这种业务库（{}），请先用自己的库核对每个成员只看到自己的数据", name)
+    return Backend(name, f"{name} 的 SQLAlchemy 驱动")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -13,6 +13,11 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from knowledge.errors import InvalidConfiguration
 
 CONNECTIONS = 4
+"""Of one database, and so of one tenant: its statements may fill them without holding up another's."""
+GRACE = 0.5
+"""Seconds after which our own clock stops a statement that the database, where it has a clock, did not."""
+Readable = Mapping[str, frozenset[str]]
+"""Tables and their columns, by lower-case name, that any statement may need."""
 
 
 class StatementFailed(Exception):
@@ -51,9 +56,7 @@ def drivers(address: URL, package: str) -> Iterator[None]:
     try:
         yield
     except (ImportError, NoSuchModuleError) as error:
-        message = (
-            f"BUSINESS_DATABASE_URL {address.drivername}://… 的驱动没有安装（{error}）；请先 pip install {package}"
-        )
+        message = f"业务库地址 {address.drivername}://… 的驱动没有安装（{error}）；请先安装 {package}"
         raise InvalidConfiguration(message) from error
     except (ArgumentError, TypeError) as error:
-        raise InvalidConfiguration(f"BUSINESS_DATABASE_URL {address.drivername}://… 读不懂：{error}") from error
+        raise InvalidConfiguration(f"业务库地址 {address.drivername}://… 读不懂：{error}") from error

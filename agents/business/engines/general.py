@@ -13,14 +13,19 @@ from loguru import logger
 from sqlalchemy import URL, Connection, QueuePool, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError, NotSupportedError, ProgrammingError, SQLAlchemyError
 
-from agents.business.dialects import MARK
 from agents.business.engines.backends import Backend
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, drivers, without_values
+from agents.business.engines.base import (
+    CONNECTIONS,
+    GRACE,
+    StatementFailed,
+    StatementTooSlow,
+    drivers,
+    without_values,
+)
+from agents.business.engines.dialects import MARK
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
 
-GRACE = 0.5
-"""Seconds after which our own clock stops a statement that the server, where it has a clock, did not."""
 RECYCLED = 1800
 """Seconds that a connection lives; servers drop idle ones."""
 _MARKED = re.compile(rf"{MARK}(\d+)")
@@ -85,7 +90,7 @@ class GeneralEngine:
                 hide_parameters=True,
             )
         if self._engine.dialect.is_async:
-            message = f"BUSINESS_DATABASE_URL {address.drivername}://… 用的是异步驱动；请改用 {backend.package}"
+            message = f"业务库地址 {address.drivername}://… 用的是异步驱动；请改用 {backend.package}"
             raise InvalidConfiguration(message)
         if not backend.read_only:
             logger.warning("这种业务库（{}）不能由连接强制只读，请给一个只能读这几张表的账号", backend.dialect)
@@ -116,8 +121,6 @@ class GeneralEngine:
 
     def _prepare(self, connection: Any, _: Any) -> None:
         """A new connection of the driver's."""
-        if self._backend.attribute:
-            setattr(connection, self._backend.attribute, int(self._timeout * 1000))
         cursor = connection.cursor()
         for statement in self._backend.session(self._timeout):
             cursor.execute(statement)
@@ -138,8 +141,6 @@ class GeneralEngine:
             raise BusinessUnavailable(type(error).__name__) from error
 
     def _rows(self, connection: Connection, sql: str, parameters: Sequence[Any], limit: int) -> list[tuple[Any, ...]]:
-        for first in self._backend.beginning:
-            connection.exec_driver_sql(first)
         statement, values = bound(sql, parameters, self._engine.dialect.paramstyle)
         options = {"no_parameters": not values}
         result = connection.exec_driver_sql(statement, values, options)

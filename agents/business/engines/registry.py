@@ -9,18 +9,15 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from agents.business.engines.backends import BACKENDS
-from agents.business.engines.base import Engine
+from agents.business.engines.backends import backend_of
+from agents.business.engines.base import Engine, Readable
 from agents.business.engines.general import GeneralEngine
 from agents.business.engines.postgres import PostgresEngine
 from agents.business.engines.sqlite import SqliteEngine
-from agents.business.schema import Schema
 from knowledge.errors import InvalidConfiguration
 
-KNOWN = ("sqlite", "postgresql", *BACKENDS)
 
-
-def open_engine(url: str, schema: Schema, timeout: float) -> Engine:
+def open_engine(url: str, readable: Readable, timeout: float) -> Engine:
     """url: of SQLAlchemy; timeout: seconds. SQLite and PostgreSQL are asked with the drivers that come with Yingda.
 
     Raises InvalidConfiguration.
@@ -28,22 +25,19 @@ def open_engine(url: str, schema: Schema, timeout: float) -> Engine:
     address = parse_address(url)
     match address.get_backend_name():
         case "sqlite":
-            return SqliteEngine(Path(str(address.database)), schema, timeout)
+            return SqliteEngine(Path(str(address.database)), readable, timeout)
         case "postgresql":
             return PostgresEngine(address, timeout)
         case other:
-            return GeneralEngine(address, BACKENDS[other], timeout)
+            return GeneralEngine(address, backend_of(other), timeout)
 
 
 def parse_address(url: str) -> URL:
-    """An address of a database that is known. Raises InvalidConfiguration."""
+    """Raises InvalidConfiguration for what is no address."""
     try:
         address = make_url(url)
     except ArgumentError as error:
-        raise InvalidConfiguration("BUSINESS_DATABASE_URL 不是 SQLAlchemy 地址") from error
-    name = address.get_backend_name()
-    if name not in KNOWN:
-        raise InvalidConfiguration(f"BUSINESS_DATABASE_URL 不支持 {name}，只支持 {'、'.join(KNOWN)}")
-    if name == "sqlite" and not address.database:
-        raise InvalidConfiguration("BUSINESS_DATABASE_URL 里没有 SQLite 文件名")
+        raise InvalidConfiguration("业务库地址不是 SQLAlchemy 地址") from error
+    if address.get_backend_name() == "sqlite" and not address.database:
+        raise InvalidConfiguration("业务库地址里没有 SQLite 文件名")
     return address

@@ -12,8 +12,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-from agents.business.engines.base import CONNECTIONS, StatementFailed, StatementTooSlow, without_values
-from agents.business.schema import Schema
+from agents.business.engines.base import CONNECTIONS, GRACE, Readable, StatementFailed, StatementTooSlow, without_values
 from agents.errors import BusinessUnavailable
 
 _STEPS = 2000
@@ -33,11 +32,11 @@ class SqliteEngine:
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path, schema: Schema, timeout: float) -> None:
+    def __init__(self, path: Path, readable: Readable, timeout: float) -> None:
         """timeout: seconds."""
         self._path = path
         self._timeout = timeout
-        self._readable = _readable(schema)
+        self._readable = readable
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="business")
         self._idle: LifoQueue[tuple[_File, sqlite3.Connection]] = LifoQueue()
 
@@ -45,11 +44,15 @@ class SqliteEngine:
         """See `Engine.fetch`. The time in the queue counts."""
         until = time.monotonic() + self._timeout
         values = {str(number): value for number, value in enumerate(parameters, start=1)}
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._fetch, sql, values, limit, until)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, self._fetch, sql, values, limit, until)
+        try:
+            return await asyncio.wait_for(work, self._timeout + GRACE)
+        except TimeoutError as error:  # a disk that does not answer: nothing looks at the clock
+            raise BusinessUnavailable("all connections are busy") from error
 
     async def close(self) -> None:
-        """See `Engine.close`."""
-        await asyncio.to_thread(self._threads.shutdown)
+        """See `Engine.close`. Does not wait for a thread that a dead disk holds."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         while not self._idle.empty():
             self._idle.get_nowait()[1].close()
 
@@ -113,17 +116,6 @@ class SqliteEngine:
         elif action == sqlite3.SQLITE_FUNCTION:
             allowed = str(two).lower() in _FUNCTIONS
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-
-
-def _readable(schema: Schema) -> dict[str, frozenset[str]]:
-    """Tables and columns by lower-case name: those listed, and those that say whose a row is."""
-    names = {table.name: {column.lower() for column in table.columns} for table in schema.tables.values()}
-    for table in schema.tables.values():
-        if table.owner is not None:
-            names[table.name].add(table.owner.column.lower())
-            if table.owner.table:
-                names[table.owner.table].add(table.owner.key.lower())
-    return {name.lower(): frozenset(columns) for name, columns in names.items()}
 
 
 def _told(error: sqlite3.Error) -> Exception:

@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, create_engine, inspect
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from agents.business.engines.backends import BACKENDS
+from agents.business.engines.backends import backend_of
 from agents.business.engines.base import drivers
 from agents.business.engines.registry import parse_address
 from agents.business.sample.people import Row, coupons, members, settle
@@ -82,7 +82,7 @@ async def _seed(address: URL, rows: dict[str, list[Row]]) -> None:
 
 
 def _seed_elsewhere(address: URL, rows: dict[str, list[Row]]) -> None:
-    with drivers(address, BACKENDS[address.get_backend_name()].package):
+    with drivers(address, backend_of(address.get_backend_name()).package):
         engine = create_engine(address)
     try:
         with engine.begin() as connection:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.answering.deadlines import computed
-from agents.answering.periods import Unit, rules_of
+from agents.answering.periods import PeriodUnit, rules_of
 from agents.answering.recurring import recurring_of
 from agents.draft import Draft
 from agents.generator import Citation, Request, Text
@@ -68,7 +68,7 @@ def test_a_number_that_limits_nothing_is_no_rule(text: str) -> None:
 
 def test_a_rule_that_no_calendar_holds_gives_no_date() -> None:
     (rule,) = rules_of("购买后 9999 年内有效")
-    assert (rule.unit, rule.end(TODAY)) == (Unit.YEAR, None)
+    assert (rule.unit, rule.end(TODAY)) == (PeriodUnit.YEAR, None)
 
 
 def test_what_comes_again_is_found_in_its_month() -> None:

@@ -155,7 +155,7 @@ async def _plain(url: str, stack: AsyncExitStack) -> Plain:
         engine = create_async_engine(make_url(url).set(drivername=driver))
         stack.push_async_callback(engine.dispose)
     else:
-        engine = open_engine(url, load_schema(SHOP), SECONDS)
+        engine = open_engine(url, load_schema(SHOP).readable(), SECONDS)
         stack.push_async_callback(engine.close)
     return Plain(engine)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,29 @@ async def test_the_members_of_another_tenant_meet_no_rows(shop: tuple[Served, st
     headers = await key_of(server, Role.SERVER, "other-shop")
     status, body = await asked(server, f"订单 {mine} 到哪了", headers, user_id=MEMBER)
     assert status == 200 and rows_of(body) == [] and body["data"]["agent"] != "business"
+
+
+async def test_the_same_member_of_two_tenants_meets_the_rows_of_each_tenants_own_database(tmp_path: Path) -> None:
+    """Both companies have a member M0001; what one has bought is nowhere to be seen at the other."""
+    orders: dict[str, str] = {}
+    sources: dict[str, Any] = {}
+    for tenant, today in (("acme", date.today()), ("birch", date.today() - timedelta(days=200))):
+        url = f"sqlite:///{tmp_path / tenant}.sqlite3"
+        rows = await seed(url, today)
+        orders[tenant] = next(row["id"] for row in rows["orders"] if row["member_id"] == MEMBER)
+        sources[tenant] = {"url": url}
+    assert orders["acme"] != orders["birch"]
+    async with served(tmp_path / "data", business_databases=sources) as server:
+        for tenant, order in orders.items():
+            headers = await key_of(server, Role.SERVER, tenant)
+            status, body = await asked(server, f"订单 {order} 到哪了", headers, user_id=MEMBER)
+            assert (status, body["outcome"]) == (200, "answered") and order in str(rows_of(body)), body
+            (other,) = set(orders.values()) - {order}
+            status, body = await asked(server, f"订单 {other} 到哪了", headers, user_id=MEMBER)
+            assert (status, body["outcome"], rows_of(body)) == (200, "cannot_answer", []), body
+        headers = await key_of(server, Role.SERVER, "cedar")
+        status, body = await asked(server, f"订单 {orders['acme']} 到哪了", headers, user_id=MEMBER)
+        assert status == 200 and rows_of(body) == [] and body["data"]["agent"] != "business"
 
 
 async def test_a_database_that_is_away_is_told_and_nothing_is_invented(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agents.business.sample.database import seed
 from app.settings import Settings
-from app.wiring.care import Care
+from app.wiring.business import open_business
 from knowledge.errors import InvalidConfiguration
 from tests.app.serving import served
 
@@ -46,8 +46,9 @@ async def test_a_hint_at_self_harm_gets_help_and_a_person(tmp_path: Path) -> Non
     assert answer["reply"].count("12356") == 1 and answer["data"]["handoff"]["state"] == "queued"
 
 
-def test_offers_that_cannot_be_read_stop_the_start(tmp_path: Path) -> None:
+async def test_offers_that_cannot_be_read_stop_the_start(tmp_path: Path) -> None:
     path = tmp_path / "offers.yaml"
     path.write_text("offers: 1", "utf-8")
     with pytest.raises(InvalidConfiguration, match=r"offers\.yaml"):
-        Care(Settings(offers_file=path), None)
+        async with open_business(Settings(offers_file=path), None):
+            pass

@@ -399,3 +399,29 @@ async def test_where_it_is_set_so_the_queue_keeps_messages_for_staff_alone(tmp_p
             assert held["data"]["handoff"]["state"] == "queued" and "客服接入后会看到" in held["reply"]
         messages = (await http.get(f"{DESK}/s/messages")).json()["messages"]
         assert [item["sender"] for item in messages] == ["system", "customer", "customer"]
+
+
+async def test_notes_are_for_staff_alone_and_every_desk_learns_of_them(http: httpx.AsyncClient) -> None:
+    await chat(http, "转人工")
+    before = await post(http, f"{DESK}/s/accept", agent_id="amy")
+    note = await post(http, f"{DESK}/s/notes", content=" 顾客是老会员 ", agent_id="bob")
+    assert (note["content"], note["agent_id"]) == ("顾客是老会员", "bob")
+    session = (await http.get(f"{DESK}/s")).json()
+    assert session["notes"] == [note]
+    assert session["version"] == before["version"] + 1 and session["state"] == "assigned"
+    for path in (f"{CONVERSATIONS}/s/messages", f"{CONVERSATIONS}/s/handoff", f"{DESK}/s/messages"):
+        assert "老会员" not in (await http.get(path)).text
+    await post(http, f"{DESK}/s/resolve", agent_id="amy")
+    await post(http, f"{DESK}/s/notes", content="已补发", agent_id="amy")
+    assert [item["content"] for item in (await http.get(f"{DESK}/s")).json()["notes"]] == ["顾客是老会员", "已补发"]
+    assert (await http.post(f"{DESK}/nobody/notes", json={"content": "x", "agent_id": "a"})).status_code == 404
+    await http.delete(f"{CONVERSATIONS}/s")
+    assert (await http.get(f"{DESK}/s")).status_code == 404
+
+
+async def test_a_member_of_staff_has_a_name_of_their_own(http: httpx.AsyncClient) -> None:
+    await http.put("/api/v1/agent/staff/amy", json={"name": "a", "skills": ["退货"], "capacity": 2})
+    for body in ({"online": True, "name": "小艾"}, {"online": True}):
+        assert (await http.post("/api/v1/agent/staff/amy/presence", json=body)).status_code == 204
+    [member] = (await http.get("/api/v1/agent/staff")).json()["staff"]
+    assert (member["name"], member["skills"], member["capacity"]) == ("小艾", ["退货"], 2) and member["last_seen"]

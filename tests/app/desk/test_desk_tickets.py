@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.ticketing.types import Owner, TicketState
+from agents.ticketing.types import TicketOwner, TicketState
 from app.db.engine import Database
 from app.settings import Settings
 from app.tickets.customers import CustomerTickets
@@ -36,7 +36,7 @@ async def test_who_was_served_has_no_ticket_left(desk: HumanDesk, tickets: Ticke
     assert ticket.state is TicketState.RESOLVED and ticket.resolved_at and ticket.responded_at
     last = history[-1]
     assert (last.kind, last.actor, last.state, last.public) == ("transition", SYSTEM, TicketState.RESOLVED, True)
-    (shown,) = await CustomerTickets(tickets, TENANT, limits()).mine(Owner("s"))
+    (shown,) = await CustomerTickets(tickets, TENANT, limits()).mine(TicketOwner("s"))
     assert (shown.state, shown.note) == (TicketState.RESOLVED, last.text) and "人工客服" in shown.note
 
 
@@ -71,7 +71,7 @@ async def test_the_customers_own_ticket_and_what_they_closed_stay_as_they_are(
 ) -> None:
     own = await tickets.open(TENANT, "s", "", "空调不制冷", "两天了", actor=BOT)
     made = (await queued(desk)).ticket
-    await tickets.close(TENANT, Owner("s"), made)
+    await tickets.close(TENANT, TicketOwner("s"), made)
     await desk.service.accept(key(), "amy")
     await desk.service.resolve(key())
     assert (await tickets.get(TENANT, own.number))[0] == own

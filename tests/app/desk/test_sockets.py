@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from app.desk import socket as desk_socket
 from app.http import sockets
 from app.types import SessionKey
 from tests.app.desk.client import Talker, talking
@@ -139,6 +140,34 @@ async def test_frames_that_mean_nothing_are_answered_and_the_line_goes_on(server
         await staff.send("accept", session_id="s", id="y")
         await staff.until(lambda frame: frame.get("id") == "y")
         assert [frame["error"]["code"] for frame in staff.of("error")] == ["invalid_frame", "desk_session_not_found"]
+
+
+async def test_whoever_is_away_stays_on_the_line_and_is_not_on_duty(
+    server: Served, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk_socket, "PING_SECONDS", 0.05)
+
+    async def seen() -> str | None:
+        [member] = (await http.get("/api/v1/agent/staff")).json()["staff"]
+        last: str | None = member["last_seen"]
+        return last
+
+    async with talking(server.address, STAFF + "?agent_id=amy&after=0") as staff:
+        await staff.until(lambda frame: frame["type"] == "queue")
+        assert await seen()
+        await staff.send("presence", online=False, id="p")
+        assert (await staff.until(lambda frame: frame["type"] == "presence"))["online"] is False
+        known = len(staff.of("ping"))
+        await staff.until(lambda _: len(staff.of("ping")) > known + 2)
+        assert await seen() is None
+        await staff.send("presence", online=True)
+        await staff.until(lambda frame: frame["type"] == "presence" and frame["online"] is True)
+        assert await seen()
+    async with talking(server.address, STAFF) as staff:
+        await http.post("/api/v1/agent/staff/amy/presence", json={"online": False})
+        await staff.send("hello", agent_id="amy", online=False)
+        await staff.until(lambda frame: frame["type"] == "ping")
+        assert await seen() is None
 
 
 async def test_what_sql_does_not_take_costs_nobody_the_line(server: Served) -> None:

@@ -23,7 +23,7 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
     async with (
         receiving() as receiver,
         served(tmp_path / "data", business_database_url=shop, webhook_allow_private=True) as server,
-        httpx.AsyncClient(base_url=server.address, timeout=60) as http,
+        httpx.AsyncClient(base_url=server.address, headers={"Sec-Fetch-Site": "same-origin"}, timeout=60) as http,
     ):
         told = Story(http, receiver.url)
         await server.container.startup.ready.wait()

@@ -85,6 +85,7 @@ class Story:
         await self._tickets()
         await self._refusals()
         await self._rest()
+        await self._keys()
 
     async def _knowledge(self) -> None:
         for name in ("health", "readiness"):
@@ -104,6 +105,9 @@ class Story:
 
     async def _talk(self) -> None:
         await self.call("open_session")
+        await self.call("read_current_session")
+        for name in ("sign_in", "read_sign_in", "sign_out"):
+            await self.call(name)
         done = await self.call("chat")
         await self.call("chat_stream")
         await self.call("stop_chat", session_id=SESSION)
@@ -114,7 +118,11 @@ class Story:
         await self.call("get_model", model="yingda")
         await self.call("rate_message", session_id=SESSION, message_id=done["message_id"])
         await self.call("list_conversations")
+        for name in ("read_conversation", "read_history"):
+            await self.call(name, session_id=SESSION)
         await self.call("read_conversation", session_id=SESSION)
+        await self.call("read_trace", trace_id=done["message_id"])
+        await self.call("read_source", session_id=SESSION, message_id=done["message_id"], index="1")
 
     async def _desk(self) -> None:
         here = {"session_id": SESSION}
@@ -131,6 +139,11 @@ class Story:
         await self.call("send_desk_message", **here)
         for name in ("read_desk_session", "read_desk_messages", "read_handoff_messages", "recommend_knowledge"):
             await self.call(name, **here)
+        await self.call("write_desk_note", **here)
+        canned = {"canned_id": (await self.call("add_canned_reply"))["id"]}
+        await self.call("list_canned_replies")
+        await self.call("change_canned_reply", **canned)
+        await self.call("delete_canned_reply", **canned)
         await self.call("assist_with_business", {"question": "我的订单到哪了"}, **here)
         await self.call("transfer_session", **here)
         await self.call("accept_session", **here)
@@ -179,11 +192,21 @@ class Story:
         await self.call("read_cache_stats")
         await self.call("invalidate_cache")
         await self.call("read_usage")
+        await self.call("read_series")
         await self.call("prometheus_metrics")
         await self.call("list_gaps")
         documents = (await self.call("list_documents"))["items"]
         await self.call("delete_document", document_id=documents[0]["id"])
         await self.call("delete_conversation", session_id=SESSION)
+
+    async def _keys(self) -> None:
+        """At the end: with the first key a key is asked for."""
+        first = await self.call("create_key")
+        self.http.headers["X-API-Key"] = first["key"]
+        made = await self.send("create_key", {"name": "官网", "role": "client"})
+        await self.call("list_keys")
+        await self.call("change_key", key_id=made["id"])
+        await self.call("revoke_key", key_id=made["id"])
 
 
 def events(text: str) -> list[tuple[str, Any]]:

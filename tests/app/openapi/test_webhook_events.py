@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from app.chat.after import after_turns
 from app.db.engine import Database
 from app.db.migrate import upgrade
@@ -85,7 +85,7 @@ async def test_what_happens_is_told_as_documented_with_the_request_that_caused_i
         await desk.service.request(key())
         await desk.service.close(key(), Actor.CUSTOMER)
     tickets = TicketService(TicketRepository(database), service_levels(Settings(_env_file=None)))
-    opened, _ = await tickets.create("t", Owner("s", "u"), NewTicket("空调不制冷", ""), "amy")
+    opened, _ = await tickets.create("t", TicketOwner("s", "u"), NewTicket("空调不制冷", ""), "amy")
     await tickets.move("t", opened.number, TicketState.IN_PROGRESS, "amy", "回电 13800138000")
 
     told = await happened(database)

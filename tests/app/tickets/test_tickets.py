@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import insert, select
 
-from agents.ticketing.types import NewTicket, Owner, TicketState
+from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Category, Priority
 from app.conversations.tables import Conversation
 from app.db.engine import Database
@@ -85,7 +85,7 @@ async def test_the_clock_stands_still_while_the_customer_is_waited_for(service: 
     waiting = await service.move("t", ticket.number, TicketState.WAITING, "小王", "请提供型号")
     time.go(48)
     assert _clock(waiting).remaining(time.now) == timedelta(hours=3) and not _clock(waiting).breached(time.now)
-    going = await service.add("t", Owner("s"), ticket.number, "型号 YS-A1")
+    going = await service.add("t", TicketOwner("s"), ticket.number, "型号 YS-A1")
     assert going is not None and going.state is TicketState.IN_PROGRESS
     assert going.resolve_by == START + timedelta(hours=52)
     time.go(2)
@@ -107,7 +107,7 @@ async def test_the_first_response_is_the_first_public_word_of_staff(service: Tic
 
 async def test_urging_makes_a_ticket_more_urgent_by_a_step_and_never_urgent(service: TicketService) -> None:
     ticket = await service.open("t", "s", "", "空调", "", Priority.LOW)
-    priorities = [(await service.urge("t", Owner("s"), ticket.number)) for _ in range(3)]
+    priorities = [(await service.urge("t", TicketOwner("s"), ticket.number)) for _ in range(3)]
     assert [row.priority for row in priorities if row] == [Priority.NORMAL, Priority.HIGH, Priority.HIGH]
     assert priorities[-1] is not None and priorities[-1].resolve_by == START + timedelta(hours=12)
 
@@ -133,7 +133,7 @@ async def test_of_two_who_change_the_same_version_one_is_told_so(service: Ticket
 async def test_changes_at_once_are_all_kept_in_one_order(service: TicketService) -> None:
     ticket = await service.open("t", "s", "", "空调", "")
     words = [f"说明 {number}" for number in range(20)]
-    await asyncio.gather(*(service.add("t", Owner("s"), ticket.number, text) for text in words))
+    await asyncio.gather(*(service.add("t", TicketOwner("s"), ticket.number, text) for text in words))
     after, history = await service.get("t", ticket.number)
     assert [event.number for event in history] == list(range(1, 22))
     assert {event.text for event in history} - {""} == set(words)
@@ -145,26 +145,26 @@ async def test_customers_reach_their_own_tickets_only(service: TicketService) ->
     await service.comment("t", mine.number, "小王", "内部：客户难缠", public=False)
     await service.comment("t", mine.number, "小王", "师傅明天上门", public=True)
     tickets = CustomerTickets(service, "t", limits())
-    for owner in (Owner("s"), Owner("elsewhere", "m1")):
+    for owner in (TicketOwner("s"), TicketOwner("elsewhere", "m1")):
         (found,) = await tickets.mine(owner, mine.number)
         assert (found.number, found.note) == (mine.number, "师傅明天上门")
-    for stranger in (Owner("elsewhere"), Owner("elsewhere", "m2"), Owner("", "")):
+    for stranger in (TicketOwner("elsewhere"), TicketOwner("elsewhere", "m2"), TicketOwner("", "")):
         assert await tickets.mine(stranger) == await tickets.mine(stranger, mine.number) == []
         assert await tickets.add(stranger, mine.number, "x") is None
         assert await tickets.urge(stranger, mine.number) is None
         assert await tickets.close(stranger, mine.number) is None
-    assert await CustomerTickets(service, "u", limits()).mine(Owner("s", "m1")) == []
+    assert await CustomerTickets(service, "u", limits()).mine(TicketOwner("s", "m1")) == []
 
 
 async def test_what_a_closed_ticket_does_not_allow_shows_the_ticket_as_it_stands(service: TicketService) -> None:
     tickets = CustomerTickets(service, "t", limits())
-    created = await tickets.open(Owner("s"), NewTicket("空调", "", Category.REPAIR))
+    created = await tickets.open(TicketOwner("s"), NewTicket("空调", "", Category.REPAIR))
     assert created is not None
     opened, new = created
     assert new
-    closed = [await tickets.close(Owner("s"), opened.number) for _ in range(2)]
+    closed = [await tickets.close(TicketOwner("s"), opened.number) for _ in range(2)]
     assert [ticket.state for ticket in closed if ticket] == [TicketState.CLOSED] * 2
-    added = await tickets.add(Owner("s"), opened.number, "还有")
+    added = await tickets.add(TicketOwner("s"), opened.number, "还有")
     assert added is not None and added.state is TicketState.CLOSED
 
 
@@ -182,11 +182,11 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
         await conversed(database, tenant)
     customers = CustomerTickets(service, "t", limits())
     secret = NewTicket("密码保险柜打不开", "此前提到：保险柜在床底", Category.REPAIR, Priority.HIGH)
-    created = await customers.open(Owner("s", "m1"), secret)
+    created = await customers.open(TicketOwner("s", "m1"), secret)
     assert created is not None
     opened, _ = created
     for text in ("补充：备用钥匙在花盆里", "还没人来"):
-        await customers.add(Owner("s"), opened.number, text)
+        await customers.add(TicketOwner("s"), opened.number, text)
     await service.comment("t", opened.number, "小王", "师傅周三上门", public=True)
     before, _ = await service.get("t", opened.number)
     untouched = [
@@ -206,17 +206,17 @@ async def test_a_deleted_conversation_leaves_the_record_and_takes_its_words(
         ("comment", "师傅周三上门"),
         ("erased", ""),
     ]
-    assert await customers.mine(Owner("s")) == []
-    assert [ticket.number for ticket in await customers.mine(Owner("elsewhere", "m1"))] == [opened.number]
+    assert await customers.mine(TicketOwner("s")) == []
+    assert [ticket.number for ticket in await customers.mine(TicketOwner("elsewhere", "m1"))] == [opened.number]
     assert (await service.get("u", untouched[0].number))[0] == untouched[0]
     assert (await service.get("t", untouched[1].number))[0] == untouched[1]
 
 
 async def test_what_staff_wrote_outlives_the_conversation(service: TicketService, database: Database) -> None:
     await conversed(database)
-    by_staff = await service.create("t", Owner("s"), NewTicket("发票重开", "财务已核对"), "小王")
+    by_staff = await service.create("t", TicketOwner("s"), NewTicket("发票重开", "财务已核对"), "小王")
     by_desk = await service.open("t", "s", "", "人工客服跟进", "问：保险柜打不开")
-    rewritten, _ = await service.create("t", Owner("s"), NewTicket("保险柜打不开", "在床底"), BOT)
+    rewritten, _ = await service.create("t", TicketOwner("s"), NewTicket("保险柜打不开", "在床底"), BOT)
     await service.edit("t", rewritten.number, "小王", {"description": "换锁芯，约周三上门"})
     await TranscriptRepository(database, forget).delete("t", "s")
     texts = [

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from agents.business.database import BusinessDatabase, BusinessOptions
-from agents.business.engines.backends import BACKENDS
+from agents.business.engines.backends import Backend
 from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.engines.general import GeneralEngine, _Run
 from agents.errors import BusinessUnavailable
@@ -187,8 +187,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(stuck: GeneralEngine) -> No
 @pytest.fixture
 def stuck() -> GeneralEngine:
     """A database without a clock of its own, and a driver that nothing interrupts."""
-    backend = BACKENDS["clickhouse"]
-    return GeneralEngine(make_url("duckdb:///:memory:"), backend, 0.2)
+    return GeneralEngine(make_url("duckdb:///:memory:"), Backend("duckdb", "duckdb-engine"), 0.2)
 
 
 async def test_what_nothing_interrupts_fails_in_time_and_then_connections_are_busy(stuck: GeneralEngine) -> None:

@@ -6,8 +6,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from agents.business.dialects import DIALECTS, MARK
-from agents.business.engines.backends import BACKENDS
+from agents.business.engines.dialects import MARK, dialect_of
 from agents.business.engines.general import bound
 from agents.business.engines.registry import open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
@@ -70,57 +69,6 @@ ALONE = {
         "INSTALL httpfs",
         "SET enable_external_access = true",
     ),
-    "tsql": (
-        "SELECT TOP 5 PERCENT id FROM orders",
-        "SELECT TOP 5 WITH TIES id FROM orders ORDER BY id",
-        "SELECT id FROM #orders",
-        "SELECT id FROM orders WITH (NOLOCK)",
-        "SELECT id INTO stolen FROM orders",
-        "SELECT id FROM orders FOR XML AUTO",
-        "SELECT id FROM orders OPTION (MAXDOP 1)",
-        "SELECT o.id FROM orders o CROSS APPLY members m",
-        "EXEC xp_cmdshell 'dir'",
-        "SELECT * FROM OPENROWSET('a', 'b', 'c')",
-        "SELECT @@VERSION FROM orders",
-        "WAITFOR DELAY '0:0:10'",
-    ),
-    "oracle": (
-        "SELECT ROWNUM FROM orders",
-        "SELECT ROWID FROM orders",
-        "SELECT USER FROM orders",
-        "SELECT id FROM orders START WITH id = 'x' CONNECT BY PRIOR id = id",
-        "SELECT id FROM orders ORDER SIBLINGS BY id",
-        "SELECT id FROM orders WHERE id = members.id(+)",
-        "SELECT UTL_HTTP.REQUEST('http://x') FROM orders",
-        "SELECT id FROM orders@remote",
-        "SELECT id FROM orders AS OF TIMESTAMP SYSDATE",
-    ),
-    "clickhouse": (
-        "SELECT id FROM orders FINAL",
-        "SELECT id FROM orders LIMIT 2 BY id",
-        "SELECT id FROM orders PREWHERE 1 = 1",
-        "SELECT id FROM orders SETTINGS readonly = 0",
-        "SELECT id FROM orders FORMAT JSON",
-        "SELECT id FROM orders SAMPLE 0.1",
-        "SELECT * FROM url('http://x', CSV)",
-        "SELECT id FROM orders ARRAY JOIN [1] AS x",
-        "SELECT countIf(phone = '1') FROM members",
-        "SELECT id FROM orders ORDER BY id WITH FILL",
-    ),
-    "snowflake": (
-        "SELECT $1 FROM orders",
-        "SELECT * ILIKE '%a%' FROM members",
-        "SELECT id FROM @stage",
-        "SELECT id FROM orders AT (OFFSET => -60)",
-        "SELECT id FROM orders WHERE id = 'a''b'",
-        "SELECT SYSTEM$WAIT(10) FROM orders",
-    ),
-    "trino": (
-        "SELECT id FROM orders TABLESAMPLE BERNOULLI (50)",
-        "SELECT * FROM TABLE(sequence(1, 10))",
-        "SELECT id FROM system.runtime.queries",
-        "SELECT id FROM orders MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS true)",
-    ),
 }
 
 
@@ -130,7 +78,7 @@ def test_what_one_dialect_alone_knows_is_refused(dialect: str, sql: str) -> None
         SqlGuard(SCHEMA, dialect, 20).check(sql)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql", "duckdb", "trino"])
 def test_every_table_stands_for_the_callers_own_rows_in_every_dialect(dialect: str) -> None:
     guard = SqlGuard(SCHEMA, dialect, 20)
     for sql in HONEST:
@@ -145,7 +93,7 @@ def test_every_table_stands_for_the_callers_own_rows_in_every_dialect(dialect: s
             assert owner is not None and owner.column in names, sql
     places = {"members": ("phone",), "orders": ("receiver_phone", "id")}
     for at_end in (False, True):
-        text = DIALECTS[dialect].write(search(SCHEMA, places, DIALECTS[dialect], at_end=at_end))
+        text = dialect_of(dialect).write(search(SCHEMA, places, dialect_of(dialect), at_end=at_end))
         assert sqlglot.parse_one(text, read=dialect)
 
 
@@ -157,13 +105,6 @@ def test_every_table_stands_for_the_callers_own_rows_in_every_dialect(dialect: s
         ("mysql", 'SELECT id FROM orders WHERE status = "paid"', "= 'paid'"),
         ("mysql", "SELECT id FROM orders WHERE 'a' || 'b'", "'a' OR 'b'"),
         ("mysql", "SELECT id FROM orders LIMIT 2, 500", "LIMIT 20 OFFSET 2"),
-        ("tsql", "SELECT id FROM orders WHERE status = '已付款'", "= N'已付款'"),
-        ("tsql", "SELECT TOP 500 id FROM orders", "SELECT TOP 20 "),
-        ("tsql", "SELECT id FROM orders", "AS VARBINARY(8000)) = CAST(CAST("),
-        ("oracle", "SELECT id FROM orders", "FETCH FIRST 20 ROWS ONLY"),
-        ("oracle", "SELECT phone FROM members", 'CAST("members"."phone" AS VARCHAR2(4000))'),
-        ("trino", "SELECT id FROM orders WHERE created_at >= '2026-01-01'", ">= CAST('2026-01-01' AS TIMESTAMP)"),
-        ("trino", "SELECT id FROM orders WHERE status = 'paid'", "\"status\" = 'paid'"),
     ],
 )
 def test_a_statement_is_written_as_its_database_wants_it(dialect: str, sql: str, part: str) -> None:
@@ -200,18 +141,13 @@ def test_values_are_bound_as_each_driver_wants_them(style: str, sql: str, values
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("oracle+oracledb://x/y", "oracledb"),
-        ("snowflake://x/y", "snowflake-sqlalchemy"),
-        ("mssql+nonsense://x/y", "pyodbc"),
+        ("trino://x/y", "trino"),
+        ("mysql+nonsense://x/y", "pymysql"),
+        ("mysql+aiomysql://x/y", "pymysql"),
         ("firebird://x/y", "不支持 firebird"),
         ("postgresql://x/y?nonsense=1", "nonsense"),
     ],
 )
 def test_a_missing_driver_or_an_unknown_database_is_named_at_the_start(url: str, told: str) -> None:
-    with pytest.raises(InvalidConfiguration, match=told) as raised:
-        open_engine(url, SCHEMA, 1.0)
-    assert "BUSINESS_DATABASE_URL" in str(raised.value)
-
-
-def test_every_backend_has_a_dialect() -> None:
-    assert {backend.dialect for backend in BACKENDS.values()} <= DIALECTS.keys()
+    with pytest.raises(InvalidConfiguration, match=told):
+        open_engine(url, SCHEMA.readable(), 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -11,8 +10,6 @@ from sqlglot import exp
 Made = Callable[[exp.Expression], exp.Expression]
 MARK = "YINGDA_BOUND_"
 """Stands, with the parameter's name after it, where a driver's own sign for a bound value has to go."""
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?: \d{2}:\d{2}(?::\d{2})?)?")
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
 
 class CannotWrite(Exception):
@@ -23,48 +20,25 @@ def _hex(value: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this="HEX", expressions=[exp.cast(value, "text")])
 
 
-def _hex_encode(value: exp.Expression) -> exp.Expression:
-    return exp.Anonymous(this="HEX_ENCODE", expressions=[exp.cast(value, "text")])
-
-
-def _varbinary(value: exp.Expression) -> exp.Expression:
-    return exp.cast(exp.cast(value, "text"), exp.DataType.build("VARBINARY(8000)", dialect="tsql"))
-
-
-def _nlssort(value: exp.Expression) -> exp.Expression:
-    return exp.Anonymous(this="NLSSORT", expressions=[exp.cast(value, "text"), exp.Literal.string("NLS_SORT=BINARY")])
-
-
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """name: as sqlglot calls it; shown: as a prompt does.
 
-    text: the type that any value can be cast to as text, empty for sqlglot's own choice. exact: an expression that
-    differs wherever two texts differ, for databases that may take m1 for M1; None where `=` tells them apart. marks:
-    bound values are written as MARK, for SQLAlchemy to replace. limits_in: a subquery after IN may have a LIMIT.
-    moments: a text is no moment there unless it is cast to one. national: only N'…' holds every character.
+    exact: an expression that differs wherever two texts differ, for databases that may take m1 for M1; None where `=`
+    tells them apart. marks: bound values are written as MARK, for SQLAlchemy to replace. limits_in: a subquery after
+    IN may have a LIMIT.
     """
 
     name: str
     shown: str
-    text: str = ""
     exact: Made | None = None
     marks: bool = True
     limits_in: bool = True
-    moments: bool = False
-    national: bool = False
 
     def write(self, tree: exp.Query) -> str:
         """The text of a tree, which it may change. Raises CannotWrite."""
-        for literal in list(tree.find_all(exp.Literal)):
+        for literal in tree.find_all(exp.Literal):
             self._check(literal)
-            if self.moments and literal.is_string and _is_moment(literal):
-                literal.replace(exp.cast(literal.copy(), "timestamp"))
-            if self.national and literal.is_string and not literal.this.isascii():
-                literal.replace(exp.National(this=literal.this))
-        for cast in tree.find_all(exp.Cast):
-            if self.text and cast.to.this is exp.DType.TEXT:
-                cast.set("to", exp.DataType.build(self.text, dialect=self.name))
         if not self.limits_in:
             _wrap_limits(tree)
         return self._marked(tree) if self.marks else tree.sql(dialect=self.name, comments=False)
@@ -87,14 +61,6 @@ class Dialect:
         return text
 
 
-def _is_moment(literal: exp.Literal) -> bool:
-    """A date that is compared with a column."""
-    beside = literal.parent
-    if not isinstance(beside, _COMPARISONS) or not _MOMENT.fullmatch(literal.this):
-        return False
-    return any(isinstance(value, exp.Column) for value in beside.iter_expressions())
-
-
 def _wrap_limits(tree: exp.Query) -> None:
     """x IN (SELECT … LIMIT n) becomes x IN (SELECT * FROM (SELECT … LIMIT n) AS first_rows)."""
     for condition in tree.find_all(exp.In):
@@ -104,18 +70,17 @@ def _wrap_limits(tree: exp.Query) -> None:
             condition.set("query", inner.subquery())
 
 
-DIALECTS: Mapping[str, Dialect] = {
+_TRIED: Mapping[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
         Dialect("sqlite", "SQLite", exact=_hex, marks=False),
         Dialect("postgres", "PostgreSQL", marks=False),
         Dialect("mysql", "MySQL", exact=_hex, limits_in=False),
         Dialect("duckdb", "DuckDB", exact=_hex),
-        Dialect("tsql", "Microsoft SQL Server (T-SQL)", "NVARCHAR(4000)", _varbinary, national=True),
-        Dialect("oracle", "Oracle Database", "VARCHAR2(4000)", _nlssort),
-        Dialect("snowflake", "Snowflake", exact=_hex_encode),
-        Dialect("clickhouse", "ClickHouse"),
-        Dialect("trino", "Trino", moments=True),
     )
 }
-"""By sqlglot's name."""
+
+
+def dialect_of(name: str) -> Dialect:
+    """name: as sqlglot calls it. One that we have not tried is written as sqlglot writes it, and no more."""
+    return _TRIED.get(name) or Dialect(name, name)

@@ -1,0 +1,99 @@
+"""Cookies for the pages that this server shows itself: out of reach of scripts, and of every other page.
+
+A browser sends them along by itself, so they count only where it says, too, that a page of this server asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlsplit
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from app.auth.origins import is_own_page
+
+
+@dataclass(frozen=True, slots=True)
+class PageCookie:
+    """`prefix` holds browsers to what they promise by it, over https: RFC 6265bis, 4.1.3."""
+
+    name: str
+    prefix: str
+    path: str
+
+    def shown(self, connection: HTTPConnection) -> str:
+        """What a page of this server shows; empty where there is none, or where any other page asks."""
+        if "cookie" not in connection.headers or not from_own_page(connection.headers):
+            return ""
+        held = connection.cookies.get(self.prefix + self.name)
+        if held is None and not _secure(connection):
+            held = connection.cookies.get(self.name)
+        return unquote(held or "")
+
+    def keep(self, response: Response, connection: HTTPConnection, value: str, seconds: int | None = None) -> None:
+        """Has the browser keep it. seconds: None for as long as the browser runs."""
+        secure = _secure(connection)
+        response.set_cookie(
+            self.prefix + self.name if secure else self.name,
+            quote(value, safe=""),
+            max_age=seconds,
+            path=self.path,
+            secure=secure,
+            httponly=True,
+            samesite="strict",
+        )
+
+    def drop(self, response: Response, connection: HTTPConnection) -> None:
+        """Has the browser forget it."""
+        self.keep(response, connection, "", 0)
+
+
+SESSION = PageCookie("yingda-session", "__Host-", "/")
+"""The customer's newest session and its secret. For this host alone, so that no neighbouring one can plant its own."""
+KEY = PageCookie("yingda-key", "__Secure-", "/api")
+"""The key of who signed in; on a host with several applications the others do not see it."""
+
+
+def from_own_page(headers: Mapping[str, str]) -> bool:
+    """Whether a page of this server asks. Browsers say so over https and on this machine by Sec-Fetch-Site; elsewhere
+    it is the page's address that tells, as far as they send it. No script can write these headers.
+    """
+    if (site := headers.get("sec-fetch-site")) is not None:
+        return site == "same-origin"
+    page = _page(headers)
+    return bool(page) and is_own_page(page, headers)
+
+
+def session_shown(connection: HTTPConnection, session_id: str) -> str:
+    """The secret of a session, from the cookie; empty where that holds another session or none."""
+    held, token = session_held(connection)
+    return token if held == session_id else ""
+
+
+def session_held(connection: HTTPConnection) -> tuple[str, str]:
+    """The session of the cookie and its secret; both empty for none."""
+    session_id, _, token = SESSION.shown(connection).rpartition(".")
+    return session_id, token
+
+
+def keep_session(response: Response, connection: HTTPConnection, session_id: str, token: str, seconds: int) -> None:
+    """Has the browser keep a session, in the place of the one before."""
+    SESSION.keep(response, connection, f"{session_id}.{token}", seconds)
+
+
+def _page(headers: Mapping[str, str]) -> str:
+    """The origin of the page, empty where the browser does not say."""
+    if (origin := headers.get("origin")) is not None:
+        return origin
+    try:
+        parts = urlsplit(headers.get("referer", ""))
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
+def _secure(connection: HTTPConnection) -> bool:
+    """Whether the page came over https, also where a proxy in front does not say that it did."""
+    return connection.url.scheme in ("https", "wss") or _page(connection.headers).startswith("https://")

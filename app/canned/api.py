@@ -1,0 +1,71 @@
+"""Replies that staff have ready, to be inserted by a shortcut."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.http.deps import StaffTenant, Wiring
+from app.http.failures import fails
+from app.http.fields import CLEANED
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/agent/canned", tags=["desk"], route_class=GuardedRoute)
+
+Shortcut = Annotated[str, CLEANED, Field(min_length=1, max_length=32, pattern=r"^\S+$")]
+CannedId = Annotated[str, Path(max_length=32)]
+
+
+class CannedIn(BaseModel):
+    """A reply to have ready."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    shortcut: Shortcut = Field(description="快捷词，不含空格")
+    text: Annotated[str, CLEANED, Field(min_length=1, max_length=4000, description="回复的文字")]
+
+
+class CannedOut(BaseModel):
+    """A reply that is ready."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    shortcut: str
+    text: str
+    updated_at: datetime
+
+
+class CannedList(BaseModel):
+    """All of the tenant, by their shortcuts."""
+
+    replies: list[CannedOut]
+
+
+@router.get("")
+async def list_canned_replies(tenant: StaffTenant, wiring: Wiring) -> CannedList:
+    """All replies that are ready."""
+    found = await wiring.canned.all(tenant)
+    return CannedList(replies=[CannedOut.model_validate(reply) for reply in found])
+
+
+@router.post("", status_code=201, responses=fails(409))
+async def add_canned_reply(body: CannedIn, tenant: StaffTenant, wiring: Wiring) -> CannedOut:
+    """Keeps a reply for all staff."""
+    return CannedOut.model_validate(await wiring.canned.add(tenant, body.shortcut, body.text))
+
+
+@router.put("/{canned_id}", responses=fails(404, 409))
+async def change_canned_reply(canned_id: CannedId, body: CannedIn, tenant: StaffTenant, wiring: Wiring) -> CannedOut:
+    """Writes a reply anew."""
+    return CannedOut.model_validate(await wiring.canned.change(tenant, canned_id, body.shortcut, body.text))
+
+
+@router.delete("/{canned_id}", status_code=204, responses=fails(404))
+async def delete_canned_reply(canned_id: CannedId, tenant: StaffTenant, wiring: Wiring) -> Response:
+    """Deletes a reply."""
+    await wiring.canned.drop(tenant, canned_id)
+    return Response(status_code=204)

@@ -1,0 +1,1 @@
+"""Settings by subject; `app.settings` is made of them and reads them."""

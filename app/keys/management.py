@@ -1,0 +1,87 @@
+"""Keys made, changed and revoked over HTTP, by the rules of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.auth.principal import DEFAULT_TENANT, Role
+from app.db.base import now
+from app.errors import Conflict, InvalidRequest, NotFound
+from app.keys.repository import KeyFilter, KeyRepository, KeyRow
+from app.keys.rules import checked_name, checked_origins
+from app.keys.service import KeyRing, digest_of, new_key
+
+
+class KeyManagement:
+    """A tenant's keys. `save_use` is a periodic job: a use is never a write of its own."""
+
+    def __init__(self, repository: KeyRepository, ring: KeyRing) -> None:
+        self._repository = repository
+        self._ring = ring
+
+    async def page(self, tenant: str, wanted: KeyFilter, limit: int, offset: int) -> tuple[list[KeyRow], int]:
+        """See `KeyRepository.page`."""
+        return await self._repository.page(tenant, wanted, limit, offset)
+
+    def by_environment(self, tenant: str) -> bool:
+        """Whether the tenant has an admin key that is in no list."""
+        return tenant == DEFAULT_TENANT and self._ring.environment
+
+    async def create(self, tenant: str, role: Role, name: str, origins: Sequence[str]) -> tuple[KeyRow, str]:
+        """The key with its secret, which is shown this once. Raises InvalidRequest, Conflict: the first key of all is
+        one with which more can be made, for from then on nobody comes in without.
+        """
+        if role is not Role.ADMIN and await self._ring.keyless():
+            raise Conflict("第一个密钥须是 admin：有了密钥之后，没有密钥的请求一律拒绝。", code="first_key_admin")
+        name, allowed = _checked(role, name, origins)
+        secret = new_key()
+        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed)
+        self._ring.expire()
+        return await self._get(tenant, key_id), secret
+
+    async def change(self, tenant: str, key_id: str, name: str | None, origins: Sequence[str] | None) -> KeyRow:
+        """Changes what is given of a valid key. Raises NotFound, InvalidRequest."""
+        known = await self._get(tenant, key_id)
+        given = known.name if name is None else name, known.origins if origins is None else origins
+        values: dict[str, Any] = dict(zip(("name", "origins"), _checked(known.role, *given), strict=True))
+        if not await self._repository.change(tenant, key_id, values):
+            raise _unknown(key_id)
+        self._ring.expire()
+        return await self._get(tenant, key_id)
+
+    async def revoke(self, tenant: str, key_id: str, own: str) -> None:
+        """Ends a key. own: the one with which it is asked for, which stays, so that an administrator is left. Raises
+        NotFound, Conflict.
+        """
+        if key_id == own:
+            raise Conflict("不能停用正在使用的密钥：请换一个管理员密钥来停用它。", code="key_in_use", id=key_id)
+        if not await self._repository.revoke(key_id, tenant):
+            raise _unknown(key_id)
+        self._ring.expire()
+
+    async def save_use(self) -> None:
+        """Writes which keys were used, to the minute."""
+        if used := self._ring.used():
+            await self._repository.used(used, now().replace(second=0, microsecond=0))
+
+    async def _get(self, tenant: str, key_id: str) -> KeyRow:
+        found = await self._repository.get(tenant, key_id)
+        if found is None:
+            raise _unknown(key_id)
+        return found
+
+
+def _checked(role: Role, name: str, origins: Sequence[str]) -> tuple[str, list[str]]:
+    try:
+        checked = checked_name(name)
+    except ValueError as error:
+        raise InvalidRequest(f"name {error}") from error
+    try:
+        return checked, checked_origins(role, origins)
+    except ValueError as error:
+        raise InvalidRequest(str(error)) from error
+
+
+def _unknown(key_id: str) -> NotFound:
+    return NotFound("没有找到这个密钥，或它已经停用。", code="key_not_found", id=key_id)

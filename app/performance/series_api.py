@@ -1,0 +1,112 @@
+"""Metrics over time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, Field
+
+from app.db.base import now
+from app.errors import InvalidRequest
+from app.http.deps import AdminTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+from app.metrics import STAGES
+from app.performance.api import LlmOut
+from app.performance.series import Interval, Point, Spread
+
+router = APIRouter(prefix="/api/v1/performance", tags=["performance"], route_class=GuardedRoute)
+
+MAX_POINTS = 1500
+_USUAL = {Interval.MINUTE: 60, Interval.HOUR: 24}
+
+
+class SpreadOut(BaseModel):
+    """Milliseconds; percentiles are estimated from a histogram."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+
+    @classmethod
+    def of(cls, spread: Spread) -> Self:
+        p50, p95, p99 = (round(spread.percentile(share), 3) for share in (0.5, 0.95, 0.99))
+        return cls(count=spread.count, mean=round(spread.mean, 3), p50=p50, p95=p95, p99=p99)
+
+
+class MeasuredOut(BaseModel):
+    """What happened within some time."""
+
+    turns: int
+    cached: int = Field(description="不必重新计算的轮数")
+    refused: int = Field(description="没有作答的轮数")
+    degraded: int = Field(description="有部件出故障的轮数")
+    failed: int = Field(description="以错误结束的轮数")
+    outcomes: dict[str, int] = Field(description="各种结论的轮数")
+    degradations: dict[str, int] = Field(description="各个部件出故障的轮数")
+    rejections: dict[str, int] = Field(description="各种原因没有接受的消息数")
+    limited: dict[str, int] = Field(description="各种限流拒绝的请求数")
+    llm: LlmOut
+    total_ms: SpreadOut
+    first_token_ms: SpreadOut
+    stages: dict[str, SpreadOut] = Field(description="各阶段耗时（毫秒），没有经过的阶段不出现")
+
+    @classmethod
+    def fields(cls, named: Mapping[str, int]) -> dict[str, object]:
+        """named: counters, see `app.performance.series.flat`."""
+        point = Point.of(named)
+        groups = {field: dict(point.groups.get(kind, {})) for kind, field in _GROUPS.items()}
+        calls = point.groups.get("llm", Counter())
+        return {
+            **{name: point.counts[name] for name in ("turns", "cached", "refused", "degraded", "failed")},
+            **groups,
+            "llm": {name: calls[name] for name in LlmOut.model_fields},
+            "total_ms": SpreadOut.of(point.durations.get("total", Spread())),
+            "first_token_ms": SpreadOut.of(point.durations.get("first_token", Spread())),
+            "stages": {stage: SpreadOut.of(point.durations[stage]) for stage in STAGES if stage in point.durations},
+        }
+
+
+_GROUPS = {"outcome": "outcomes", "outage": "degradations", "rejected": "rejections", "limited": "limited"}
+
+
+class PointOut(MeasuredOut):
+    """One minute or hour."""
+
+    at: datetime = Field(description="从这时起的一分钟或一小时")
+
+
+class SeriesOut(BaseModel):
+    """The points in which something happened, the oldest first."""
+
+    step: Interval
+    start: datetime = Field(serialization_alias="from", description="从何时起")
+    end: datetime = Field(serialization_alias="to", description="到何时止")
+    points: list[PointOut]
+    total: MeasuredOut = Field(description="整段时间合计")
+
+
+@router.get("/series", responses=fails(400))
+async def read_series(
+    tenant: AdminTenant,
+    wiring: Wiring,
+    start: Annotated[AwareDatetime | None, Query(alias="from", description="从何时起，要带时区")] = None,
+    end: Annotated[AwareDatetime | None, Query(alias="to", description="到何时止，要带时区；默认现在")] = None,
+    step: Interval = Interval.MINUTE,
+) -> SeriesOut:
+    """What was measured by minute or hour, of all processes."""
+    until = end or now()
+    since = step.begin(start or until - _USUAL[step] * step.length)
+    if not since < until or (until - since) / step.length > MAX_POINTS + 1:
+        raise InvalidRequest(f"from 须早于 to，一次最多 {MAX_POINTS} 个点", code="invalid_range")
+    found = await wiring.series.read(tenant, step.value, since, until)
+    whole: Counter[str] = sum(found.values(), Counter())
+    points = [PointOut.model_validate(MeasuredOut.fields(named) | {"at": at}) for at, named in found.items()]
+    total = MeasuredOut.model_validate(MeasuredOut.fields(whole))
+    return SeriesOut(step=step, start=since, end=until, points=points, total=total)

@@ -1,0 +1,80 @@
+"""A search step by step, as it is kept with a turn and as the hit test shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from knowledge.types import Candidate, GateVerdict, Retrieval
+
+MAX_CANDIDATES = 10
+MAX_PARTS = 3
+MAX_TEXT_CHARS = 120
+"""Of a fragment, and of a form of the question, in what is kept."""
+
+
+def waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
+    """The steps as JSON, see `EvidenceOut`. whole: all candidates with all of their texts; else a few KB at most."""
+    limit, most = (None, None) if whole else (MAX_TEXT_CHARS, MAX_CANDIDATES)
+    several = bool(found.parts)
+    told = {
+        "revision": found.revision,
+        "verdict": found.verdict.value,
+        "threshold": found.threshold,
+        "degraded": list(found.degraded),
+        "hypotheses": [{"text": form.text[:limit], "kind": form.kind.value} for form in found.forms],
+        "recalled": {
+            "vector": found.recalled.vector,
+            "keyword": found.recalled.keyword,
+            "fused": found.recalled.fused,
+        },
+        "candidates": list(_candidates(found, most, limit, several=several)),
+    }
+    if several:
+        told["parts"] = [waterfall(part, whole=whole) | _shortened(part, whole) for part in found.parts[:MAX_PARTS]]
+    return told
+
+
+def _shortened(part: Retrieval, whole: bool) -> dict[str, Any]:
+    """Most of a part's candidates stand in the whole already."""
+    return {} if whole else {"candidates": list(_candidates(part, MAX_PARTS, MAX_TEXT_CHARS, several=False))}
+
+
+def _candidates(found: Retrieval, most: int | None, limit: int | None, *, several: bool) -> Iterator[dict[str, Any]]:
+    ranked: Iterable[Candidate] = (*found.candidates, *found.beyond)[:most]
+    for rank, candidate in enumerate(ranked, 1):
+        yield candidate_fields(candidate, limit) | {
+            "rank": rank,
+            "hypothesis": None if several else candidate.form,
+            "stage": _stage(candidate, beyond=not several and rank > found.top),
+        }
+
+
+def _stage(candidate: Candidate, *, beyond: bool) -> str:
+    if beyond:
+        return "rerank_cut"
+    return "passed" if candidate.verdict is GateVerdict.PASS else "gate"
+
+
+def candidate_fields(candidate: Candidate, limit: int | None = None) -> dict[str, Any]:
+    """A candidate with all of its scores. limit: characters of its text."""
+    chunk = candidate.chunk
+    return {
+        "chunk_id": chunk.id,
+        "document_id": chunk.document.id,
+        "document_name": chunk.document.name,
+        "title": chunk.document.title,
+        "heading": " > ".join(chunk.heading_path),
+        "page": chunk.page,
+        "question": chunk.question,
+        "text": chunk.text[:limit],
+        "vector_rank": candidate.vector_rank,
+        "keyword_rank": candidate.keyword_rank,
+        "cosine": round(float(candidate.cosine), 4),
+        "bm25": round(float(candidate.bm25), 4),
+        "fused": round(float(candidate.fused), 6),
+        "scorer": candidate.scorer,
+        "score": round(float(candidate.score), 4),
+        "probability": round(float(candidate.probability), 4),
+        "verdict": candidate.verdict.value,
+    }

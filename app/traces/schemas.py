@@ -1,0 +1,84 @@
+"""Bodies of traces."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, Field
+
+from agents.routing.types import Band, Tier
+from agents.types import Outcome
+from app.conversations.schemas import DecisionOut, RowSourceOut, SourceOut, VerificationOut
+from app.search.schemas import EvidenceOut
+from app.traces.repository import TracedTurn
+from app.transcripts.types import Rating
+
+
+class RouteOut(BaseModel):
+    """What the message looks like to the router."""
+
+    intents: list[str]
+    tier: Tier = Field(description="凭什么判定：rules 规则，entities 实体，head 例句，llm 大模型")
+    band: Band = Field(description="把握：high、medium、low")
+    scores: dict[str, float] = Field(description="各意图的得分，像为约 +1，不像为约 -1；规则判定时为空")
+
+
+class ModelOut(BaseModel):
+    """What was asked of language models."""
+
+    name: str = Field(description="执笔的大模型；没有用到时为空")
+    prompt: str = Field(description="提示词的版本；没有用到大模型时为空")
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class TraceOut(BaseModel):
+    """How one turn was answered."""
+
+    message_id: str
+    trace_id: str
+    session_id: str
+    created_at: datetime
+    question: str
+    standalone: str = Field(description="结合上文之后的问题")
+    reply: str
+    outcome: Outcome
+    agent: str
+    intent: str
+    confidence: float
+    degraded: list[str]
+    cached: bool = Field(description="true：来自缓存，没有自己的检索，evidence、route、model 为 null")
+    timings_ms: dict[str, float] = Field(description="各阶段耗时（毫秒）")
+    decision: DecisionOut | None = Field(description="为什么由这些智能体回答")
+    route: RouteOut | None = Field(description="像什么意图")
+    evidence: EvidenceOut | None = Field(description="检索的每一步；没有检索时为 null")
+    model: ModelOut | None = Field(description="大模型的用量；没有经过智能体时为 null")
+    sources: list[SourceOut | RowSourceOut]
+    verification: VerificationOut | None = Field(description="大模型所写回答的核对结果")
+    rating: Rating | None
+    reason: str = Field(description="评价的原因")
+
+    @classmethod
+    def of(cls, turn: TracedTurn) -> Self:
+        data: dict[str, Any] = turn.response["data"]
+        kept = {name: data[name] for name in _OF_RESPONSE}
+        own = {name: getattr(turn, name) for name in _OF_TURN}
+        told = {name: turn.trace.get(name) for name in ("route", "evidence", "model")}
+        said = {name: data.get(name) for name in ("decision", "verification")}
+        return cls.model_validate({"message_id": turn.id, **own, **kept, **said, **told})
+
+
+_OF_RESPONSE = "agent", "intent", "confidence", "degraded", "cached", "timings_ms", "sources"
+_OF_TURN = (
+    "trace_id",
+    "session_id",
+    "created_at",
+    "question",
+    "standalone",
+    "reply",
+    "outcome",
+    "rating",
+    "reason",
+)

@@ -1,0 +1,21 @@
+"""The vocabulary of traces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents.routing.types import Route
+from agents.types import Usage
+from knowledge.types import Retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTrace:
+    """How an answer came about, beyond what its response tells. `searched`: None where nothing was; `model`: the name
+    of the one that was asked to write, empty for none.
+    """
+
+    route: Route
+    searched: Retrieval | None
+    model: str
+    usage: Usage

@@ -1,0 +1,58 @@
+"""What a reply cites, opened by whoever got the reply."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+
+from app.errors import NotFound
+from app.http.deps import HolderTenant, Wiring
+from app.http.failures import fails
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/conversations", tags=["conversations"], route_class=GuardedRoute)
+
+Id = Annotated[str, Path(max_length=128)]
+
+
+class PassageOut(BaseModel):
+    """The passage that a source is of."""
+
+    index: int
+    document_id: str
+    title: str
+    heading: str
+    page: int | None
+    text: str = Field(description="整个片段的原文；current 为 false 时是当时引用的句子")
+    snippet: str = Field(description="当时引用的句子，逐字出自原文")
+    url: str | None = Field(description="文档的网址，没有为 null")
+    current: bool = Field(description="false：文档后来改了、过期或删除了，只有当时引用的句子")
+
+
+@router.get("/{session_id}/messages/{message_id}/sources/{index}", responses=fails(404))
+async def read_source(
+    session_id: Id,
+    message_id: Id,
+    index: Annotated[int, Path(ge=0, le=1000, description="引用编号，与回复中 sources 的 index 相同")],
+    tenant: HolderTenant,
+    wiring: Wiring,
+) -> PassageOut:
+    """The passage behind a citation of the conversation, and no other."""
+    cited = await wiring.transcripts.source(tenant, session_id, message_id, index)
+    if cited is None:
+        raise NotFound("没有找到这条来源，请核对会话、消息与引用编号。", code="source_not_found")
+    quotes = [line for line in cited["snippet"].split("\n") if line.strip()]
+    found = await wiring.documents.passage(tenant, cited["document_id"], quotes) if quotes else None
+    return PassageOut(
+        index=index,
+        document_id=cited["document_id"],
+        title=cited["title"],
+        heading=cited["heading"],
+        page=cited["page"],
+        text=found.text if found else cited["snippet"],
+        snippet=cited["snippet"],
+        url=found.url or None if found else None,
+        current=found is not None,
+    )

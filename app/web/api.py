@@ -1,0 +1,53 @@
+"""The pages, where they are enabled; they are not part of the documented interface."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, JSONResponse
+
+from app import __version__
+from app.http.deps import Wiring
+from app.web.files import FILE_HEADERS, HERE, PAGE_HEADERS
+
+router = APIRouter(include_in_schema=False)
+PAGES = {"/": "chat", "/desk": "desk", "/admin": "admin"}
+"""Address -> folder whose index.html it shows."""
+
+
+def _page(folder: str) -> FileResponse:
+    return FileResponse(HERE / folder / "index.html", headers=PAGE_HEADERS)
+
+
+@router.get("/")
+async def chat() -> FileResponse:
+    """The widget, full size."""
+    return _page(PAGES["/"])
+
+
+@router.get("/desk")
+async def desk() -> FileResponse:
+    """Where people serve customers."""
+    return _page(PAGES["/desk"])
+
+
+@router.get("/admin")
+async def admin() -> FileResponse:
+    """Where the knowledge base is run."""
+    return _page(PAGES["/admin"])
+
+
+@router.get("/widget.js")
+async def widget() -> FileResponse:
+    """The one script that other sites include."""
+    return FileResponse(HERE / "widget" / "widget.js", headers=FILE_HEADERS)
+
+
+@router.get("/web/config.json")
+async def config(wiring: Wiring) -> JSONResponse:
+    """What the pages have to know ahead: whether keys are needed, and the chat page's own."""
+    values = {
+        "version": __version__,
+        "keyless": await wiring.keys.keyless(),
+        "key": wiring.settings.web_key.get_secret_value(),
+    }
+    return JSONResponse(values, headers=PAGE_HEADERS)

@@ -1,0 +1,113 @@
+// Where replies and notes are written; what is not sent yet is kept for each conversation.
+import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
+import { attempt, html } from "../shared/ui.js";
+import { draft, keepDraft } from "./keeping.js";
+import { t } from "./words.js";
+
+const LONGEST = { reply: 4000, note: 2000 };
+const SHOWN = 8;
+
+const matching = (replies, query) => {
+  const wanted = query.toLowerCase();
+  const first = replies.filter((reply) => reply.shortcut.toLowerCase().startsWith(wanted));
+  return [...first, ...replies.filter((reply) => !first.includes(reply) && (reply.shortcut + reply.text).toLowerCase().includes(wanted))].slice(0, SHOWN);
+};
+
+// handle: gets {insert, focus, toggle}, for buttons and keys elsewhere.
+export function Composer({ desk, id, mine, waits, handle, act }) {
+  const [texts, setTexts] = useState(() => draft(desk.me.agent_id, id));
+  const [mode, setMode] = useState(mine ? "reply" : "note");
+  const [chosen, choose] = useState(0);
+  const [shut, setShut] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const field = useRef();
+  const now = mine ? mode : "note";
+  const text = texts[now];
+  const asked = now === "reply" && !shut && /^\/\S*$/.test(text);
+  const found = asked ? matching(desk.canned, text.slice(1)) : [];
+
+  const write = (value, where = now) => setTexts((before) => {
+    const after = { ...before, [where]: value };
+    keepDraft(desk.me.agent_id, id, after);
+    return after;
+  });
+  const focus = () => field.current?.focus();
+  useEffect(() => { if (mine) setMode("reply"); }, [mine]);
+  useEffect(() => {
+    if (!field.current) return;
+    field.current.style.height = "auto";
+    field.current.style.height = `${Math.min(field.current.scrollHeight + 2, 200)}px`;
+  }, [text, now]);
+  useEffect(() => {
+    if (desk.focus !== id) return;
+    desk.focus = null;
+    focus();
+  });
+  useEffect(() => {
+    handle.current = {
+      focus,
+      toggle: () => { if (mine) setMode(now === "reply" ? "note" : "reply"); focus(); },
+      insert: (piece) => {
+        if (!mine) return;
+        setMode("reply");
+        const before = texts.reply.startsWith("/") ? "" : texts.reply;
+        write(before.trim() ? `${before.trimEnd()}\n${piece}` : piece, "reply");
+        focus();
+      },
+    };
+    return () => { handle.current = null; };
+  });
+
+  function insert(reply) {
+    write(reply.text);
+    choose(0);
+    focus();
+  }
+
+  async function send() {
+    const value = text.trim();
+    if (!value || busy || value.length > LONGEST[now]) return;
+    if (now === "reply") {
+      write("");
+      await desk.say(id, value);
+      return;
+    }
+    setBusy(true);
+    if (await attempt(() => desk.note(id, value), t("noted"))) write("", "note");
+    setBusy(false);
+  }
+
+  function key(event) {
+    if (event.isComposing) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      send();
+    } else if (asked && event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      setShut(true);
+    } else if (event.key === "Escape") {
+      field.current.blur();
+    } else if (found.length && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      event.preventDefault();
+      choose((chosen + (event.key === "ArrowDown" ? 1 : found.length - 1)) % found.length);
+    } else if (found.length && (event.key === "Enter" || event.key === "Tab")) {
+      event.preventDefault();
+      insert(found[Math.min(chosen, found.length - 1)]);
+    }
+  }
+
+  const left = LONGEST[now] - text.length;
+  return html`<form class="desk-composer" data-mode=${now} onSubmit=${(event) => { event.preventDefault(); send(); }}>
+    ${asked && html`<div class="desk-canned"><ul id="desk-canned" role="listbox" aria-label=${t("canned")}>${found.map((reply, n) => html`<li key=${reply.id} id=${`canned-${n}`} role="option" aria-selected=${n === Math.min(chosen, found.length - 1)} onMouseDown=${(event) => event.preventDefault()} onClick=${() => insert(reply)}>
+        <strong>/${reply.shortcut}</strong><span class="yd-clip">${reply.text}</span></li>`)}</ul>
+      ${!found.length && html`<p class="desk-none">${desk.canned.length ? t("cannedNone") : t("cannedEmpty")}</p>`}
+      <button type="button" class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => act("canned")}>${t("cannedManage")}</button></div>`}
+    ${mine ? html`<div class="desk-modes" role="group" aria-label=${t("mode")}>${["reply", "note"].map((one) => html`<button type="button" aria-pressed=${now === one} onClick=${() => { setMode(one); focus(); }}>${t(one === "reply" ? "reply" : "note")}</button>`)}</div>` : html`<p class="yd-small yd-muted">${t(waits ? "readOnlyWaiting" : "readOnlyOther")}</p>`}
+    <textarea ref=${field} class="yd-input" rows="2" value=${text} aria-label=${t(now === "reply" ? "reply" : "noteOnly")} placeholder=${t(now === "reply" ? "replyPlaceholder" : "notePlaceholder")}
+      aria-autocomplete=${now === "reply" ? "list" : undefined} aria-controls=${asked ? "desk-canned" : undefined} aria-activedescendant=${found.length ? `canned-${Math.min(chosen, found.length - 1)}` : undefined}
+      onInput=${(event) => { write(event.target.value); setShut(false); choose(0); }} onKeyDown=${key} onFocus=${() => desk.read()}></textarea>
+    <div class="yd-row"><span class=${`yd-tiny yd-grow ${left < 0 ? "yd-error" : "yd-muted"}`}>${left < 200 ? t("characters", { n: left }) : html`<span class="desk-hint">${t(now === "reply" ? "sendHint" : "noteHint")}</span>`}</span>
+      <button class=${`yd-btn ${now === "reply" ? "yd-btn-primary" : ""}`} disabled=${!text.trim() || left < 0 || busy}>${t(now === "reply" ? "send" : "saveNote")}</button></div>
+  </form>`;
+}

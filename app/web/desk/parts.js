@@ -1,0 +1,39 @@
+// Small pieces that the columns share.
+import { useEffect, useState } from "../vendor/preact-htm.js";
+import { html, Tag } from "../shared/ui.js";
+import { lasted, t } from "./words.js";
+
+// Draws again every second.
+export function useSecond() {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((n) => n + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+}
+
+export const waiting = (session) => session && (session.state === "queued" || session.state === "out_of_hours");
+
+// A running time since a moment; it is coloured when somebody waits for long.
+export function Since({ from, words, patience }) {
+  useSecond();
+  if (!from) return null;
+  const seconds = (Date.now() - Date.parse(from)) / 1000;
+  const tone = patience && seconds > 600 ? "bad" : patience && seconds > 180 ? "warn" : "";
+  return html`<span class="desk-since yd-tiny yd-nums" data-tone=${tone}>${t(words, { time: lasted(seconds) })}</span>`;
+}
+
+export const Urgency = ({ session }) => (session.priority >= 2 ? html`<${Tag} tone="bad">${t("urgent")}<//>` : session.priority === 1 ? html`<${Tag} tone="warn">${t("soon")}<//>` : null);
+
+// A name for people: who the customer is, as far as somebody knows.
+export const called = (session) => session.user_id || t("anonymous");
+
+const TONES = { answered: "good", partially_answered: "good", low_confidence: "warn", clarify: "accent", no_evidence: "warn", cannot_answer: "warn", high_stakes: "bad", rejected: "bad" };
+export const OutcomeTag = ({ outcome }) => html`<${Tag} tone=${TONES[outcome]}>${t(`o_${outcome}`)}<//>`;
+
+// The numbers of sources mean nothing to customers of a person.
+export const uncited = (text) => text.replace(/[ \t]*\[(\d+|SQL)\]/g, "").trim();
+
+export function Section({ title, extra, children }) {
+  return html`<section class="desk-section"><div class="yd-row"><h3 class="yd-grow">${title}</h3>${extra}</div>${children}</section>`;
+}

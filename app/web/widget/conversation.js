@@ -1,0 +1,245 @@
+// A conversation as the widget knows it, and all that can be done with it. Views subscribe; nothing here touches the page.
+import { client } from "../shared/api.js";
+import { Line } from "./line.js";
+import { Proof } from "./proof.js";
+import { newId, turn } from "./turn.js";
+import { t } from "./words.js";
+
+const WITH_DESK = ["queued", "out_of_hours", "assigned"];
+const LOST = ["session_token_required", "session_forbidden", "session_token_expired"];
+const EVENTS = { "bot>queued": "request", "bot>out_of_hours": "request_after_hours", "out_of_hours>queued": "open", "assigned>queued": "requeue", "assigned>assigned": "transfer", "assigned>resolved": "resolve", "queued>bot": "leave", "out_of_hours>bot": "leave" };
+const TYPING_MS = 6000;
+
+export class Conversation {
+  // base: origin (and path) of the server. page: () => what is sent of the page, or null.
+  constructor({ base, key, userToken, page }) {
+    const own = new URL(base).origin === location.origin;
+    this.page = page;
+    this.key = key;
+    this.api = client({ base, headers: () => ({ ...(key && { "X-API-Key": key }), ...this.proof.headers() }), credentials: own ? "same-origin" : "omit" });
+    this.proof = new Proof({ api: this.api, own, name: `yingda ${base} ${key.slice(0, 12)}`, userToken });
+    this.line = new Line({ base, key, hello: () => this.hello(userToken()), onFrame: (frame) => this.onFrame(frame), onState: (connected) => this.set({ connected }) });
+    this.last = 0;
+    this.listeners = new Set();
+    this.state = { phase: "idle", entries: [], handoff: { state: "bot" }, busy: false, connected: true, greeting: null, unread: 0, previous: null };
+    addEventListener("online", () => this.set({ offline: false }));
+    addEventListener("offline", () => this.set({ offline: true }));
+  }
+
+  subscribe(listener) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  set(change) {
+    this.state = { ...this.state, ...change };
+    this.listeners.forEach((listener) => listener());
+  }
+
+  add(entry) {
+    const made = { key: newId(), at: new Date().toISOString(), text: "", ...entry };
+    this.set({ entries: [...this.state.entries, made] });
+    return made;
+  }
+
+  // Entries are replaced, never changed, so that a view sees which did.
+  update(key, change) {
+    this.set({ entries: this.state.entries.map((entry) => (entry.key === key ? { ...entry, ...change } : entry)) });
+  }
+
+  entry(key) {
+    return this.state.entries.find((entry) => entry.key === key);
+  }
+
+  hello(userToken) {
+    return { after: this.last, ...(this.proof.token && { session_token: this.proof.token }), ...(userToken && { user_token: userToken }) };
+  }
+
+  // Greeting and, after a reload, what was said before.
+  async start(language) {
+    if (this.state.phase !== "idle") return;
+    this.set({ phase: "loading", problem: null });
+    try {
+      const [greeting] = await Promise.all([this.api.get("/api/v1/profile/greeting", { language }), this.restore()]);
+      this.set({ greeting, phase: "ready" });
+    } catch (error) {
+      this.set({ phase: "idle", problem: error });
+    }
+  }
+
+  // On a site where there was a conversation before: news of it are shown without being asked for.
+  async revive(language) {
+    if (this.proof.kept) await this.start(language);
+  }
+
+  async greet(language) {
+    if (this.state.phase === "ready") this.set({ greeting: await this.api.get("/api/v1/profile/greeting", { language }) });
+  }
+
+  async restore() {
+    const session = await this.proof.resume();
+    if (!session) return;
+    try {
+      const history = await this.history();
+      this.last = history.last_seq;
+      this.set({ entries: history.entries.map(shown), previous: history.previous });
+      this.stand(history.handoff);
+    } catch (error) {
+      if (![403, 404].includes(error.status)) throw error;
+      this.proof.forget(); // it ran out, or was deleted
+    }
+  }
+
+  history(before) {
+    return this.api.get(`/api/v1/conversations/${this.proof.id}/history`, { before, limit: 50 });
+  }
+
+  async earlier() {
+    const history = await this.history(this.state.previous);
+    this.set({ entries: [...history.entries.map(shown), ...this.state.entries], previous: history.previous });
+  }
+
+  async send(text) {
+    const body = { message: text, client_id: newId(), channel: "web", page: this.page() || undefined };
+    const { key } = this.add({ who: "customer", text, body });
+    await this.deliver(key);
+  }
+
+  // Sends an entry, for the first time or again; what comes of it is told by the entry.
+  async deliver(key) {
+    this.aborting = new AbortController();
+    this.update(key, { delivery: "sending", error: null });
+    this.set({ busy: true });
+    const { text } = this.entry(key);
+    try {
+      await this.answered(key);
+    } catch (error) {
+      if (error.name === "AbortError") this.update(key, { delivery: "" });
+      else if (LOST.includes(error.code)) return await this.anew(key, text);
+      else this.update(key, { delivery: error.retryAfter ? "limited" : "failed", error, until: Date.now() + (error.retryAfter || 0) * 1000 });
+    } finally {
+      this.set({ busy: false });
+    }
+  }
+
+  async answered(key) {
+    const body = async () => ({ ...this.entry(key).body, session_id: await this.proof.open() });
+    let reply = null;
+    for await (const { event, data } of turn(this.api, body, this.aborting.signal)) {
+      this.proof.keep(data?.session_token);
+      if (event === "again") {
+        this.update(key, { delivery: "reconnecting" });
+        if (reply) this.update(reply.key, { text: "" });
+      } else if (event === "meta") {
+        this.update(key, { delivery: "", id: data.message_id });
+        if (!reply && data.agent !== "desk") reply = this.add({ who: "bot", streaming: true, id: data.message_id });
+      } else if (event === "token" && reply) this.update(reply.key, { text: this.entry(reply.key).text + data.text });
+      else if (event === "replace" && reply) this.update(reply.key, { text: data.text });
+      else if (event === "handoff") this.stand(data);
+      else if (event === "done") this.done(key, reply, data);
+    }
+  }
+
+  done(key, reply, response) {
+    const { data } = response;
+    if (response.outcome === "handoff" && data.handoff?.state === "assigned") {
+      this.update(key, { delivery: "delivered" });
+      if (reply) this.set({ entries: this.state.entries.filter((entry) => entry.key !== reply.key) });
+    } else {
+      const about = { text: response.reply, id: response.message_id, streaming: false, outcome: response.outcome, sources: data.sources, suggestions: data.suggestions, escalate: data.escalate_to_human, degraded: data.degraded, stopped: data.stopped, proposal: data.proposal };
+      if (reply) this.update(reply.key, about);
+      else this.add({ who: "bot", ...about });
+    }
+    this.stand(data.handoff || { state: "bot" });
+  }
+
+  // The session ran out: the message starts another one.
+  async anew(key, text) {
+    this.proof.forget();
+    this.line.close();
+    this.last = 0;
+    this.set({ entries: this.state.entries.filter((entry) => entry.key !== key), handoff: { state: "bot" }, previous: null, busy: false });
+    this.add({ who: "system", event: "expired" });
+    await this.send(text);
+  }
+
+  async stop() {
+    const open = this.state.entries.findLast((entry) => entry.streaming);
+    const told = await this.api.post(`/api/v1/chat/${this.proof.id}/stop`).catch(() => ({ stopped: false }));
+    if (told.stopped || !this.state.busy) return;
+    this.aborting?.abort(); // another process writes it: at least nothing more of it is shown
+    if (open && this.entry(open.key)?.streaming) this.update(open.key, { streaming: false, stopped: true, outcome: "partially_answered" });
+  }
+
+  async person() {
+    await this.proof.open();
+    const told = await this.api.post(`/api/v1/conversations/${this.proof.id}/handoff`, { channel: "web" });
+    this.proof.keep(told.session_token);
+    this.stand(told);
+  }
+
+  async leave() {
+    this.stand(await this.api.delete(`/api/v1/conversations/${this.proof.id}/handoff`));
+  }
+
+  async end() {
+    this.stand(await this.api.post(`/api/v1/conversations/${this.proof.id}/close`));
+  }
+
+  // Goes on the ticket that was opened while nobody was there.
+  async note(text, contact) {
+    await this.send([t("noteLine", { text }), contact && t("noteContactLine", { contact })].filter(Boolean).join("\n"));
+  }
+
+  async rate(key, rating, reason = "") {
+    const { id } = this.entry(key);
+    await this.api.put(`/api/v1/conversations/${this.proof.id}/messages/${id}/feedback`, { rating, ...(reason && { reason }) });
+    this.update(key, { rating, reason });
+  }
+
+  passage(entry, source) {
+    return this.api.get(`/api/v1/conversations/${this.proof.id}/messages/${entry.id}/sources/${source.index}`);
+  }
+
+  fresh() {
+    this.aborting?.abort();
+    this.line.close();
+    this.proof.forget();
+    this.last = 0;
+    this.set({ entries: [], handoff: { state: "bot" }, previous: null, busy: false, unread: 0 });
+    if (this.proof.own) this.proof.opening = this.proof.begin().finally(() => { this.proof.opening = null; });
+    return this.proof.opening;
+  }
+
+  // Where the session stands at the human desk; what changed is a line of the conversation.
+  stand(handoff) {
+    const before = this.state.handoff;
+    const told = handoff.state === "assigned" && before.state !== "assigned" ? "accept" : EVENTS[`${["resolved", "closed"].includes(before.state) ? "bot" : before.state}>${handoff.state}`] || (handoff.state === "closed" && WITH_DESK.includes(before.state) && "close");
+    this.set({ handoff });
+    if (told && this.state.phase === "ready" && !(told === "transfer" && before.agent === handoff.agent)) this.add({ who: "system", event: told, name: handoff.agent });
+    if (WITH_DESK.includes(handoff.state) && this.proof.id) this.line.open(this.proof.id);
+    else this.line.close();
+  }
+
+  onFrame(frame) {
+    if (frame.session_token) this.proof.keep(frame.session_token);
+    if (frame.type === "handoff") this.stand(frame);
+    else if (frame.type === "typing") this.typed();
+    else if (frame.type === "message" && frame.seq > this.last) {
+      this.last = frame.seq;
+      if (frame.sender !== "agent") return; // what the customer and the bot said is here already
+      this.add({ who: "staff", text: frame.content, name: this.state.handoff.agent, at: frame.created_at });
+      this.set({ unread: this.state.unread + 1, typing: false });
+    }
+  }
+
+  typed() {
+    clearTimeout(this.typing);
+    this.set({ typing: true });
+    this.typing = setTimeout(() => this.set({ typing: false }), TYPING_MS);
+  }
+}
+
+function shown(entry) {
+  return { key: newId(), who: entry.who, text: entry.text, at: entry.created_at, id: entry.message_id, event: entry.event, name: entry.name, outcome: entry.outcome, sources: entry.sources, suggestions: entry.suggestions, escalate: entry.escalate_to_human, degraded: entry.degraded, stopped: entry.stopped, withheld: entry.withheld, rating: entry.rating, reason: entry.reason };
+}

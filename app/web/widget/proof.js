@@ -1,0 +1,73 @@
+// Whose conversation this is. On pages of the server itself the proof is a cookie that scripts cannot read; on other
+// sites it is the session token, kept in that site's storage and sent as a header, never in an address.
+
+const CHANNEL = "web";
+
+export class Proof {
+  // own: whether this page is the server's own. name: of the storage, one for each server and key.
+  constructor({ api, own, name, userToken }) {
+    this.api = api;
+    this.own = own;
+    this.name = name;
+    this.userToken = userToken;
+    this.id = "";
+    this.token = "";
+    this.opening = null;
+  }
+
+  headers() {
+    const user = this.userToken();
+    return { ...(this.token && { "X-Session-Token": this.token }), ...(user && { "X-User-Token": user }) };
+  }
+
+  // Whether this site's storage holds a session; a cookie cannot be seen.
+  get kept() { return !this.own && Boolean(stored(this.name).id); }
+
+  // The session of before a reload, "" for none.
+  async resume() {
+    if (this.own) this.id = (await this.api.get("/api/v1/sessions")).session_id || "";
+    else ({ id: this.id = "", token: this.token = "" } = stored(this.name));
+    return this.id;
+  }
+
+  // The session, opened at the first need.
+  async open() {
+    if (this.id) return this.id;
+    this.opening ??= this.begin().finally(() => { this.opening = null; });
+    return this.opening;
+  }
+
+  async begin() {
+    const opened = await this.api.post("/api/v1/sessions", { cookie: this.own, channel: CHANNEL });
+    this.id = opened.session_id;
+    this.keep(opened.session_token);
+    return this.id;
+  }
+
+  // A token that an answer brought: the conversation became a member's.
+  keep(token) {
+    if (!token || this.own) return;
+    this.token = token;
+    remember(this.name, { id: this.id, token });
+  }
+
+  forget() {
+    this.id = this.token = "";
+    if (!this.own) remember(this.name, null);
+  }
+}
+
+const memory = new Map();
+
+// A browser may forbid storage to a page; then the conversation lasts as long as the page.
+function stored(name) {
+  try { return JSON.parse(localStorage.getItem(name)) || {}; } catch { return memory.get(name) || {}; }
+}
+
+function remember(name, value) {
+  memory.set(name, value);
+  try {
+    if (value) localStorage.setItem(name, JSON.stringify(value));
+    else localStorage.removeItem(name);
+  } catch { /* kept in memory */ }
+}
