@@ -62,7 +62,7 @@ READERS = {
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
 KNOWN_TWICE = {"Reading", "Rows", "State"}
 """Classes of which another has the name; these only shrink."""
-KNOWN_CYCLES = ({"agents.business", "agents.business.offline"},)
+KNOWN_CYCLES: tuple[set[str], ...] = ()
 """Packages that still need each other; these only shrink."""
 DISTRIBUTIONS = {
     "docx": "python-docx",

@@ -19,7 +19,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class Ranking:
     """Where it stands; `number` rows from the place `skip` on; 0: it does not say how many."""
 
     start: int
@@ -57,9 +57,9 @@ _FORMS = tuple(
 )
 
 
-def find_ranks(text: str) -> list[Rank]:
+def find_ranks(text: str) -> list[Ranking]:
     """The ranks of a folded text, in which spaces stand for times and amounts; the longer form where two overlap."""
-    found: list[Rank] = []
+    found: list[Ranking] = []
     for pattern, by in _FORMS:
         for match in pattern.finditer(text):
             if all(match.end() <= other.start or other.end <= match.start() for other in found):
@@ -67,8 +67,8 @@ def find_ranks(text: str) -> list[Rank]:
     return sorted(found, key=lambda rank: rank.start)
 
 
-def _rank(match: re.Match[str], by: End) -> Rank:
+def _rank(match: re.Match[str], by: End) -> Ranking:
     groups = match.groupdict()
     many = next((int(amount(groups[name])) for name in ("n", "n2", "n3") if groups.get(name)), 1)
     skip = int(amount(groups["nth"])) - 1 if groups.get("nth") else int(groups.get("second") is not None)
-    return Rank(match.start(), match.end(), by, many, skip)
+    return Ranking(match.start(), match.end(), by, many, skip)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agents.business.offline.vocabulary import Kind
+from agents.business.offline.vocabulary import TermKind
 from agents.business.types import Give
 
 _SUMMED = ("多少", "总", "合计", "账单", "花销", "金额", "花")
-_TOTALS = (f"{Kind.TABLE.value}数", "总数", "数量", "how many")
-_MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + Kind.TABLE.value + Kind.GOODS.value
+_TOTALS = (f"{TermKind.TABLE.value}数", "总数", "数量", "how many")
+_MEASURES = "个笔单张次件样条回趟台只块副部把双瓶盒家份" + TermKind.TABLE.value + TermKind.GOODS.value
 
 
 def wanted(asked: Give, skeleton: str) -> Give:
@@ -16,7 +16,7 @@ def wanted(asked: Give, skeleton: str) -> Give:
     if any(word in skeleton for word in _TOTALS):
         return Give.COUNT
     if asked is Give.SUM and any(
-        f"{that}{unit}" in skeleton for that in "那这" for unit in "笔单张次" + Kind.TABLE.value
+        f"{that}{unit}" in skeleton for that in "那这" for unit in "笔单张次" + TermKind.TABLE.value
     ):
         return Give.LIST
     if asked in (Give.LIST, Give.COUNT):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.business.offline.language import Language
-from agents.business.offline.vocabulary import Kind, Mention, Vocabulary
+from agents.business.offline.vocabulary import Occurrence, TermKind, Vocabulary
 from agents.understanding.comparisons import Comparison, find_amounts
 from agents.understanding.entities import Entity, shipped_extractor
-from agents.understanding.ranks import Rank, find_ranks
+from agents.understanding.ranks import Ranking, find_ranks
 from agents.understanding.times import Found, find_time
 
 NUMBER, DAY, AMOUNT, MODEL = "Ｎ", "Ｄ", "Ａ", "Ｇ"
@@ -30,11 +30,11 @@ class Heard:
     days: tuple[Span, ...]
     whole: bool
     amounts: tuple[Comparison, ...]
-    ranks: tuple[Rank, ...]
-    mentions: tuple[Mention, ...]
+    ranks: tuple[Ranking, ...]
+    mentions: tuple[Occurrence, ...]
     today: date
 
-    def skeleton(self, kinds: Iterable[Kind]) -> str:
+    def skeleton(self, kinds: Iterable[TermKind]) -> str:
         """The text with letters for numbers, times, amounts, goods, and words of these kinds."""
         marks = [(span, _prefix(number) + NUMBER) for number, span in self.numbers]
         marks += [(span, MODEL) for _, span in self.models]
@@ -69,8 +69,8 @@ def hear(text: str, vocabulary: Vocabulary, language: Language, today: date) -> 
     amounts = tuple(find_amounts(blanked(rest, taken)))
     mentions = tuple(vocabulary.find(blanked(rest, [(found.start, found.end) for found in amounts])))
     last = text.rfind(" ")  # a follow-up that was completed ends with what is new in it
-    if any(mention.start > last and mention.of(Kind.GOODS) for mention in mentions):
-        mentions = tuple(mention for mention in mentions if mention.start > last or not mention.of(Kind.GOODS))
+    if any(mention.start > last and mention.of(TermKind.GOODS) for mention in mentions):
+        mentions = tuple(mention for mention in mentions if mention.start > last or not mention.of(TermKind.GOODS))
     days = tuple(span for _, span in _places(text, [entity for entity in certain if entity.kind == "date"]))
     return Heard(text, numbers, models, time, days if whole else (), whole, amounts, ranks, mentions, today)
 

@@ -14,7 +14,7 @@ from agents.business.offline.reading import Reading
 from agents.business.offline.residue import PROPER, Odd
 from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
 from agents.business.offline.understanding import Understanding
-from agents.business.offline.vocabulary import Kind, Meaning, Vocabulary
+from agents.business.offline.vocabulary import TermKind, TermMeaning, Vocabulary
 from agents.business.schema import Schema
 from agents.business.tagging import tagged
 from agents.business.types import Give
@@ -31,7 +31,7 @@ DOUBT, SURE = 0.08, 0.0
 UNFIT, NEVER, BESIDE, NAMED = 0.3, 9.0, 0.5, 0.05
 OWN_TABLE, OWN_STATE, OWN_COLUMN = 0.4, 0.4, 0.4
 """What a word of the subject's table, states or shown columns weighs beside the likeness to its examples."""
-_ALL = (Kind.GOODS, Kind.STATE, Kind.COLUMN, Kind.TABLE)
+_ALL = (TermKind.GOODS, TermKind.STATE, TermKind.COLUMN, TermKind.TABLE)
 _MARKS = ",。?!;，？！；\n"
 
 
@@ -48,7 +48,7 @@ class Reader:
         }
         if not examples:
             return
-        self._choice = fit_choice({n: [h.skeleton([Kind.GOODS]) for h in found] for n, found in examples.items()})
+        self._choice = fit_choice({n: [h.skeleton([TermKind.GOODS]) for h in found] for n, found in examples.items()})
         self._asks = fit_choice(self._language.asks)
         anchors = shipped_anchors().sentences
         own = [a.text for a in anchors if Intent.BUSINESS_QUERY in a.intents]
@@ -159,17 +159,21 @@ class Reader:
         return score + 1.5 * named > GATE
 
     def _scores(self, heard: Heard) -> dict[str, float]:
-        scores = self._choice.scores(heard.skeleton([Kind.GOODS]))
+        scores = self._choice.scores(heard.skeleton([TermKind.GOODS]))
         for subject in self._subjects:
             for mention in heard.mentions:
-                for kind, weight in ((Kind.TABLE, OWN_TABLE), (Kind.STATE, OWN_STATE), (Kind.COLUMN, OWN_COLUMN)):
+                for kind, weight in (
+                    (TermKind.TABLE, OWN_TABLE),
+                    (TermKind.STATE, OWN_STATE),
+                    (TermKind.COLUMN, OWN_COLUMN),
+                ):
                     terms = mention.of(kind)
                     if any(term.table == subject.table and self._shows(subject, term) for term in terms):
                         scores[subject.name] += weight
                     elif any(self._shows(subject, term) for term in terms):
                         scores[subject.name] += weight * BESIDE
         asked = self._asked(heard)
-        goods = heard.models or any(mention.of(Kind.GOODS) for mention in heard.mentions)
+        goods = heard.models or any(mention.of(TermKind.GOODS) for mention in heard.mentions)
         for subject in self._subjects:
             names = any(column.named for column in self._schema.tables[subject.table].columns.values())
             scores[subject.name] += NAMED * bool(goods and names)
@@ -181,20 +185,20 @@ class Reader:
             scores[subject.name] -= 0 if fits else UNFIT if subject.gives == SUM else NEVER
         return scores
 
-    def _shows(self, subject: Subject, term: Meaning) -> bool:
+    def _shows(self, subject: Subject, term: TermMeaning) -> bool:
         """Whether rows of the subject tell what the word is about."""
-        if term.kind is Kind.COLUMN:
+        if term.kind is TermKind.COLUMN:
             return any(show.startswith(f"{term.table}.{term.column} AS") for show in subject.show)
         return term.table == subject.table or any(show.startswith(f"{term.table}.") for show in subject.show)
 
     def _asked(self, heard: Heard) -> Give:
-        skeleton = heard.skeleton([Kind.GOODS, Kind.TABLE])
+        skeleton = heard.skeleton([TermKind.GOODS, TermKind.TABLE])
         scores = self._asks.scores(skeleton)
         asked = Give(max(scores, key=lambda give: scores[give]))
         return wanted(asked, skeleton)
 
     def _searched(self, subject: Subject, heard: Heard) -> Subject:
-        named = heard.models or any(mention.of(Kind.GOODS) for mention in heard.mentions)
+        named = heard.models or any(mention.of(TermKind.GOODS) for mention in heard.mentions)
         return next(s for s in self._subjects if s.name == subject.searched) if named and subject.searched else subject
 
 

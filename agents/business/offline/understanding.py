@@ -12,10 +12,10 @@ from agents.business.offline.language import Language
 from agents.business.offline.reading import Reading, Wanted
 from agents.business.offline.residue import THINGS, Odd, odd_words, one_thing
 from agents.business.offline.subjects import SUM, Subject
-from agents.business.offline.vocabulary import Kind, Meaning, Mention
+from agents.business.offline.vocabulary import Occurrence, TermKind, TermMeaning
 from agents.business.schema import Column, Schema
 from agents.business.types import NUMBERS, Give
-from agents.understanding.ranks import End, Rank
+from agents.understanding.ranks import End, Ranking
 from agents.understanding.stretches import Period, nearest
 
 NEAR_TIME = 5
@@ -53,7 +53,7 @@ class Understanding:
         self._time()
         self._states()
         self._others()
-        goods = [mention for mention in self._heard.mentions if mention.of(Kind.GOODS)]
+        goods = [mention for mention in self._heard.mentions if mention.of(TermKind.GOODS)]
         self._without = [self._refused(mention) for mention in goods]
         money = self._money()
         wanted = self._wanted(money)
@@ -62,7 +62,7 @@ class Understanding:
         everything = not (self._named or self._one or self._subject.prefer or wanted.give is not Give.LIST)
         self._known &= not (everything and self._modifies())
         things = len(self._heard.numbers) + len(self._heard.models)
-        things += sum(bool(mention.of(Kind.GOODS)) for mention in self._heard.mentions)
+        things += sum(bool(mention.of(TermKind.GOODS)) for mention in self._heard.mentions)
         if things > 1:
             self._compares()
         odd = self._odd(words, wanted.give in NUMBERS or everything)
@@ -93,7 +93,7 @@ class Understanding:
         ends = [
             mention.end
             for mention in self._heard.mentions
-            if any(f"{term.table}.{term.column}" != own for term in self._relevant(mention, Kind.COLUMN))
+            if any(f"{term.table}.{term.column}" != own for term in self._relevant(mention, TermKind.COLUMN))
         ]
         return any(self._text.startswith(("的", "了的"), end) and end + 2 < len(self._text) for end in ends)
 
@@ -105,7 +105,7 @@ class Understanding:
     def _odd(self, words: Collection[str], number: bool) -> list[Odd]:
         used = bytearray(self._used)
         for mention in self._heard.mentions:
-            if mention.of(Kind.GOODS):
+            if mention.of(TermKind.GOODS):
                 used[mention.start : mention.end] = bytes([1]) * (mention.end - mention.start)
         for _, (start, end) in self._heard.models:
             used[start:end] = bytes([1]) * (end - start)
@@ -173,16 +173,16 @@ class Understanding:
         for mention in self._heard.mentions:
             between = self._text[found.end : mention.start]
             if mention.start >= found.end and len(between) <= NEAR_TIME and not between.strip(_BETWEEN):
-                for term in self._relevant(mention, Kind.COLUMN):
+                for term in self._relevant(mention, TermKind.COLUMN):
                     if self._column(term.table, term.column).type in _DAYS:
                         return term.table, term.column
             if 0 <= mention.start - found.end <= NEAR_TIME and mention.end - mention.start <= 2:
-                for term in self._relevant(mention, Kind.TABLE):
+                for term in self._relevant(mention, TermKind.TABLE):
                     if relations.is_below(self._schema, self._subject.table, term.table):
                         return term.table, self._schema.tables[term.table].time
         return None
 
-    def _relevant(self, mention: Mention, kind: Kind) -> list[Meaning]:
+    def _relevant(self, mention: Occurrence, kind: TermKind) -> list[TermMeaning]:
         """The meanings of a word for this subject, those of its own table first."""
         terms = [term for term in mention.of(kind) if term.table in self._near]
         return sorted(terms, key=lambda term: self._near.index(term.table))
@@ -190,9 +190,9 @@ class Understanding:
     def _states(self) -> None:
         """States that stand side by side, 待付款和待发货的, are any of them."""
         subject = self._subject
-        groups: list[list[tuple[Meaning, bool, Mention]]] = []
+        groups: list[list[tuple[TermMeaning, bool, Occurrence]]] = []
         for mention in self._heard.mentions:
-            terms = self._relevant(mention, Kind.STATE)
+            terms = self._relevant(mention, TermKind.STATE)
             if not terms:
                 continue
             self._use(mention.start, mention.end)
@@ -222,14 +222,14 @@ class Understanding:
             self._by_name = any(_names(term, subject, self._schema) for group in groups for term, _, _ in group)
             self._said["state"] = "、".join(dict.fromkeys(named))
 
-    def _near_enough(self, term: Meaning, mention: Mention) -> bool:
+    def _near_enough(self, term: TermMeaning, mention: Occurrence) -> bool:
         """Whether a state of what the rows belong to narrows them: only where that is named behind it, 取消那单的钱."""
         if term.table == self._subject.table or relations.is_below(self._schema, term.table, self._subject.table):
             return True
         behind = [other for other in self._heard.mentions if 0 <= other.start - mention.end <= 3]
-        return any(term.table == named.table for other in behind for named in other.of(Kind.TABLE))
+        return any(term.table == named.table for other in behind for named in other.of(TermKind.TABLE))
 
-    def _refused(self, mention: Mention) -> bool:
+    def _refused(self, mention: Occurrence) -> bool:
         before, after = self._text[: mention.start], self._text[mention.end :]
         for word in sorted(self._language.refuses, key=len, reverse=True):
             if before.endswith(word):
@@ -241,7 +241,7 @@ class Understanding:
                 return True
         return False
 
-    def _asks_whether(self, mention: Mention) -> bool:
+    def _asks_whether(self, mention: Occurrence) -> bool:
         """Whether the rows have come to a state, which narrows them not: 发货了吗, but 有待发货的吗."""
         before, after = self._text[: mention.start], self._text[mention.end :]
         if before.endswith(_COMING):
@@ -258,19 +258,19 @@ class Understanding:
         shown = {output.partition(".")[0].rpartition("(")[2] for output in self._subject.show}
         owner = relations.parent(self._schema, self._subject.table)
         for mention in self._heard.mentions:
-            tables = self._relevant(mention, Kind.TABLE)
-            if tables or self._relevant(mention, Kind.COLUMN) or mention.of(Kind.GOODS):
+            tables = self._relevant(mention, TermKind.TABLE)
+            if tables or self._relevant(mention, TermKind.COLUMN) or mention.of(TermKind.GOODS):
                 used = all(self._used[mention.start : mention.end])
                 self._use(mention.start, mention.end)
                 near = {self._subject.table, *shown, *([owner.table] if owner else [])}
-                alone = tables and all(term.kind is Kind.TABLE for term in mention.terms)
+                alone = tables and all(term.kind is TermKind.TABLE for term in mention.terms)
                 self._known &= bool(used or not alone or near & {term.table for term in tables})
 
     def _money(self) -> str:
         """The column that is counted up, compared or ranked: the subject's own, or one that the question names."""
         joined = self._near[: 1 + (relations.parent(self._schema, self._subject.table) is not None)]
         for mention in self._heard.mentions:
-            for term in self._relevant(mention, Kind.COLUMN):
+            for term in self._relevant(mention, TermKind.COLUMN):
                 if term.table in joined and self._column(term.table, term.column).type in _AMOUNTS:
                     self._said["measure"] = self._text[mention.start : mention.end]
                     return f"{term.table}.{term.column}"
@@ -314,14 +314,15 @@ class Understanding:
                 )
         return Wanted(asked)
 
-    def _parent_money(self, rank: Rank) -> str:
+    def _parent_money(self, rank: Ranking) -> str:
         """The amount of what the rows belong to, where that is ranked: 最贵的一单买了什么."""
         owner = relations.parent(self._schema, self._subject.table)
         if owner is None:
             return ""
-        own = any(t.table == self._subject.table for m in self._heard.mentions for t in m.of(Kind.TABLE))
+        own = any(t.table == self._subject.table for m in self._heard.mentions for t in m.of(TermKind.TABLE))
         named = (not own and self._text[rank.end - 1 : rank.end] in "笔单次") or any(
-            -1 <= mention.start - rank.end <= 3 and any(term.table == owner.table for term in mention.of(Kind.TABLE))
+            -1 <= mention.start - rank.end <= 3
+            and any(term.table == owner.table for term in mention.of(TermKind.TABLE))
             for mention in self._heard.mentions
         )
         column = self._schema.tables[owner.table].money
@@ -341,9 +342,9 @@ class Understanding:
     def _goods(self, unknown: Odd | None) -> None:
         """What rows are named by: goods, models, and one word that nothing explains, where a thing is named."""
         named = [
-            (mention.of(Kind.GOODS)[0].say, (mention.start, mention.end))
+            (mention.of(TermKind.GOODS)[0].say, (mention.start, mention.end))
             for mention in self._heard.mentions
-            if mention.of(Kind.GOODS)
+            if mention.of(TermKind.GOODS)
         ]
         named += [(model.lower(), span) for model, span in self._heard.models]
         places = self._searched("" if unknown is None else "thing" if unknown.tag in THINGS else "place")
@@ -392,7 +393,7 @@ class Understanding:
         return found
 
 
-def _names(term: Meaning, subject: Subject, schema: Schema) -> bool:
+def _names(term: TermMeaning, subject: Subject, schema: Schema) -> bool:
     """Whether a state is the name of a row of the subject's own: 运费券."""
     return (
         term.table == subject.table and bool(term.column) and bool(schema.tables[term.table].columns[term.column].named)

@@ -13,7 +13,7 @@ from agents.business.schema import Schema
 from agents.business.tagging import tagged
 
 
-class Kind(StrEnum):
+class TermKind(StrEnum):
     """What a word stands for; the value is the letter that stands for it where questions are compared."""
 
     TABLE = "Ｔ"
@@ -23,10 +23,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class TermMeaning:
     """One meaning of a word. `where`: SQL of a state; `say`: what a reply calls it, of goods what is searched for."""
 
-    kind: Kind
+    kind: TermKind
     table: str = ""
     column: str = ""
     where: str = ""
@@ -34,14 +34,14 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Occurrence:
     """A word of a question, with all that it may mean."""
 
     start: int
     end: int
-    terms: tuple[Meaning, ...]
+    terms: tuple[TermMeaning, ...]
 
-    def of(self, kind: Kind) -> tuple[Meaning, ...]:
+    def of(self, kind: TermKind) -> tuple[TermMeaning, ...]:
         return tuple(term for term in self.terms if term.kind is kind)
 
 
@@ -49,7 +49,7 @@ class Vocabulary:
     """Of one description; words are matched in the plain spelling of `Language.plain`, the longest first."""
 
     def __init__(self, schema: Schema, goods: Mapping[str, Iterable[str]], language: Language) -> None:
-        found: dict[str, list[Meaning]] = {}
+        found: dict[str, list[TermMeaning]] = {}
         for word, term in (*_terms(schema), *_goods(goods)):
             for way in _ways(word, term):
                 entries = found.setdefault(language.plain(way), [])
@@ -57,7 +57,7 @@ class Vocabulary:
         self._terms = {word: tuple(terms) for word, terms in found.items() if word}
         self._longest = max(map(len, self._terms), default=0)
 
-    def find(self, text: str) -> list[Mention]:
+    def find(self, text: str) -> list[Occurrence]:
         """text: plain."""
         found, place = [], 0
         alone = _alone(text)
@@ -65,7 +65,7 @@ class Vocabulary:
             for end in range(min(place + self._longest, len(text)), place, -1):
                 terms = self._terms.get(text[place:end])
                 if terms and _is_word(text, place, end) and (end > place + 1 or place in alone):
-                    found.append(Mention(place, end, terms))
+                    found.append(Occurrence(place, end, terms))
                     place = end - 1
                     break
             place += 1
@@ -81,32 +81,32 @@ def literal(text: str) -> str:
     return exp.Literal.string(text).sql()
 
 
-def _terms(schema: Schema) -> Iterator[tuple[str, Meaning]]:
+def _terms(schema: Schema) -> Iterator[tuple[str, TermMeaning]]:
     for table in schema.tables.values():
         for word in table.words:
-            yield word, Meaning(Kind.TABLE, table.name)
+            yield word, TermMeaning(TermKind.TABLE, table.name)
         for state in table.states:
             for word in state.words:
-                yield word, Meaning(Kind.STATE, table.name, where=state.where, say=state.say)
+                yield word, TermMeaning(TermKind.STATE, table.name, where=state.where, say=state.say)
         for column in table.columns.values():
             for word in column.words:
-                yield word, Meaning(Kind.COLUMN, table.name, column.name)
+                yield word, TermMeaning(TermKind.COLUMN, table.name, column.name)
             for code, ways in column.spoken.items():
                 where = f"{table.name}.{column.name} = {literal(code)}"
                 for word in ways:
-                    yield word, Meaning(Kind.STATE, table.name, column.name, where, ways[0])
+                    yield word, TermMeaning(TermKind.STATE, table.name, column.name, where, ways[0])
 
 
-def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, Meaning]]:
+def _goods(goods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, TermMeaning]]:
     for name, others in goods.items():
         for word in (name, *others):
-            yield word, Meaning(Kind.GOODS, say=name)
+            yield word, TermMeaning(TermKind.GOODS, say=name)
 
 
-def _ways(word: str, term: Meaning) -> Iterator[str]:
+def _ways(word: str, term: TermMeaning) -> Iterator[str]:
     """How else a state is said: 待付款 -> 没付款, 已完成 -> 已经完成."""
     yield word
-    if term.kind is Kind.STATE and len(word) > 2:
+    if term.kind is TermKind.STATE and len(word) > 2:
         if word[0] in "待未":
             yield f"没{word[1:]}"
         if word[0] == "已":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
@@ -19,11 +20,14 @@ SHOP = HERE.parents[2] / "agents/business/shop.yaml"
 
 @dataclass(frozen=True)
 class Case:
-    """`sql` over the unguarded seed, with :caller; its column names are those of the answer. None: no plan is right."""
+    """`sql` over the unguarded seed, with :caller; its column names are those of the answer. None: no plan is right.
+    `sqls`: of a message with several questions.
+    """
 
     text: str
     caller: str
-    sql: str | None
+    sql: str | None = None
+    sqls: Sequence[str] = ()
 
 
 def cases(name: str) -> list[Case]:
@@ -31,9 +35,9 @@ def cases(name: str) -> list[Case]:
     return [Case(**json.loads(line)) for line in lines]
 
 
-def expected(case: Case, seed: Path) -> tuple[list[str], set[tuple[object, ...]]]:
+def expected(sql: str, caller: str, seed: Path) -> tuple[list[str], set[tuple[object, ...]]]:
     with closing(sqlite3.connect(seed)) as connection:
-        found = connection.execute(case.sql or "", {"caller": case.caller} if ":caller" in (case.sql or "") else {})
+        found = connection.execute(sql, {"caller": caller} if ":caller" in sql else {})
         return [column[0] for column in found.description], set(found.fetchall())
 
 
@@ -44,10 +48,15 @@ async def asked(case: Case, queries: OfflineQueries, database: BusinessDatabase)
 
 async def is_right(case: Case, queries: OfflineQueries, database: BusinessDatabase, seed: Path) -> bool:
     """Whether the rows are the expected ones, looking at the expected columns alone."""
-    _, rows = await asked(case, queries, database)
-    if case.sql is None or rows is None:
-        return case.sql is None and rows is None
-    names, wanted = expected(case, seed)
+    plan = queries.plan(case.text, TODAY)
+    wanted = case.sqls or ([case.sql] if case.sql else [])
+    if plan is None or not wanted:
+        return plan is None and not wanted
+    told = [await database.query(part.sql, case.caller) for part in (plan, *plan.also)]
+    return all(any(_same(rows, *expected(sql, case.caller, seed)) for rows in told) for sql in wanted)
+
+
+def _same(rows: Rows, names: list[str], wanted: set[tuple[object, ...]]) -> bool:
     places = {field.name: place for place, field in enumerate(rows.fields)}
     if not set(names) <= places.keys():
         return False

@@ -19,6 +19,7 @@ from tests.services import postgres_database
 
 MIN_RIGHT = 0.77
 MAX_WRONG = 0.06
+FRESH_RIGHT, FRESH_WRONG = 0.5, 0.1
 """Of all questions: rows that are not right are worse than none."""
 QUERIES = shop_queries()
 
@@ -31,6 +32,12 @@ async def test_questions_get_the_right_rows_and_rather_none_than_wrong_ones(
     plans = {text: QUERIES.plan(text, TODAY) for text in failed}
     answered = [text for text, plan in plans.items() if plan is not None and "unread" not in plan.words]
     assert len(answered) <= MAX_WRONG * len(cases("questions.jsonl")), answered
+
+
+async def test_questions_of_an_author_who_saw_the_tables_alone(database: BusinessDatabase, seeded: Path) -> None:
+    failed, right = await wrong("fresh.jsonl", QUERIES, database, seeded)
+    assert right >= FRESH_RIGHT, failed
+    assert len([text for text in failed if QUERIES.plan(text, TODAY)]) <= FRESH_WRONG * 100, failed
 
 
 @pytest.mark.acceptance
@@ -75,6 +82,20 @@ def test_what_asks_for_no_data_has_no_plan(text: str) -> None:
 def test_what_was_not_understood_to_the_last_word_is_not_certain(text: str) -> None:
     plan = QUERIES.plan(text, TODAY)
     assert plan is None or not plan.certain
+
+
+def test_two_questions_about_different_tables_are_two_statements() -> None:
+    plan = QUERIES.plan("我的订单到哪了，退款到账了吗", TODAY)
+    assert plan is not None
+    assert [part.subject for part in (plan, *plan.also)] == ["delivery", "refunds"]
+
+
+async def test_two_things_that_are_compared_are_both_listed(database: BusinessDatabase) -> None:
+    plan = QUERIES.plan("我买的充电宝和摄像头哪个更贵", TODAY)
+    assert plan is not None
+    rows = await database.query(plan.sql, "M0001")
+    told = " ".join(str(row) for row in rows.values)
+    assert "充电宝" in told and "摄像头" in told
 
 
 async def test_words_of_the_question_are_values_never_sql(database: BusinessDatabase) -> None:
