@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from app.db.engine import Database
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
@@ -48,12 +48,17 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents are listed; None is any. folder: with all below it; "" is all."""
+    """Which documents are listed; None is any. folder: with all below it; "" is all. text: in name, title or path;
+    indexed: whether searches find what is here; live: whether it is valid now.
+    """
 
     category: str | None = None
     folder: str | None = None
     tag: str | None = None
     external_id: str | None = None
+    text: str = ""
+    indexed: bool | None = None
+    live: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +151,22 @@ class DocumentRepository:
         async with self._database.read() as connection:
             return [VersionRow(*row) for row in await connection.execute(query)]
 
-    async def chunks(self, tenant: str, document_id: str, offset: int, limit: int) -> list[ChunkRow]:
-        """Some chunks of a document's current version, in order."""
+    async def chunks(
+        self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
+    ) -> tuple[list[ChunkRow], int]:
+        """Some chunks of a document's current version, in order, and how many there are. text: in the passage, or in
+        the question of a table.
+        """
         columns = [getattr(StoredChunk, name) for name in ChunkRow.__dataclass_fields__]
-        query = select(*columns).where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id)
-        query = query.order_by(StoredChunk.ordinal, StoredChunk.id).offset(offset).limit(limit)
+        where = (StoredChunk.tenant_id == tenant) & (StoredChunk.document_id == document_id)
+        if text:
+            said = (column.icontains(text, autoescape=True) for column in (StoredChunk.text, StoredChunk.question))
+            where &= or_(*said)
+        query = select(*columns).where(where).order_by(StoredChunk.ordinal, StoredChunk.id)
         async with self._database.read() as connection:
-            return [ChunkRow(*row) for row in await connection.execute(query)]
+            rows = [ChunkRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))]
+            counted = select(func.count()).select_from(StoredChunk).where(where)
+            return rows, (await connection.execute(counted)).scalar_one()
 
     async def passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
         """The piece of a document that holds all the quotes, at least one, word for word; None where none does any
@@ -229,6 +243,14 @@ def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool
         where &= Document.path.startswith(f"{filters.folder}/", autoescape=True)
     if filters.external_id is not None:
         where &= Document.external_id == filters.external_id
+    if filters.text:
+        columns = Document.name, Document.title, Document.path
+        where &= or_(*(column.icontains(filters.text, autoescape=True) for column in columns))
+    if filters.indexed is not None:
+        indexed = select(KbState.indexed_revision).where(KbState.tenant_id == tenant).scalar_subquery()
+        where &= (Document.revision <= indexed) if filters.indexed else (Document.revision > indexed)
+    if filters.live is not None:
+        where &= Document.live.is_(filters.live)
     if filters.tag is not None:
         items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
         tags = items(Document.tags).table_valued("value")
