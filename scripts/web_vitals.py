@@ -1,8 +1,7 @@
 """How fast pages are on a slow processor: `python scripts/web_vitals.py http://127.0.0.1:8000 [--throttle 4]`.
 
-For each page the median of several first visits (nothing cached) in Chromium, its processor slowed down: first
-contentful paint, when the page can be used (what `READY` names is there), time of long tasks, requests and bytes over the
-network.
+For each page the median of several first visits (nothing cached) in Chromium, its processor slowed down: when it can be
+used (what `READY` names is there), first contentful paint, time of long tasks, requests, and bytes over the network.
 """
 
 from __future__ import annotations
