@@ -1,4 +1,4 @@
-"""How fast pages are on a slow processor: `python scripts/web_vitals.py http://127.0.0.1:8000 [--throttle 4]`.
+"""How fast pages are on a slow processor: `python -m tests.browser.vitals http://127.0.0.1:8000`.
 
 For each page the median of several first visits (nothing cached) in Chromium, its processor slowed down: when it can be
 used (what `READY` names is there), first contentful paint, time of long tasks, requests, and bytes over the network.
@@ -49,7 +49,7 @@ def measured(browser: Browser, address: str, ready: str, throttle: float) -> dic
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints a table in Markdown."""
-    parser = argparse.ArgumentParser(prog="scripts/web_vitals.py", description="网页在慢处理器上有多快")
+    parser = argparse.ArgumentParser(prog="tests.browser.vitals", description="网页在慢处理器上有多快")
     parser.add_argument("address", help="运行中的服务，例如 http://127.0.0.1:8000")
     parser.add_argument("--throttle", type=float, default=4, help="处理器慢多少倍，默认 4")
     parser.add_argument("--visits", type=int, default=5, help="每页访问几次，取中位数")
