@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from scripts.scripted_llm import Behaviour, Say
 from tests.acceptance import some
@@ -29,7 +29,12 @@ def watched(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()
     ran: list[str] = []
-    page.on("dialog", lambda dialog: (ran.append(f"dialog {dialog.message}"), dialog.dismiss()))
+
+    def shut(dialog: Dialog) -> None:
+        ran.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    page.on("dialog", shut)
     context.on("page", lambda opened: ran.append(f"window {opened.url}") if opened is not page else None)
     context.on("request", lambda request: ran.append(f"request {request.url}") if CANARY in request.url else None)
     yield page

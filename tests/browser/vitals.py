@@ -55,13 +55,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--visits", type=int, default=5, help="每页访问几次，取中位数")
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="浏览器的位置")
     options = parser.parse_args(arguments)
-    print("| 页面 | 可以使用 ms | 首次绘制 ms | 长任务 ms | 请求 | 字节 |\n| --- | --- | --- | --- | --- | --- |")
+    sys.stdout.write(
+        "| 页面 | 可以使用 ms | 首次绘制 ms | 长任务 ms | 请求 | 字节 |\n| --- | --- | --- | --- | --- | --- |\n"
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
         for path, ready in READY.items():
             visits = [measured(browser, options.address + path, ready, options.throttle) for _ in range(options.visits)]
             cells = [f"{median(visit[column] for visit in visits):,.0f}" for column in COLUMNS]
-            print(f"| `{path}` | {' | '.join(cells)} |")
+            sys.stdout.write(f"| `{path}` | {' | '.join(cells)} |\n")
         browser.close()
     return 0
 
