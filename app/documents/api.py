@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -23,6 +24,7 @@ from app.documents.schemas import (
     DocumentOut,
     DocumentPage,
     DocumentPatch,
+    Status,
     VersionOut,
 )
 from app.documents.types import Filing
@@ -139,6 +141,9 @@ async def upload_documents(
 async def list_documents(
     tenant: StaffTenant,
     wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="文档名、标题或路径里的字")] = "",
+    status: Annotated[Status | None, Query(description="只列已能检索的（ready），或还在处理的（indexing）")] = None,
+    valid: Annotated[bool | None, Query(description="只列现在有效的，或现在无效的")] = None,
     category: Annotated[str | None, Query(max_length=MAX_CATEGORY_CHARS)] = None,
     folder: Annotated[
         str | None, Query(max_length=MAX_PATH_CHARS, description="这个目录和它下面各级目录里的文档")
@@ -149,7 +154,8 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> DocumentPage:
     """One page of documents, the last changed first."""
-    filters = Filters(category, folder_path(folder) if folder else None, tag, external_id)
+    filters = Filters(category, folder_path(folder) if folder else None, tag, external_id, q)
+    filters = replace(filters, indexed=None if status is None else status == "ready", live=valid)
     rows, total = await wiring.documents.page(tenant, filters, offset=offset, limit=limit)
     return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 

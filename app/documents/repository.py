@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from app.db.engine import Database
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
@@ -48,12 +48,17 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents are listed; None is any. folder: with all below it; "" is all."""
+    """Which documents are listed; None is any. folder: with all below it; "" is all. text: in name, title or path;
+    indexed: whether searches find what is here; live: whether it is valid now.
+    """
 
     category: str | None = None
     folder: str | None = None
     tag: str | None = None
     external_id: str | None = None
+    text: str = ""
+    indexed: bool | None = None
+    live: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +234,14 @@ def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool
         where &= Document.path.startswith(f"{filters.folder}/", autoescape=True)
     if filters.external_id is not None:
         where &= Document.external_id == filters.external_id
+    if filters.text:
+        columns = Document.name, Document.title, Document.path
+        where &= or_(*(column.icontains(filters.text, autoescape=True) for column in columns))
+    if filters.indexed is not None:
+        indexed = select(KbState.indexed_revision).where(KbState.tenant_id == tenant).scalar_subquery()
+        where &= (Document.revision <= indexed) if filters.indexed else (Document.revision > indexed)
+    if filters.live is not None:
+        where &= Document.live.is_(filters.live)
     if filters.tag is not None:
         items = func.json_each if dialect == "sqlite" else func.json_array_elements_text
         tags = items(Document.tags).table_valued("value")

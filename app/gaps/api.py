@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -40,9 +40,12 @@ class GapPage(BaseModel):
 async def list_gaps(
     tenant: AdminTenant,
     wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="问题里的字")] = "",
+    outcome: Annotated[Outcome | None, Query(description="最近一次是这个结论")] = None,
+    order: Annotated[Literal["recent", "count"], Query(description="最近的在前，或次数多的在前")] = "recent",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> GapPage:
     """A page of the gaps."""
-    gaps, total = await wiring.gaps.page(tenant, limit, offset)
+    gaps, total = await wiring.gaps.page(tenant, limit, offset, text=q, outcome=outcome or "", often=order == "count")
     return GapPage(gaps=[GapOut.model_validate(gap) for gap in gaps], total=total)

@@ -39,12 +39,19 @@ class GapRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, tenant: str, limit: int = 50, offset: int = 0) -> tuple[list[Gap], int]:
-        """The gaps that were asked last, and how many there are."""
+    async def page(
+        self, tenant: str, limit: int = 50, offset: int = 0, *, text: str = "", outcome: str = "", often: bool = False
+    ) -> tuple[list[Gap], int]:
+        """The gaps that were asked last, or often first, and how many there are. text: in the question."""
         table = KnowledgeGap
         columns = table.question_hash, table.question, table.outcome, table.count, table.first_seen, table.last_seen
         own = table.tenant_id == tenant
-        query = select(*columns).where(own).order_by(table.last_seen.desc(), table.question_hash)
+        if text:
+            own &= table.question.icontains(text, autoescape=True)
+        if outcome:
+            own &= table.outcome == outcome
+        order = (table.count.desc(),) if often else ()
+        query = select(*columns).where(own).order_by(*order, table.last_seen.desc(), table.question_hash)
         async with self._database.read() as connection:
             rows = [Gap(*row) for row in await connection.execute(query.limit(limit).offset(offset))]
             total = (await connection.execute(select(func.count()).select_from(table).where(own))).scalar_one()

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
 from app.auth.principal import Role
 from app.errors import InvalidRequest, Overloaded
@@ -58,6 +58,11 @@ def roles_of(app: FastAPI) -> dict[str, list[Role]]:
         for route in _routes(app)
         for method in route.methods or ()
     }
+
+
+def sockets_of(router: APIRouter) -> list[str]:
+    """The paths of a router's WebSockets."""
+    return [route.path for route in router.routes if isinstance(route, APIWebSocketRoute)]
 
 
 def _routes(parent: Any) -> Iterator[APIRoute]:

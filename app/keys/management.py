@@ -37,6 +37,7 @@ class KeyManagement:
         name, allowed = _checked(role, name, origins)
         secret = new_key()
         key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed)
+        self._ring.expire()
         return await self._get(tenant, key_id), secret
 
     async def change(self, tenant: str, key_id: str, name: str | None, origins: Sequence[str] | None) -> KeyRow:
@@ -46,6 +47,7 @@ class KeyManagement:
         values: dict[str, Any] = dict(zip(("name", "origins"), _checked(known.role, *given), strict=True))
         if not await self._repository.change(tenant, key_id, values):
             raise _unknown(key_id)
+        self._ring.expire()
         return await self._get(tenant, key_id)
 
     async def revoke(self, tenant: str, key_id: str, own: str) -> None:
@@ -56,6 +58,7 @@ class KeyManagement:
             raise Conflict("不能停用正在使用的密钥：请换一个管理员密钥来停用它。", code="key_in_use", id=key_id)
         if not await self._repository.revoke(key_id, tenant):
             raise _unknown(key_id)
+        self._ring.expire()
 
     async def save_use(self) -> None:
         """Writes which keys were used, to the minute."""

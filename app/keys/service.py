@@ -97,6 +97,10 @@ class KeyRing:
         await self.keyless()
         return self._snapshot.origins
 
+    def expire(self) -> None:
+        """Keys were changed by this process: who asks next is looked up anew."""
+        self._fresh_until = float("-inf")
+
     @property
     def environment(self) -> bool:
         """Whether there is a key that is not stored."""

@@ -26,6 +26,8 @@ TAGS = {
     "openai": "OpenAI 兼容接口",
     "conversations": "会话：历史、评价，以及顾客一侧的人工服务",
     "desk": "人工服务台：客服一侧",
+    "traces": "每一轮是怎么答出来的",
+    "keys": "密钥",
     "tickets": "工单",
     "documents": "知识库文档",
     "search": "知识库检索：命中测试",

@@ -59,6 +59,7 @@ async def list_tickets(
     tenant: StaffTenant,
     wiring: Wiring,
     state: Annotated[list[TicketState], Query(description="可重复，多个状态任一")] = [],  # noqa: B006 - a query default
+    q: Annotated[str, Query(max_length=200, description="单号、主题、描述或用户编号里的字")] = "",
     priority: Priority | None = None,
     session_id: str = "",
     user_id: str = "",
@@ -68,7 +69,7 @@ async def list_tickets(
     offset: Offset = 0,
 ) -> TicketPage:
     """The tickets that are left open first, the most urgent of them first."""
-    wanted = TicketFilter(tuple(state), priority, session_id, user_id, assignee, overdue)
+    wanted = TicketFilter(tuple(state), priority, session_id, user_id, assignee, overdue, q)
     rows, total = await wiring.tickets.page(tenant, wanted, limit, offset)
     return TicketPage(tickets=[TicketOut.of(row) for row in rows], total=total)
 

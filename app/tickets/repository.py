@@ -74,7 +74,9 @@ class TicketEventRow:
 
 @dataclass(frozen=True, slots=True)
 class TicketFilter:
-    """What a list is narrowed to; empty for all. `overdue`: not done, and the time to resolve it is over."""
+    """What a list is narrowed to; empty for all. `overdue`: not done, and the time to resolve it is over;
+    `text`: in the number, the subject, the description or the user.
+    """
 
     states: tuple[TicketState, ...] = ()
     priority: Priority | None = None
@@ -82,6 +84,7 @@ class TicketFilter:
     user_id: str = ""
     assignee: str = ""
     overdue: bool = False
+    text: str = ""
 
 
 Change = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
@@ -248,6 +251,9 @@ def _wanted(tenant: str, wanted: TicketFilter) -> Sequence[ColumnElement[bool]]:
     for name in ("session_id", "user_id", "assignee"):
         if value := getattr(wanted, name):
             where.append(getattr(Ticket, name) == value)
+    if wanted.text:
+        columns = Ticket.number, Ticket.subject, Ticket.description, Ticket.user_id
+        where.append(or_(*(column.icontains(wanted.text, autoescape=True) for column in columns)))
     if wanted.overdue:
         where.append(Ticket.state.not_in([state.value for state in DONE]))
         where.append(Ticket.resolve_by < func.coalesce(Ticket.waiting_since, now()))

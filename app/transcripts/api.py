@@ -7,14 +7,16 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from agents.types import Outcome
 from app.desk.types import Event, State
 from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
 from app.http.failures import fails
+from app.http.fields import Offset
 from app.http.routes import GuardedRoute
+from app.transcripts.repository import ConversationFilter
 from app.transcripts.repository_whole import Who
 from app.transcripts.types import Rating
 from app.types import SessionKey
@@ -36,6 +38,10 @@ class ConversationOut(BaseModel):
     created_at: datetime
     updated_at: datetime
     first_question: str = Field(description="首条消息，便于辨认")
+    last_outcome: str = Field(description="最后一轮的结论类型；没有一轮时为空")
+    handoff: bool = Field(description="是否请求过人工")
+    up: int = Field(description="赞的次数")
+    down: int = Field(description="踩的次数")
 
 
 class ConversationList(BaseModel):
@@ -43,6 +49,7 @@ class ConversationList(BaseModel):
 
     conversations: list[ConversationOut]
     next: str | None
+    total: int
 
 
 class ExchangeOut(BaseModel):
@@ -101,15 +108,24 @@ class FeedbackIn(BaseModel):
 async def list_conversations(
     tenant: StaffTenant,
     wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="消息或回复里的字，或会话、用户的编号")] = "",
     user_id: str = "",
     channel: str = "",
+    outcome: Annotated[Outcome | None, Query(description="有一轮是这个结论")] = None,
+    handoff: Annotated[bool | None, Query(description="请求过人工的，或没有请求过的")] = None,
+    rating: Annotated[Rating | None, Query(description="有一条回复得到这种评价")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="这时起有动静的，要带时区")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="这时之前有动静的，要带时区")] = None,
     after: Annotated[str, Query(description="上一页响应中的 next")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Offset = 0,
 ) -> ConversationList:
     """The conversations that were active last."""
-    found = await wiring.transcripts.recent(tenant, limit, user_id=user_id, channel=channel, after=after)
+    wanted = ConversationFilter(q, user_id, channel, outcome or "", handoff, rating or "", since, until, after)
+    found, total = await wiring.transcripts.recent(tenant, limit, wanted, offset)
     following = found[-1].session_id if len(found) == limit else None
-    return ConversationList(conversations=[ConversationOut(**asdict(item)) for item in found], next=following)
+    listed = [ConversationOut(**asdict(item)) for item in found]
+    return ConversationList(conversations=listed, next=following, total=total)
 
 
 @router.get("/{session_id}", responses=fails(404))

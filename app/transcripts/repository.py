@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tuple_
 
 from app.conversations.tables import Conversation, Feedback, StoredTurn
 from app.db.base import now
 from app.db.engine import Database, insert_into
+from app.desk.tables import DeskSessionRow
 from app.privacy import masked
 from app.transcripts.types import Rating
 from app.webhooks.events import WebhookEvent, emit
@@ -22,7 +23,7 @@ Forget = Callable[[Connection, str, Sequence[str]], int]
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A conversation in a list; `first_question` is its first message; `verified` tells whether
-    the user was proved.
+    the user was proved; `handoff`: a person was asked for; `up` and `down` are votes.
     """
 
     session_id: str
@@ -33,6 +34,28 @@ class Summary:
     created_at: datetime
     updated_at: datetime
     first_question: str
+    last_outcome: str
+    handoff: bool
+    up: int
+    down: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter:
+    """Which conversations are listed; what is empty or None does not restrict. text: in a message, a reply, or the id
+    of the session or the user; outcome: of any turn; handoff: whether a person was ever asked for; rating: of any vote;
+    since and until: of the last activity. after: the session that ended the last page.
+    """
+
+    text: str = ""
+    user_id: str = ""
+    channel: str = ""
+    outcome: str = ""
+    handoff: bool | None = None
+    rating: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +72,40 @@ class Exchange:
     reason: str
 
 
+EVERYTHING = ConversationFilter()
+_OWN_TURN = (StoredTurn.tenant_id == Conversation.tenant_id) & (StoredTurn.session_id == Conversation.session_id)
+_AT_DESK = (DeskSessionRow.tenant_id == Conversation.tenant_id) & (DeskSessionRow.session_id == Conversation.session_id)
+_OWN_VOTE = (Feedback.tenant_id == StoredTurn.tenant_id) & (Feedback.turn_id == StoredTurn.id) & _OWN_TURN
+
+
+def _votes(rating: str) -> ColumnElement[int]:
+    own = _OWN_VOTE & (Feedback.rating == rating)
+    return select(func.count()).select_from(Feedback, StoredTurn).where(own).correlate(Conversation).scalar_subquery()
+
+
+def _where(tenant: str, wanted: ConversationFilter) -> list[ColumnElement[bool]]:
+    where: list[ColumnElement[bool]] = [Conversation.tenant_id == tenant]
+    for name in ("user_id", "channel"):
+        if value := getattr(wanted, name):
+            where.append(getattr(Conversation, name) == value)
+    if wanted.text:
+        said = (column.icontains(wanted.text, autoescape=True) for column in (StoredTurn.question, StoredTurn.reply))
+        ids = (Conversation.session_id == wanted.text) | (Conversation.user_id == wanted.text)
+        where.append(ids | exists().where(_OWN_TURN, or_(*said)))
+    if wanted.outcome:
+        where.append(exists().where(_OWN_TURN, StoredTurn.outcome == wanted.outcome))
+    if wanted.handoff is not None:
+        asked = exists().where(_AT_DESK)
+        where.append(asked if wanted.handoff else ~asked)
+    if wanted.rating:
+        where.append(exists().where(_OWN_VOTE, Feedback.rating == wanted.rating))
+    if wanted.since is not None:
+        where.append(Conversation.updated_at >= wanted.since)
+    if wanted.until is not None:
+        where.append(Conversation.updated_at < wanted.until)
+    return where
+
+
 class TranscriptRepository:
     """A session id means something only together with its tenant."""
 
@@ -61,24 +118,18 @@ class TranscriptRepository:
         self._on_commit = on_commit
 
     async def recent(
-        self, tenant: str, limit: int, *, user_id: str = "", channel: str = "", after: str = ""
-    ) -> list[Summary]:
-        """The conversations that were active last, at most `limit`; `after`: the session that ended the last page."""
+        self, tenant: str, limit: int, wanted: ConversationFilter = EVERYTHING, offset: int = 0
+    ) -> tuple[list[Summary], int]:
+        """The conversations that were active last, at most `limit`, and how many there are on all pages."""
         place = (Conversation.updated_at, Conversation.session_id)
-        wanted = [Conversation.tenant_id == tenant]
-        if user_id:
-            wanted.append(Conversation.user_id == user_id)
-        if channel:
-            wanted.append(Conversation.channel == channel)
-        if after:
-            last = select(*place).where(_key(tenant, after)).subquery()
-            wanted.append(tuple_(*place) < select(last.c.updated_at, last.c.session_id).scalar_subquery())
-        first = (
-            select(StoredTurn.question)
-            .where(StoredTurn.tenant_id == Conversation.tenant_id, StoredTurn.session_id == Conversation.session_id)
-            .order_by(StoredTurn.number)
-            .limit(1)
-            .scalar_subquery()
+        where = _where(tenant, wanted)
+        page = list(where)
+        if wanted.after:
+            last = select(*place).where(_key(tenant, wanted.after)).subquery()
+            page.append(tuple_(*place) < select(last.c.updated_at, last.c.session_id).scalar_subquery())
+        first = select(StoredTurn.question).where(_OWN_TURN).order_by(StoredTurn.number).limit(1).scalar_subquery()
+        last_outcome = (
+            select(StoredTurn.outcome).where(_OWN_TURN).order_by(StoredTurn.number.desc()).limit(1).scalar_subquery()
         )
         query = (
             select(
@@ -90,13 +141,21 @@ class TranscriptRepository:
                 Conversation.created_at,
                 Conversation.updated_at,
                 func.coalesce(first, ""),
+                func.coalesce(last_outcome, ""),
+                exists().where(_AT_DESK),
+                _votes("up"),
+                _votes("down"),
             )
-            .where(*wanted)
+            .where(*page)
             .order_by(*(column.desc() for column in place))
             .limit(limit)
+            .offset(offset)
         )
         async with self._database.read() as connection:
-            return [Summary(*row) for row in await connection.execute(query)]
+            total = (
+                await connection.execute(select(func.count()).select_from(Conversation).where(*where))
+            ).scalar_one()
+            return [Summary(*row) for row in await connection.execute(query)], total
 
     async def read(self, tenant: str, session_id: str) -> list[Exchange]:
         """All turns, the oldest first; empty for a session that is not there."""

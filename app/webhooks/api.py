@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, Offset
 from app.http.routes import GuardedRoute
 from app.webhooks.events import WebhookEvent
 from app.webhooks.repository import Subscription
@@ -102,6 +102,7 @@ class DeliveryList(BaseModel):
     """The latest first."""
 
     deliveries: list[DeliveryOut]
+    total: int
 
 
 @router.post("", status_code=201, responses=fails(409))
@@ -143,11 +144,13 @@ async def list_deliveries(
     tenant: AdminTenant,
     wiring: Wiring,
     state: State | None = None,
+    event: WebhookEvent | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Offset = 0,
 ) -> DeliveryList:
     """What was sent, and how it went, of the last 30 days."""
-    rows = await wiring.webhooks.deliveries(tenant, webhook_id, limit, state)
-    return DeliveryList(deliveries=[DeliveryOut.model_validate(asdict(row)) for row in rows])
+    rows, total = await wiring.webhooks.deliveries(tenant, webhook_id, limit, state, event or "", offset)
+    return DeliveryList(deliveries=[DeliveryOut.model_validate(asdict(row)) for row in rows], total=total)
 
 
 @router.post(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, bindparam, select, update
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from app.db.base import now
 from app.db.engine import Database
@@ -80,15 +80,20 @@ class DeliveryRepository:
         """Writes how the tries went; those that are left pending wait: 10, 20, 40 … seconds, an hour at most."""
         await self._database.transact(lambda connection: _settle(connection, results), durable=False)
 
-    async def page(self, tenant: str, webhook: str, limit: int, state: State | None = None) -> list[DeliveryRow]:
-        """Deliveries of a subscription, the latest first."""
+    async def page(
+        self, tenant: str, webhook: str, limit: int, state: State | None = None, event: str = "", offset: int = 0
+    ) -> tuple[list[DeliveryRow], int]:
+        """Deliveries of a subscription, the latest first, and how many there are."""
         columns = [getattr(_TABLE, name) for name in DeliveryRow.__dataclass_fields__]
         where = [_TABLE.tenant_id == tenant, _TABLE.webhook_id == webhook]
         if state is not None:
             where.append(_TABLE.state == state)
-        query = select(*columns).where(*where).order_by(_TABLE.created_at.desc(), _TABLE.id).limit(limit)
+        if event:
+            where.append(_TABLE.event == event)
+        query = select(*columns).where(*where).order_by(_TABLE.created_at.desc(), _TABLE.id).limit(limit).offset(offset)
         async with self._database.read() as connection:
-            return [DeliveryRow(*row) for row in await connection.execute(query)]
+            total = (await connection.execute(select(func.count()).select_from(_TABLE).where(*where))).scalar_one()
+            return [DeliveryRow(*row) for row in await connection.execute(query)], total
 
     async def again(self, tenant: str, webhook: str, delivery: str) -> bool:
         """Makes a delivery due now, one that was given up too; whether it is there."""

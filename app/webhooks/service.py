@@ -78,10 +78,12 @@ class WebhookService:
         delivery = Delivery(tenant, event, found.url, found.secret, TEST_EVENT, event, json.dumps(envelope), 0)
         return await self._sender.send(delivery)
 
-    async def deliveries(self, tenant: str, webhook: str, limit: int, state: State | None) -> list[DeliveryRow]:
-        """The latest first. Raises NotFound."""
+    async def deliveries(
+        self, tenant: str, webhook: str, limit: int, state: State | None, event: str = "", offset: int = 0
+    ) -> tuple[list[DeliveryRow], int]:
+        """The latest first, and how many there are. Raises NotFound."""
         await self.get(tenant, webhook)
-        return await self._deliveries.page(tenant, webhook, limit, state)
+        return await self._deliveries.page(tenant, webhook, limit, state, event, offset)
 
     async def retry(self, tenant: str, webhook: str, delivery: str) -> None:
         """Raises NotFound."""

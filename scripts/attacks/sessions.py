@@ -13,7 +13,9 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from app.main import create_app
+from app.auth.cookies import SESSION
+from app.http.routes import sockets_of
+from app.main import RESOURCES, create_app
 from app.settings import load_settings
 from scripts.attacks.base import Report, Target
 
@@ -21,24 +23,36 @@ CHAT, STREAM, COMPLETIONS = "/api/v1/chat", "/api/v1/chat/stream", "/v1/chat/com
 REFUSED = frozenset({401, 403, 404})
 SECRET_WORDS = "我住在幸福路 12 号"
 _SESSION = "{session_id}"
+_PATIENCE = 60
+"""Seconds after which a server takes requests of one sender again."""
 _HEADER = "X-Session-Token"
+_HISTORY = "/api/v1/conversations/{}/history"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A way to reach a conversation: method, path with `{session_id}`, and the body that it needs."""
+    """A way to reach a conversation: method, path with `{session_id}`, and the body that it needs. asks: the session is
+    named in the address, behind the path.
+    """
 
     method: str
     path: str
     body: dict[str, Any] | None = None
+    asks: bool = False
 
     async def send(self, http: httpx.AsyncClient, victim: Begun, headers: Mapping[str, str]) -> httpx.Response:
-        """The response to it."""
+        """The response to it; what comes too fast for the server is sent again when it says so."""
         path = self.path.replace(_SESSION, victim.session_id).replace("{message_id}", victim.message_id)
         body = self.body
         if body is not None and _SESSION not in self.path:
             body = body | {"session_id": victim.session_id}
-        return await http.request(self.method, path, json=body, headers=headers)
+        query = {"session_id": victim.session_id} if self.asks else {}
+        while True:
+            response = await http.request(self.method, path, params=query, json=body, headers=headers)
+            wait = int(response.headers.get("retry-after", 0)) if response.status_code == 429 else 0
+            if not 0 < wait <= _PATIENCE:
+                return response
+            await asyncio.sleep(wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +65,18 @@ class Begun:
 
 
 def calls(schema: dict[str, Any]) -> list[Call]:
-    """Every operation of an OpenAPI document that takes a session id in its path or its body."""
+    """Every operation of an OpenAPI document that takes a session id in its path, its query or its body."""
     return [
-        Call(method.upper(), path, _body(schema, operation))
+        Call(method.upper(), path, _body(schema, operation), _asks(operation))
         for path, operations in schema["paths"].items()
         for method, operation in operations.items()
-        if _SESSION in path or "session_id" in _properties(schema, operation)
+        if _SESSION in path or _asks(operation) or "session_id" in _properties(schema, operation)
     ]
+
+
+def sockets() -> set[str]:
+    """The paths of all WebSockets."""
+    return {path for resource in RESOURCES for path in sockets_of(resource.router)}
 
 
 async def begin(http: httpx.AsyncClient, text: str = "你好", **fields: str) -> Begun:
@@ -76,12 +95,23 @@ async def attack(target: Target, racers: int = 8) -> Report:
         schema = create_app(load_settings()).openapi()  # the server need not show its own
         async with target.http(target.admin) as staff:
             await staff.post(f"/api/v1/conversations/{victim.session_id}/handoff", json={})
-        for how, headers in _proofs(stranger):
-            await probe(target, http, schema, victim, how, headers, report)
-        for call in calls(schema):
-            foreign = await call.send(other, victim, {_HEADER: victim.token})
-            report.case(SECRET_WORDS not in foreign.text, f"{call.method} {call.path} by another tenant")
+            before = await _kept(staff, victim)
+            report.case(SECRET_WORDS in str(before), "nothing was kept that could be stolen")
+            for how, headers in _proofs(victim, stranger):
+                await probe(target, http, schema, victim, how, headers, report)
+            async with target.http() as nobody, target.http(target.other_admin) as others_staff:
+                for call in calls(schema):
+                    status = (await call.send(nobody, victim, _cookie(victim.session_id, victim.token))).status_code
+                    report.case(status == 401, f"{call.method} {call.path} without a key: {status}")
+                    for foreign in (other, others_staff):
+                        told = await call.send(foreign, victim, {_HEADER: victim.token})
+                        report.case(SECRET_WORDS not in told.text, f"{call.method} {call.path} by another tenant")
+            after = await _kept(staff, victim)
+            for name, value in before.items():
+                report.case(after[name] == value, f"{name} is {after[name]} and was {value}")
         await _race(http, report, racers)
+        own = await http.get(_HISTORY.format(victim.session_id), headers=_cookie(victim.session_id, victim.token))
+        report.case(SECRET_WORDS in own.text, f"the customer's own cookie: {own.status_code}")
         opened = await http.get(f"/api/v1/conversations/{victim.session_id}/messages", headers={_HEADER: victim.token})
         report.case(opened.status_code == 200, f"the customer's own secret: {opened.status_code}")
     return report
@@ -121,10 +151,27 @@ async def socket_code(target: Target, session_id: str, headers: Mapping[str, str
     return 0
 
 
-def _proofs(stranger: Begun) -> Iterator[tuple[str, dict[str, str]]]:
+def _proofs(victim: Begun, stranger: Begun) -> Iterator[tuple[str, dict[str, str]]]:
     yield "no proof", {}
     yield "a foreign secret", {_HEADER: stranger.token}
     yield "a made-up secret", {_HEADER: "ys-" + "0" * 43}
+    yield "a foreign cookie", _cookie(stranger.session_id, stranger.token)
+    yield "a foreign secret in a cookie of the session", _cookie(victim.session_id, stranger.token)
+    stolen = _cookie(victim.session_id, victim.token)
+    yield "the customer's cookie, by a page of another site", stolen | {"Sec-Fetch-Site": "cross-site"}
+
+
+def _cookie(session_id: str, token: str) -> dict[str, str]:
+    return {"Cookie": f"{SESSION.name}={session_id}.{token}", "Sec-Fetch-Site": "same-origin"}
+
+
+async def _kept(staff: httpx.AsyncClient, victim: Begun) -> dict[str, Any]:
+    """All that is known of a conversation."""
+    whole = await staff.get(f"/api/v1/conversations/{victim.session_id}")
+    desk = await staff.get(f"/api/v1/agent/sessions/{victim.session_id}")
+    tickets = await staff.get("/api/v1/tickets", params={"session_id": victim.session_id})
+    found: dict[str, Any] = whole.json() | desk.json()
+    return found | {"tickets": [(ticket["number"], ticket["version"]) for ticket in tickets.json()["tickets"]]}
 
 
 async def _race(http: httpx.AsyncClient, report: Report, racers: int) -> None:
@@ -144,12 +191,17 @@ def _properties(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, 
     return properties
 
 
+def _asks(operation: dict[str, Any]) -> bool:
+    places = {place.get("name"): place.get("in") for place in operation.get("parameters", [])}
+    return places.get("session_id") == "query"
+
+
 def _body(schema: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any] | None:
     """A body that is as it should be, so that only the proof is at fault."""
     if "requestBody" not in operation:
         return None
     known = {
-        "message": SECRET_WORDS,
+        "message": "我刚才说了什么",
         "model": "yingda",
         "messages": [{"role": "user", "content": "我刚才说了什么"}],
         "rating": "up",

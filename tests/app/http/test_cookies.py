@@ -95,13 +95,18 @@ async def test_a_session_in_a_cookie_opens_every_route_for_own_pages_alone(
     said = await page.post(CHAT, json={"message": "你好", "session_id": session})
     assert said.status_code == 200 and "session_token" not in said.json()
     streamed = await page.post(f"{CHAT}/stream", json={"message": "在吗", "session_id": session})
+    lost = {"message": "在吗", "session_id": session, "client_id": "message-2"}
+    first, again = [await page.post(f"{CHAT}/stream", json=lost) for _ in range(2)]
+    assert again.headers["idempotency-replayed"] == "true"
+    done, told = [json.loads(stream.text.rpartition("data: ")[2]) for stream in (first, again)]
+    assert done["type"] == "done" and done == told
     asked = {"model": "yingda", "messages": [{"role": "user", "content": "你好"}], "session_id": session}
     assert (streamed.status_code, (await page.post("/v1/chat/completions", json=asked)).status_code) == (200, 200)
     turn = f"{LIST}/{session}/messages/{said.json()['message_id']}/feedback"
     assert (await page.put(turn, json={"rating": "up"})).status_code == 204
     assert (await page.post(f"{CHAT}/{session}/stop")).status_code == 200
-    again = await page.get(SESSIONS)
-    assert again.json()["session_id"] == session and f"{session}.ys-" in again.headers["set-cookie"]
+    reloaded = await page.get(SESSIONS)
+    assert reloaded.json()["session_id"] == session and f"{session}.ys-" in reloaded.headers["set-cookie"]
     socket, cookies = f"{LIST}/{session}/ws?after=0", f"{SESSION.name}={page.cookies[SESSION.name]}"
     own = {"X-API-Key": key, "Cookie": cookies, "Origin": server.address}
     assert '"pong"' in await frames(server, socket, own)

@@ -91,6 +91,19 @@ async def test_a_key_without_origins_is_as_before_and_one_with_them_also_serves_
             assert "access-control-allow-origin" not in response.headers
 
 
+async def test_a_page_of_another_site_can_read_when_to_try_again(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path, api_key="the-first-admin-key", rate_per_key=1) as server,
+        httpx.AsyncClient(base_url=server.address, timeout=60) as http,
+    ):
+        headers = await key_of(server.container, Role.CLIENT, SHOP) | {"Origin": SHOP}
+        body = {"message": "退货运费谁出"}
+        _, limited = [await http.post(f"{CHAT}/stream", json=body, headers=headers) for _ in range(2)]
+        assert (limited.status_code, limited.headers["access-control-allow-origin"]) == (429, SHOP)
+        assert int(limited.headers["retry-after"]) > 0
+        assert "Retry-After" in limited.headers["access-control-expose-headers"].split(", ")
+
+
 async def test_a_socket_from_another_page_is_refused(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, server):
         key = await key_of(server.container, Role.CLIENT, SHOP)

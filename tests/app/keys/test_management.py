@@ -27,20 +27,19 @@ async def client(product: Served) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def made(client: httpx.AsyncClient, product: Served, **fields: Any) -> dict[str, Any]:
+async def made(client: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
     response = await client.post(PATH, json={"name": "管理员", "role": "admin"} | fields)
     assert response.status_code == 201, response.text
-    product.container.keys._fresh_until = 0.0
     body: dict[str, Any] = response.json()
     client.headers.setdefault("X-API-Key", body["key"])
     return body
 
 
-async def test_the_first_key_is_an_administrators_and_works_at_once(client: httpx.AsyncClient, product: Served) -> None:
+async def test_the_first_key_is_an_administrators_and_works_at_once(client: httpx.AsyncClient) -> None:
     locked_out = await client.post(PATH, json={"name": "官网", "role": "client"})
     assert (locked_out.status_code, locked_out.json()["error"]["code"]) == (409, "first_key_admin")
-    first = await made(client, product)
-    second = await made(client, product, name="官网", role="client", origins=["https://Shop.example.com/"])
+    first = await made(client)
+    second = await made(client, name="官网", role="client", origins=["https://Shop.example.com/"])
     assert second["origins"] == ["https://shop.example.com"]
     page = (await client.get(PATH)).json()
     assert [(item["id"], item["current"]) for item in page["items"]] == [(second["id"], False), (first["id"], True)]
@@ -50,27 +49,23 @@ async def test_the_first_key_is_an_administrators_and_works_at_once(client: http
     assert [item["id"] for item in found["items"]] == [second["id"]]
 
 
-async def test_a_revoked_key_opens_nothing_and_nobody_revokes_the_key_in_hand(
-    client: httpx.AsyncClient, product: Served
-) -> None:
-    own = await made(client, product)
-    other = await made(client, product, name="客服", role="agent")
+async def test_a_revoked_key_opens_nothing_and_nobody_revokes_the_key_in_hand(client: httpx.AsyncClient) -> None:
+    own = await made(client)
+    other = await made(client, name="客服", role="agent")
     in_hand = await client.delete(f"{PATH}/{own['id']}")
     assert (in_hand.status_code, in_hand.json()["error"]["code"]) == (409, "key_in_use")
     assert (await client.delete(f"{PATH}/{other['id']}")).status_code == 204
-    product.container.keys._fresh_until = 0.0
     refused = await client.get("/api/v1/conversations", headers={"X-API-Key": other["key"]})
     assert refused.status_code == 401
     again = await client.delete(f"{PATH}/{other['id']}")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "key_not_found")
 
 
-async def test_origins_that_change_count_without_a_new_key(client: httpx.AsyncClient, product: Served) -> None:
-    await made(client, product)
-    web = await made(client, product, name="官网", role="client", origins=["https://a.example.com"])
+async def test_origins_that_change_count_without_a_new_key(client: httpx.AsyncClient) -> None:
+    await made(client)
+    web = await made(client, name="官网", role="client", origins=["https://a.example.com"])
     changed = await client.patch(f"{PATH}/{web['id']}", json={"origins": ["https://b.example.com"], "name": "商城"})
     assert (changed.json()["name"], changed.json()["origins"]) == ("商城", ["https://b.example.com"])
-    product.container.keys._fresh_until = 0.0
     for origin, status in (("https://a.example.com", 403), ("https://b.example.com", 200)):
         headers = {"X-API-Key": web["key"], "Origin": origin}
         assert (await client.get("/api/v1/profile/greeting", headers=headers)).status_code == status
@@ -79,7 +74,7 @@ async def test_origins_that_change_count_without_a_new_key(client: httpx.AsyncCl
 
 
 async def test_the_last_use_is_written_by_the_job_to_the_minute(client: httpx.AsyncClient, product: Served) -> None:
-    await made(client, product)
+    await made(client)
     assert (await client.get(PATH)).json()["items"][0]["last_used_at"] is None
     await product.container.key_management.save_use()
     used = (await client.get(PATH)).json()["items"][0]["last_used_at"]
@@ -87,11 +82,11 @@ async def test_the_last_use_is_written_by_the_job_to_the_minute(client: httpx.As
 
 
 async def test_keys_are_the_tenants_own_and_for_administrators(client: httpx.AsyncClient, product: Served) -> None:
-    own = await made(client, product)
+    own = await made(client)
     keys = KeyRepository(product.container.base.database)
     theirs = await keys.create("other", Role.ADMIN, "别人", digest_of("theirs"))
     await keys.create("default", Role.AGENT, "客服", digest_of("agent"))
-    product.container.keys._fresh_until = 0.0
+    product.container.keys.expire()
     assert theirs not in (await client.get(PATH)).text
     assert (await client.delete(f"{PATH}/{theirs}")).status_code == 404
     assert (await client.patch(f"{PATH}/{theirs}", json={"name": "x"})).status_code == 404

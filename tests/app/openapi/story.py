@@ -85,6 +85,7 @@ class Story:
         await self._tickets()
         await self._refusals()
         await self._rest()
+        await self._keys()
 
     async def _knowledge(self) -> None:
         for name in ("health", "readiness"):
@@ -119,6 +120,9 @@ class Story:
         await self.call("list_conversations")
         for name in ("read_conversation", "read_history"):
             await self.call(name, session_id=SESSION)
+        await self.call("read_conversation", session_id=SESSION)
+        await self.call("read_trace", trace_id=done["message_id"])
+        await self.call("read_source", session_id=SESSION, message_id=done["message_id"], index="1")
 
     async def _desk(self) -> None:
         here = {"session_id": SESSION}
@@ -188,11 +192,21 @@ class Story:
         await self.call("read_cache_stats")
         await self.call("invalidate_cache")
         await self.call("read_usage")
+        await self.call("read_series")
         await self.call("prometheus_metrics")
         await self.call("list_gaps")
         documents = (await self.call("list_documents"))["items"]
         await self.call("delete_document", document_id=documents[0]["id"])
         await self.call("delete_conversation", session_id=SESSION)
+
+    async def _keys(self) -> None:
+        """At the end: with the first key a key is asked for."""
+        first = await self.call("create_key")
+        self.http.headers["X-API-Key"] = first["key"]
+        made = await self.send("create_key", {"name": "官网", "role": "client"})
+        await self.call("list_keys")
+        await self.call("change_key", key_id=made["id"])
+        await self.call("revoke_key", key_id=made["id"])
 
 
 def events(text: str) -> list[tuple[str, Any]]:

@@ -95,7 +95,7 @@ async def test_it_is_for_the_staff_of_the_tenant_alone(
 ) -> None:
     turn = await ask(client)
     await KeyRepository(product.container.base.database).create(tenant, role, "k", digest_of("secret"))
-    product.container.keys._fresh_until = 0.0
+    product.container.keys.expire()
     found = await client.get(f"{PATH}/{turn['message_id']}", headers={"X-API-Key": "secret"})
     assert found.status_code == status
 

@@ -69,6 +69,27 @@ async def test_the_list_narrows_to_one_user(client: httpx.AsyncClient) -> None:
     assert [item["session_id"] for item in page["conversations"]] == ["third", "first"]
 
 
+async def test_the_list_narrows_by_what_was_said_how_it_ended_votes_the_desk_and_time(
+    client: httpx.AsyncClient, database: Database
+) -> None:
+    async def listed(**wanted: Any) -> tuple[list[str], int]:
+        page = (await client.get(PATH, params=wanted)).json()
+        return [item["session_id"] for item in page["conversations"]], page["total"]
+
+    await client.put(f"{PATH}/first/messages/t-first-2/feedback", json={"rating": "down"})
+    await desk_over(database).service.request(SessionKey("t", "second"))
+    assert await listed(q="SECOND 2") == (["second"], 1)
+    assert await listed(q="amy", limit=1) == (["third"], 2)
+    assert await listed(q="amy", limit=1, offset=1) == (["first"], 2)
+    assert await listed(q="%") == ([], 0)
+    assert await listed(rating="down") == (["first"], 1) and await listed(rating="up") == ([], 0)
+    assert await listed(handoff=True) == (["second"], 1) and (await listed(handoff=False))[1] == 2
+    assert await listed(outcome="no_evidence") == ([], 0) and (await listed(outcome="answered"))[1] == 3
+    assert await listed(since="2026-03-01T01:30:00Z", until="2026-03-01T02:30:00Z") == (["third"], 1)
+    item = (await client.get(PATH, params={"q": "first 1"})).json()["conversations"][0]
+    assert (item["down"], item["up"], item["handoff"], item["last_outcome"]) == (1, 0, False, "answered")
+
+
 async def test_a_conversation_reads_in_order_with_its_votes(client: httpx.AsyncClient) -> None:
     vote = {"rating": "down", "reason": "答非所问"}
     assert (await client.put(f"{PATH}/first/messages/t-first-2/feedback", json={"rating": "up"})).status_code == 204
