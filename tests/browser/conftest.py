@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.serving import serving
+from tests.browser.shop import Shop, open_shop
 from tests.services import require_program
 
 CHROMIUM = "/usr/bin/chromium"
 HERE = Path(__file__).parent
+expect.set_options(timeout=20_000)  # tests may share their two cores with many others
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -40,6 +42,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a server with the sample knowledge base, for this machine alone, without keys."""
     with serving(tmp_path_factory.mktemp("server")) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A server with keys and a scripted model, and a site on another origin."""
+    with open_shop(tmp_path_factory.mktemp("shop")) as shop:
+        yield shop
 
 
 @pytest.fixture
