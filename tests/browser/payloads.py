@@ -55,7 +55,7 @@ _MARKDOWN = (
 _EXPRESSIONS = (
     "${{window.__xss={n}}}",
     "{{{{constructor.constructor('window.__xss={n}')()}}}}",
-    "\"><img src=x onerror=window.__xss={n}>",
+    '"><img src=x onerror=window.__xss={n}>',
     "'-(window.__xss={n})-'",
     "</textarea><img src=x onerror=window.__xss={n}>",
     "</title><script>window.__xss={n}</script>",
