@@ -26,6 +26,7 @@ from app.documents import api as documents
 from app.documents import jobs_api as document_jobs
 from app.gaps import api as gaps
 from app.health import api as health
+from app.hit_test import api as search
 from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
@@ -43,7 +44,6 @@ from app.performance import prometheus_api as prometheus
 from app.performance import series_api as series
 from app.profiles import api as profile
 from app.retention.service import Retention
-from app.search import api as search
 from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list

@@ -23,11 +23,12 @@ from app.chat.service import ChatService
 from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.errors import describe
+from app.hit_test.schemas import SearchResponse
+from app.hit_test.types import Tried
 from app.ids import new_id
 from app.logging import configure_logging
 from app.main import open_container
 from app.private import keep_private
-from app.search.schemas import SearchResponse
 from app.settings import load_settings
 from app.types import Proof
 from knowledge.errors import InvalidConfiguration, KnowledgeError
@@ -113,7 +114,8 @@ async def _from_service(chat: ChatService, message: Message) -> AsyncIterator[Ev
                 case Routed():
                     yield "routed", _choice(event)
                 case Evidence(question, retrieval):
-                    found = SearchResponse.of(question.searched, retrieval, None).model_dump(mode="json")
+                    tried = Tried(question.searched, retrieval, retrieval.timings_ms, retrieval.degraded)
+                    found = SearchResponse.of(tried, None, explain=False).model_dump(mode="json")
                     yield "evidence", found | {"rewrite": question.rewrite}
                 case Token(text):
                     yield "token", {"text": text}

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from loguru import logger
 
 from agents.base import said
+from agents.bids import TurnEvidence
+from agents.decision import Decision
 from agents.neutral import neutral_events
 from agents.pages import about_page
 from agents.screening.classifier import Screening
+from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
 from agents.understanding.context import part_context, search_context
 from agents.understanding.facts import keeps_facts
@@ -26,6 +29,18 @@ from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.spelling import BaseSpeller
 from knowledge.types import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message as its tenant's team gets it. picked: it chose of what the last reply offered; rejected: why nobody is
+    to answer it.
+    """
+
+    team: Team
+    question: Question
+    picked: bool
+    rejected: Reason | None
 
 
 class Answering:
@@ -53,6 +68,38 @@ class Answering:
         serve all that follows them; what can do without is done meanwhile.
         """
         account = Account()
+        heard = await self.read(tenant, question, account)
+        if heard.rejected is not None:
+            reply = await self._guard.reply(tenant, question, Rejected(heard.rejected))
+            self._metrics.rejected(tenant, heard.rejected)
+            answer = account.closed(Answer(reply, Outcome.REJECTED, "rejected", "screening"))
+            async for event in said(answer):
+                yield event
+            self._metrics.computed(tenant, answer)
+            return
+        team, asked = heard.team, heard.question
+        turn, decision = await self.decide(heard, account)
+        self._metrics.routed(tenant, turn.route)
+        account.spent(Usage(), turn.route.degraded)
+        question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
+        if len(decision.intents) > 1:  # who else speaks answers some of the questions
+            question = replace(question, spoken=())
+        intent = "+".join(decision.intents)
+        read = question.rewrite if question.rewrite != asked.rewrite else None
+        yield Routed(question.standalone, turn.route, decision, read, turn.found)
+        async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
+            async for event in events:
+                if isinstance(event, Meta):
+                    event = Meta(event.agent, intent)
+                elif isinstance(event, Done):
+                    event = Done(account.closed(replace(event.answer, intent=intent, decision=decision)))
+                    self._metrics.computed(tenant, event.answer)
+                yield event
+
+    async def read(self, tenant: str, question: Question, account: Account) -> Heard:
+        """The message with its embeddings, its typos put right and its parts, ready to be searched, and whether the
+        screening takes it.
+        """
         team = await self._teams(tenant)
         picked = question.rewrite is not None
         embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
@@ -73,33 +120,12 @@ class Answering:
         account.timed("embed")
         reason = screening.check(question.text, question.vector, seen).reason if screening else None
         account.timed("screen")
-        if reason is not None:
-            reply = await self._guard.reply(tenant, question, Rejected(reason))
-            self._metrics.rejected(tenant, reason)
-            answer = account.closed(Answer(reply, Outcome.REJECTED, "rejected", "screening"))
-            async for event in said(answer):
-                yield event
-            self._metrics.computed(tenant, answer)
-            return
-        asked = about_page(replace(question, rewrite=corrected))
-        turn = await evidence_of(team, asked, account, picked=picked)
-        self._metrics.routed(tenant, turn.route)
-        account.spent(Usage(), turn.route.degraded)
-        question = replace(turn.question, max_calls=max(question.max_calls - account.usage.calls, 0))
-        decision = team.roster.decide(turn)
-        if len(decision.intents) > 1:  # who else speaks answers some of the questions
-            question = replace(question, spoken=())
-        intent = "+".join(decision.intents)
-        read = question.rewrite if question.rewrite != asked.rewrite else None
-        yield Routed(question.standalone, turn.route, decision, read, turn.found)
-        async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
-            async for event in events:
-                if isinstance(event, Meta):
-                    event = Meta(event.agent, intent)
-                elif isinstance(event, Done):
-                    event = Done(account.closed(replace(event.answer, intent=intent, decision=decision)))
-                    self._metrics.computed(tenant, event.answer)
-                yield event
+        return Heard(team, about_page(replace(question, rewrite=corrected)), picked, reason)
+
+    async def decide(self, heard: Heard, account: Account) -> tuple[TurnEvidence, Decision]:
+        """All that is known of a message, and who is to answer it."""
+        turn = await evidence_of(heard.team, heard.question, account, picked=heard.picked)
+        return turn, heard.team.roster.decide(turn)
 
     async def _parts(self, question: Question) -> tuple[Spoken, ...]:
         """The questions of the message with their embeddings, by themselves and behind what comes before."""

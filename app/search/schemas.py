@@ -1,30 +1,12 @@
-"""Bodies of the hit test, and a search as traces show it."""
+"""A search step by step, as traces and the hit test show it."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from app.search.waterfall import waterfall
-from knowledge.types import FormKind, GateVerdict, Retrieval
-
-
-class SearchFilter(BaseModel):
-    """An empty list does not restrict; the fields are joined by AND."""
-
-    document_ids: list[str] = Field(default=[], max_length=1000)
-    categories: list[str] = Field(default=[], max_length=100)
-    tags: list[str] = Field(default=[], max_length=100)
-
-
-class SearchRequest(BaseModel):
-    """A question to try."""
-
-    query: str = Field(max_length=2000)
-    top_k: int | None = Field(None, ge=1, le=200, description="最多返回几条；留空则返回检索给出的全部")
-    filter: SearchFilter = SearchFilter()
-    explain: bool = Field(False, description="为 true 时返回所有召回的候选，而不只是重排后的前几条")
+from knowledge.types import FormKind, GateVerdict
 
 
 class HypothesisOut(BaseModel):
@@ -85,24 +67,3 @@ class EvidenceOut(BaseModel):
     recalled: RecalledOut
     candidates: list[CandidateOut]
     parts: list[EvidenceOut] = Field([], description="一条消息含多个问题时，各自的检索")
-
-
-class SearchResponse(EvidenceOut):
-    """What the chat would have to answer from."""
-
-    query: str
-    confidence: float
-    terms: dict[str, float] = Field(description="问题的词及其 idf")
-    timings_ms: dict[str, float]
-
-    @classmethod
-    def of(cls, query: str, retrieval: Retrieval, top_k: int | None) -> Self:
-        told: dict[str, Any] = waterfall(retrieval, whole=True)
-        told["candidates"] = told["candidates"][: len(retrieval.candidates)][:top_k]
-        return cls(
-            query=query,
-            confidence=retrieval.confidence,
-            terms=dict(zip(retrieval.terms, retrieval.idf, strict=True)),
-            timings_ms=retrieval.timings_ms,
-            **told,
-        )

@@ -17,7 +17,7 @@ from app.conversations.types import NewTurn
 from app.db.engine import Database
 from app.search.waterfall import waterfall
 from app.traces.tables import StoredTrace
-from app.traces.types import TurnTrace
+from app.traces.types import TurnTrace, route_fields
 
 FASTEST = 1
 """Compression level: half the size for a tenth of a millisecond."""
@@ -53,14 +53,8 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
 
 
 def _packed(trace: TurnTrace) -> bytes:
-    told = trace.route.trace
     body = {
-        "route": {
-            "intents": list(trace.route.intents),
-            "tier": told.tier.value,
-            "band": told.band.value,
-            "scores": {str(intent): round(score, 3) for intent, score in told.scores.items()},
-        },
+        "route": route_fields(trace.route),
         "evidence": waterfall(trace.searched) if trace.searched is not None else None,
         "model": {
             "name": trace.model,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from agents.routing.types import Route
 from agents.types import Usage
@@ -19,3 +20,14 @@ class TurnTrace:
     searched: Retrieval | None
     model: str
     usage: Usage
+
+
+def route_fields(route: Route) -> dict[str, Any]:
+    """What the message looked like to the router, as JSON."""
+    told = route.trace
+    return {
+        "intents": list(route.intents),
+        "tier": told.tier.value,
+        "band": told.band.value,
+        "scores": {str(intent): round(score, 3) for intent, score in told.scores.items()},
+    }

@@ -118,7 +118,7 @@ class Container:
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")
         self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
-        self.chat = chat_service(self)
+        self.chat, self.hit_test = chat_service(self)
 
     @property
     def ingestion(self) -> IngestionService:

@@ -63,14 +63,22 @@ def test_the_list_has_pages_and_keeps_its_place_in_the_address(server: str, page
     expect(content.locator("tbody tr").filter(has_not_text="退换货")).to_have_count(0)
 
 
-def test_a_hit_is_shown_step_by_step(server: str, page: Page) -> None:
+def test_a_hit_is_shown_from_question_to_decision_and_a_miss_is_explained(server: str, page: Page) -> None:
     content = opened(page, server, "hit-test")
     content.get_by_role("textbox", name="顾客会怎么问").fill("退货运费谁出")
     content.get_by_role("button", name="试一试").click()
     expect(content.get_by_role("heading", name="会回答")).to_be_visible()
     steps = content.locator(".ad-funnel .ad-step-title")
     expect(steps).to_have_text(
-        [re.compile(name) for name in ("读懂问题", "按意思找", "按字词找", "合并去重", "细看排序", "过门槛")]
+        [re.compile(name) for name in ("读懂问题", "按意思找", "按字词找", "合并去重", "细看排序", "可用来回答")]
     )
     expect(content.locator(".ad-candidate").first).to_contain_text("运费")
+    expect(content.locator(".ad-bids")).to_contain_text("知识问答")
     expect(content.locator(".ad-hypotheses")).to_contain_text("退货运费谁出")
+
+    content.get_by_role("searchbox", name="文档").fill("发票")
+    content.locator(".ad-pick").get_by_role("button").first.click()
+    ladder = content.get_by_role("list", name="走到了：")
+    expect(ladder.locator("[data-step=here]")).to_have_count(1)
+    expect(content.get_by_role("region", name="为什么没有这一条？")).to_contain_text(re.compile("[。]"))
+    expect(page).to_have_url(re.compile("document="))

@@ -8,15 +8,15 @@ import { link } from "./route.js";
 
 const t = words({
   zh: {
-    read: "读懂问题", readText: "一句话可能有几种理解，每一种都去找。", meaning: "按意思找", keyword: "按字词找", piece: "{n} 段", fused: "合并去重", fusedText: "两路都靠前的排在前面", ranked: "细看排序", rankedText: "逐段与问题对照，算出把握", gated: "过门槛", gatedText: "把握达到 {threshold} 才用来回答", decided: "谁来回答",
-    words: "问题里的词，越大越有区分度", passed: "{n} 段过线", candidates: "找到的片段，把握大的在前", threshold: "门槛 {threshold}", page: "第 {n} 页", details: "各项得分", rankIn: "按意思第 {v} · 按字词第 {k}", onlyMeaning: "按意思第 {v}，按字词没找到", onlyKeyword: "按字词第 {k}，按意思没找到", neither: "不在两路召回里",
-    cosine: "意思相近度（余弦）", bm25: "字词得分（BM25）", fusedScore: "合并得分", score: "重排得分", scorer: "由谁打分", fits: "最贴近的理解", verdict: "结论", passed: "可用来回答", gate: "低于门槛", rerank_cut: "名次靠后，没有细看", asks: "问：", more: "显示其余 {n} 段", parts: "这句话里有 {n} 个问题，分别去找", best: "最高把握 {best}", probability: "把握",
+    read: "读懂问题", readText: "一句话可能有几种理解，每一种都去找。", meaning: "按意思找", keyword: "按字词找", piece: "{n} 段", fused: "合并去重", fusedText: "两路都靠前的排在前面", ranked: "细看排序", rankedText: "逐段与问题对照，算出把握", gated: "可用来回答", gatedText: "把握过了门槛 {threshold}，名次够前", decided: "谁来回答",
+    words: "问题里的词，越大越有区分度", candidates: "找到的片段，把握大的在前", threshold: "门槛 {threshold}", page: "第 {n} 页", details: "各项得分", rankIn: "按意思第 {v} · 按字词第 {k}", onlyMeaning: "按意思第 {v}，按字词没找到", onlyKeyword: "按字词第 {k}，按意思没找到", neither: "不在两路召回里",
+    cosine: "意思相近度（余弦）", bm25: "字词得分（BM25）", fusedScore: "合并得分", score: "重排得分", scorer: "由谁打分", fits: "最贴近的理解", verdict: "结论", passed: "可用来回答", gate: "低于门槛", rerank_cut: "名次靠后，没用上", asks: "问：", more: "显示其余 {n} 段", parts: "这句话里有 {n} 个问题，分别去找", best: "最高把握 {best}", probability: "把握",
     none: "一段也没有找到。", noBids: "只有一个智能体应答，不用比较。", aside: "顺带", urgent: "最先", claims: "认领", looks_up: "查找后认领", tier: "由{tier}判断意图", rules: "规则", entities: "实体", head: "分类器", llm: "大模型", degraded: "检索时有部件出了故障：{parts}，结果可能不全。",
   },
   en: {
-    read: "Understanding", readText: "A sentence may be meant in several ways; each is looked for.", meaning: "By meaning", keyword: "By words", piece: "{n} passages", fused: "Merged", fusedText: "What both found early comes first", ranked: "Ranked", rankedText: "Each is compared with the question", gated: "Gate", gatedText: "Used from {threshold} on", decided: "Who answers",
-    words: "Words of the question; larger tells more apart", passed: "{n} pass", candidates: "Passages found, the surest first", threshold: "Threshold {threshold}", page: "page {n}", details: "All scores", rankIn: "by meaning #{v} · by words #{k}", onlyMeaning: "by meaning #{v}, not by words", onlyKeyword: "by words #{k}, not by meaning", neither: "in neither recall",
-    cosine: "Closeness of meaning (cosine)", bm25: "Words (BM25)", fusedScore: "Merged score", score: "Reranker's score", scorer: "Scored by", fits: "Fits best", verdict: "Verdict", passed: "may be used", gate: "below the threshold", rerank_cut: "too far back to be looked at closely", asks: "Q:", more: "Show the other {n}", parts: "{n} questions in this message, each searched", best: "surest {best}", probability: "Probability",
+    read: "Understanding", readText: "A sentence may be meant in several ways; each is looked for.", meaning: "By meaning", keyword: "By words", piece: "{n} passages", fused: "Merged", fusedText: "What both found early comes first", ranked: "Ranked", rankedText: "Each is compared with the question", gated: "May be used", gatedText: "Past the threshold of {threshold}, early enough", decided: "Who answers",
+    words: "Words of the question; larger tells more apart", candidates: "Passages found, the surest first", threshold: "Threshold {threshold}", page: "page {n}", details: "All scores", rankIn: "by meaning #{v} · by words #{k}", onlyMeaning: "by meaning #{v}, not by words", onlyKeyword: "by words #{k}, not by meaning", neither: "in neither recall",
+    cosine: "Closeness of meaning (cosine)", bm25: "Words (BM25)", fusedScore: "Merged score", score: "Reranker's score", scorer: "Scored by", fits: "Fits best", verdict: "Verdict", passed: "may be used", gate: "below the threshold", rerank_cut: "too far back to be used", asks: "Q:", more: "Show the other {n}", parts: "{n} questions in this message, each searched", best: "surest {best}", probability: "Probability",
     none: "Nothing was found.", noBids: "One agent answered; there was nothing to weigh.", aside: "aside", urgent: "first", claims: "claims", looks_up: "after looking", tier: "Intent told by {tier}", rules: "rules", entities: "entities", head: "classifier", llm: "language model", degraded: "Something was out of order while searching: {parts}. Results may be incomplete.",
   },
 });
@@ -30,7 +30,7 @@ export const Degraded = ({ parts }) => parts?.length > 0 && html`<div class="yd-
 // The way from the question to what may be used, with how many are left at each step and how long it took.
 export function Funnel({ evidence, timings }) {
   const { hypotheses, recalled, candidates, threshold } = evidence;
-  const passing = candidates.filter((one) => one.verdict === "pass").length;
+  const passing = candidates.filter((one) => one.stage === "passed").length;
   const steps = [
     { title: t("read"), count: hypotheses.length, time: timings.embed, text: t("readText") },
     { pair: [{ title: t("meaning"), count: recalled.vector, time: timings.vector }, { title: t("keyword"), count: recalled.keyword, time: timings.bm25 }] },
@@ -59,12 +59,12 @@ function ranks(one) {
 
 // The line of the threshold runs through all bars, so that one sees at a glance who is on which side.
 export function Candidate({ one, threshold, hypotheses, open }) {
-  const tone = toneOf("verdict", one.verdict);
+  const tone = one.stage === "rerank_cut" ? "" : toneOf("verdict", one.verdict);
   const facts = [[t("cosine"), number(one.cosine, 3)], [t("bm25"), number(one.bm25, 2)], [t("fusedScore"), number(one.fused, 4)], [t("score"), number(one.score, 3)], [t("scorer"), one.scorer], [t("fits"), hypotheses?.[one.hypothesis]?.text]];
   return html`<article class="ad-candidate" data-tone=${tone}>
     <div class="yd-row yd-wrap"><span class="ad-rank yd-nums">${one.rank}</span>
       <div class="yd-grow"><a href=${link(`documents/${one.document_id}`)}>${one.title || one.document_name}</a><span class="ad-sub">${[one.heading, one.page && t("page", { n: one.page })].filter(Boolean).join(" · ")}</span></div>
-      <${Tag} tone=${tone}>${one.stage ? t(one.stage) : named("verdict", one.verdict)}<//></div>
+      <${Tag} tone=${tone}>${t(one.stage)}<//></div>
     <div class="ad-probability" role="img" aria-label=${`${t("probability")} ${shown(one.probability)}，${t("threshold", { threshold: shown(threshold) })}`}>
       <div class="ad-gauge"><div class="ad-gauge-fill" data-tone=${tone} style=${{ width: `${100 * one.probability}%` }}></div><div class="ad-gauge-line" style=${{ left: `${100 * threshold}%` }}></div></div><strong class="yd-nums">${shown(one.probability)}</strong></div>
     ${one.question && html`<p class="yd-small"><strong>${t("asks")}</strong>${one.question}</p>`}

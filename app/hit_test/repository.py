@@ -1,0 +1,52 @@
+"""What is stored of a document that somebody expected to be found."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from app.db.engine import Database
+from app.documents.tables import Document, StoredChunk
+from app.hit_test.types import Expected, Stored
+from knowledge.types import DocumentMeta
+
+
+class ExpectedRepository:
+    """Documents and pieces by their ids."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, tenant: str, expected: Expected) -> Stored | None:
+        """None where there is no such document or piece of it now."""
+        chunk = StoredChunk
+        own = (Document.tenant_id == chunk.tenant_id) & (Document.id == chunk.document_id)
+        query = (
+            select(
+                Document.id,
+                Document.name,
+                Document.title,
+                Document.category,
+                Document.tags,
+                Document.live,
+                Document.valid_from,
+                Document.valid_until,
+            )
+            .join(chunk, own)
+            .where(Document.tenant_id == tenant)
+            .limit(1)
+        )
+        pieces = select(chunk.id).where(chunk.tenant_id == tenant)
+        if expected.chunk_id:
+            entry = select(chunk.entry).where(chunk.tenant_id == tenant, chunk.id == expected.chunk_id)
+            query = query.where(chunk.id == expected.chunk_id)
+            pieces = pieces.where(chunk.entry == entry.scalar_subquery())
+        if expected.document_id:
+            query = query.where(Document.id == expected.document_id)
+            pieces = pieces.where(chunk.document_id == expected.document_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+            if row is None:
+                return None
+            chunks = frozenset((await connection.execute(pieces)).scalars())
+        document = DocumentMeta(row.id, row.name, row.title, row.category, tuple(row.tags))
+        return Stored(document, chunks, row.live, row.valid_from, row.valid_until)

@@ -1,0 +1,91 @@
+"""The vocabulary of the hit test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from agents.bids import TurnEvidence
+from agents.decision import Decision
+from agents.screening.types import Reason
+from knowledge.types import DocumentMeta, Filter, Retrieval
+
+EVERYTHING = Filter()
+
+
+class Stage(StrEnum):
+    """How far a document or a piece of it came on its way to an answer."""
+
+    NOT_FOUND = "not_found"
+    NOT_INDEXED = "not_indexed"
+    FILTERED = "filtered"
+    NOT_RECALLED = "not_recalled"
+    RERANK_CUT = "rerank_cut"
+    GATE = "gate"
+    PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What somebody expected to be found: a document, or a piece of it."""
+
+    document_id: str = ""
+    chunk_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is stored of it. `chunks`: ids of the pieces that count; one way to ask a curated question stands for all.
+    `live`: whether the document was valid when that was last looked at.
+    """
+
+    document: DocumentMeta
+    chunks: frozenset[str]
+    live: bool
+    valid_from: datetime | None
+    valid_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A question to try. history: what was asked before, oldest first. decide: who would answer too."""
+
+    text: str
+    history: tuple[str, ...] = ()
+    where: Filter = EVERYTHING
+    explain: bool = False
+    decide: bool = False
+    expected: Expected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Where the way of what was expected ended. `candidate`: the fields of the best piece that was recalled. The
+    numbers are None where there is nothing to tell; ranks are those of the recalls, or places in the whole base.
+    """
+
+    stage: Stage
+    explanation: str
+    candidate: dict[str, Any] | None = None
+    cosine: float | None = None
+    vector_rank: int | None = None
+    keyword_rank: int | None = None
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of a trial. `found`: all that was recalled, where that was asked for or something was expected.
+    `rejected`: why the chat would not take the message, in which case nobody decides.
+    """
+
+    text: str
+    found: Retrieval
+    timings_ms: dict[str, float]
+    degraded: tuple[str, ...] = ()
+    rejected: Reason | None = None
+    turn: TurnEvidence | None = None
+    decision: Decision | None = None
+    dropped: Dropped | None = None
