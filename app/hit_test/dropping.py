@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.types import Question
-from app.hit_test.types import Dropped, Stage, Stored
+from app.hit_test.trial import Dropped, Stage, Stored
 from app.search.waterfall import waterfall
 from knowledge.index import Snapshot, embedded
 from knowledge.types import Filter, Hit, Retrieval
