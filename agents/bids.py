@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from agents.heads.safety import Safety
+from agents.heads.safety import DANGER, Safety
 from agents.routing.types import Band, Intent, Route, Tier
 from agents.types import Question
 from agents.understanding.feeling import CALM, Emotion
 from knowledge.types import GateVerdict, Retrieval
 
-DANGER = 0.85
 OUTCRY = 0.5
-"""From which somebody is in danger; and from which they are beside themselves by words alone.
-Of 872 turns 10 of the 11 above .85 were in danger, of the 40 between .6 and .85 one in four.
-"""
+"""From which somebody is beside themselves by words alone."""
 COMPLAINT = 0.1
 """The claim below which a message is unlike all complaints."""
 SURE_CLAIM = 0.8

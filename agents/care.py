@@ -13,7 +13,7 @@ from agents.base import said
 from agents.bids import SURE, Bid, Rank, TurnEvidence
 from agents.errors import BusinessUnavailable
 from agents.heads.feeling import EmotionHead
-from agents.heads.safety import ENDANGERED, Safety, SafetyHead, read_safety
+from agents.heads.safety import ENDANGERED, UNWORDED_DANGER, Safety, SafetyHead, read_safety
 from agents.language import in_english
 from agents.offers import MemberFacts, Offers
 from agents.profile import TenantProfile
@@ -27,8 +27,6 @@ from agents.wording.catalogue import say
 
 HIGH_STAKES_PRIORITY, EMOTION_PRIORITY, FURY_PRIORITY, CRISIS_PRIORITY = 1, 2, 3, 9
 FURY = 0.9
-UNWORDED_DANGER = 0.8
-"""Without a word of danger its meaning has to be this sure: of six calmer ones in conversations four were none."""
 _OF_DANGER: Mapping[Danger, Cause] = {Danger.HARM: Cause.SAFETY, Danger.FRAUD: Cause.FRAUD}
 _HEARD: Mapping[Cause, str] = {
     Cause.SAFETY: "care_hazard",

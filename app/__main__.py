@@ -64,6 +64,8 @@ class ProductServer(uvicorn.Server):
         _spare_the_collector()
         docs = f"，接口文档 {address}/docs" if await documented(self._container) else ""
         print(f"应答已就绪：{address}（向量模型 {self._container.base.embedder.title}{docs}）")
+        if self._container.settings.web_enabled:
+            print(f"打开 {address} 就能聊")
         key = " -H 'Authorization: Bearer 您的密钥'" if self._has_key else ""
         example = f"""curl -s {address}/api/v1/chat{key} -H 'Content-Type: application/json' -d '{_EXAMPLE}'"""
         print(f"试一试：{example}", flush=True)

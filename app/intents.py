@@ -11,6 +11,7 @@ from loguru import logger
 from agents.routing.anchors import Anchor
 from agents.routing.head import IntentHead, fit_head
 from agents.routing.types import Intent
+from app.retrying import retrying
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 
@@ -51,19 +52,14 @@ class Heads:
         return own.head or self.shipped
 
     async def _fit(self, tenant: str, own: _Own, shipped: IntentHead) -> None:
-        while True:
-            try:
-                own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
-                self.fitted += 1
-                return
-            except EmbeddingUnavailable as error:
-                logger.bind(tenant=tenant).opt(exception=error).warning(
-                    "a tenant's examples are not learnt yet, trying again"
-                )
-                await asyncio.sleep(RETRY_SECONDS)
-            except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
-                logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
-                return
+        told = "a tenant's examples are not learnt yet"
+        try:
+            async for attempt in retrying(told, RETRY_SECONDS, on=EmbeddingUnavailable, tenant=tenant):
+                with attempt:
+                    own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
+                    self.fitted += 1
+        except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
+            logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
 
     async def close(self) -> None:
         """Stops learning."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loguru import logger
-
 from agents.answering.meaning import Meaning
 from agents.heads.feeling import EmotionHead, fit_emotion_head
 from agents.heads.safety import SafetyHead, fit_safety_head
@@ -15,6 +13,7 @@ from agents.routing.head import fit_head
 from agents.screening.classifier import Screening
 from app.indexing.sentences import SentenceLearner
 from app.intents import Heads
+from app.retrying import retrying
 from knowledge.embeddings.base import Embedder
 
 if TYPE_CHECKING:
@@ -43,17 +42,8 @@ class Learning:
         """Begins once questions are answered."""
         await startup.serving.wait()
         screening = self.screening = await asyncio.to_thread(Screening)
-        while self._embedder.has_meaning and not self.learnt.is_set():
-            try:
-                await screening.learn(self._embedder)
-                head = await fit_head(self._embedder, shipped_anchors())
-                self.emotions = await fit_emotion_head(self._embedder, head)
-                self.dangers = await fit_safety_head(self._embedder, head)
-                self.heads.shipped = head
-                self.learnt.set()
-            except Exception as error:  # the embedder may be away, or the database that keeps its vectors
-                logger.opt(exception=error).warning("screening and routing by rules, trying again")
-                await asyncio.sleep(RETRY_SECONDS)
+        if self._embedder.has_meaning:
+            await self._learn(screening)
         await startup.ready.wait()
         await self.sentences.settled()
         self.under_way = False
@@ -62,3 +52,13 @@ class Learning:
         """Stops learning."""
         await self.sentences.close()
         await self.heads.close()
+
+    async def _learn(self, screening: Screening) -> None:
+        async for attempt in retrying("screening and routing by rules", RETRY_SECONDS):
+            with attempt:  # the embedder may be away, or the database that keeps its vectors
+                await screening.learn(self._embedder)
+                head = await fit_head(self._embedder, shipped_anchors())
+                self.emotions = await fit_emotion_head(self._embedder, head)
+                self.dangers = await fit_safety_head(self._embedder, head)
+                self.heads.shipped = head
+                self.learnt.set()

@@ -6,10 +6,9 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from loguru import logger
-
 from app.auth.principal import DEFAULT_TENANT
 from app.documents.samples import ingest_samples
+from app.retrying import retrying
 from app.settings import Settings
 from app.tenants import Tenants
 from knowledge.errors import EmbeddingUnavailable
@@ -39,9 +38,8 @@ class Startup:
         """Takes the samples in at the first start, waits for vectors that have to be made, which keywords answer
         without meanwhile, then asks a warm question until it is answered.
         """
-        delay = RETRY_SECONDS
-        while not self.ready.is_set():
-            try:
+        async for attempt in retrying("not ready yet", RETRY_SECONDS, most=MAX_RETRY_SECONDS):
+            with attempt:  # whatever failed: the database may be away too, and nobody else would try again
                 if self._settings.samples_enabled:
                     with self._tenants.filling():
                         await ingest_samples(DEFAULT_TENANT, self._base, self._settings)
@@ -53,7 +51,3 @@ class Startup:
                     await retriever.calibrate()
                 await retriever.search(WARM_QUESTION)
                 self.ready.set()
-            except Exception as error:  # the database may be away too; nobody else would try again
-                logger.opt(exception=error).warning("not ready yet, trying again")
-                await asyncio.sleep(delay)
-                delay = min(delay * 2, MAX_RETRY_SECONDS)

@@ -12,6 +12,8 @@ ADDRESS = "http://127.0.0.1:8000"
 """Where the documents say that the server is."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+_NAMES = frozenset({"my-documents/", "north", "shop", "website", "Acme admin"})
+"""In English pages; in Chinese ones they are in Chinese."""
 _ROUTE = re.compile(r"^\| `([A-Z]+) (/[^`]*)` \|", re.MULTILINE)
 
 
@@ -50,6 +52,11 @@ def commands() -> list[Command]:
                 if line and not line.startswith("#"):
                     found.setdefault(line, Command(page.as_posix(), line))
     return list(found.values())
+
+
+def form(command: Command) -> tuple[str, ...]:
+    """A command without the names that its readers choose themselves, which are those of its page's language."""
+    return tuple("…" if word in _NAMES or not word.isascii() else word for word in command.words)
 
 
 def relative_links(page: Path) -> list[str]:

@@ -20,7 +20,7 @@ from app.settings import Settings, load_settings
 from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
 from tests.contracts.test_agents import agent_name
-from tests.documents import ADDRESS, ROOT, Command, blocks, commands, pages, relative_links, routes
+from tests.documents import ADDRESS, ROOT, Command, blocks, commands, form, pages, relative_links, routes
 from tests.services import require_program
 
 pytestmark = pytest.mark.xdist_group("docs")  # in one process, so that they start one server
@@ -92,8 +92,17 @@ MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! -
 
 
 def _commands() -> list[Any]:
-    slow = pytest.mark.acceptance(only=True)
-    return [pytest.param(it, marks=[slow] if MEASURES.search(str(it)) else [], id=str(it)) for it in commands()]
+    left = pytest.mark.acceptance(only=True)
+    told = {form(it) for it in commands() if not it.page.endswith(".en.md")}
+    return [
+        pytest.param(it, marks=[left] if MEASURES.search(str(it)) or _translates(it, told) else [], id=str(it))
+        for it in commands()
+    ]
+
+
+def _translates(command: Command, told: set[tuple[str, ...]]) -> bool:
+    """Whether a script of an English page runs from a Chinese one already, on other names."""
+    return command.page.endswith(".en.md") and ".venv/bin/python" in command.words and form(command) in told
 
 
 @pytest.mark.parametrize("command", _commands())

@@ -10,6 +10,7 @@ from agents.passages.quotable import safe_text
 from agents.passages.units import quotable_sentences
 from agents.types import Question
 from agents.understanding.asking import IDENTIFIER, bare_name
+from agents.understanding.normalise import whole_word
 from knowledge.text import fold
 from knowledge.types import Candidate, Chunk
 
@@ -68,8 +69,7 @@ def foreign(asked: dict[str, str], chunks: Sequence[Chunk], *, bare: bool = Fals
 
 def mentions(chunk: Chunk, name: str) -> bool:
     """Whether a passage has a name or code as a whole word."""
-    whole = rf"(?<![a-z0-9]){re.escape(fold(name))}(?![a-z0-9])"
-    return re.search(whole, fold(chunk.indexed_text)) is not None
+    return whole_word(fold(name)).search(fold(chunk.indexed_text)) is not None
 
 
 def _subject(chunk: Chunk) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from datetime import date
 from types import NoneType
@@ -17,6 +16,7 @@ from agents.llm.chat import ChatMessage, ChatModel
 from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import fill
 from agents.types import Question, Usage
+from agents.understanding.normalise import whole_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class SqlWriter:
         rules = fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
-            text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(question.caller)}(?![0-9A-Za-z])", "我", text)
+            text = whole_word(question.caller).sub("我", text)
         return [
             {"role": "system", "content": rules},
             {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)},

@@ -26,7 +26,13 @@ from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
 
 ENDANGERED = 0.5
-"""The chance from which a person is taken to be in danger."""
+"""The chance from which a person is taken to be in danger, where the turn is one of distress anyway."""
+DANGER = 0.85
+"""From which it comes before all else, an answer included: of 872 turns 10 of the 11 above it were in danger, of the 40
+between .6 and .85 one in four."""
+UNWORDED_DANGER = 0.8
+"""From which it is taken up where nothing was found that answers, without a word of danger: of six calmer ones in
+conversations four were none. Lower than DANGER, since nothing better is there to be said."""
 NOTHING = 0.2
 """Below it nothing is said of a message."""
 STEEPNESS, MIDDLE = 3.0, -0.25

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any
 
@@ -43,7 +44,8 @@ class _Unwanted(Exception):
 class _Reply:
     """One reply on its way from the thread that writes it to the task that waits for it; None comes last."""
 
-    def __init__(self, messages: Sequence[ChatMessage]) -> None:
+    def __init__(self, messages: Sequence[ChatMessage], *, short: bool) -> None:
+        self.short = short
         self.messages = [dict(message) for message in messages]
         self.pieces: asyncio.Queue[Piece | Exception | None] = asyncio.Queue()
         self.unwanted = Event()
@@ -58,7 +60,8 @@ class _Reply:
 class LocalModel:
     """Loaded from its folder behind, 16-bit as stored on CUDA and 32-bit on a CPU; a folder that comes later is taken
     then. Greedy, as the endpoints are asked to be. A reply that nobody waits for any more ends with the layer that is
-    being computed, be it of its prompt.
+    being computed, be it of its prompt; short ones, which a turn waits for before it says anything, are written between
+    two layers of a long one.
     """
 
     def __init__(self, options: ModelOptions) -> None:
@@ -72,18 +75,22 @@ class LocalModel:
         self._model.begin()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="local-llm")
         self._replies: set[_Reply] = set()
+        self._short = SimpleQueue[_Reply]()
         self._writing: _Reply | None = None
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Piece]:
         """See `ChatModel.stream`."""
-        async with outside(), aclosing(self._written(messages, self._options.silence, self._options.total)) as pieces:
+        async with (
+            outside(),
+            aclosing(self._written(messages, self._options.silence, self._options.total, short=False)) as pieces,
+        ):
             async for piece in pieces:
                 yield piece
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
         """See `ChatModel.complete`."""
         text, usage = "", Usage()
-        async with outside(), aclosing(self._written(messages, seconds, seconds)) as pieces:
+        async with outside(), aclosing(self._written(messages, seconds, seconds, short=True)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, str):
                     text += piece
@@ -99,14 +106,20 @@ class LocalModel:
         self._model.close()
         await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
 
-    async def _written(self, messages: Sequence[ChatMessage], silence: float, total: float) -> AsyncGenerator[Piece]:
+    async def _written(
+        self, messages: Sequence[ChatMessage], silence: float, total: float, *, short: bool
+    ) -> AsyncGenerator[Piece]:
         """silence: seconds until the first piece and between two, waiting for one's turn included; total: of all."""
         if len(self._replies) > self._options.queue:
             raise GenerationUnavailable(f"{self.name}: {len(self._replies)} replies are written or waited for already")
-        deadline, reply = time.monotonic() + total, _Reply(messages)
+        deadline, reply = time.monotonic() + total, _Reply(messages, short=short)
         self._replies.add(reply)
         try:
-            self._thread.submit(self._write, reply)
+            if short:
+                self._short.put(reply)
+                self._thread.submit(self._write_short)
+            else:
+                self._thread.submit(self._write, reply)
             yield Usage(calls=1)
             spoken = False
             while (piece := await self._next(reply, min(silence, deadline - time.monotonic()))) is not None:
@@ -128,6 +141,16 @@ class LocalModel:
             raise piece
         return piece
 
+    def _write_short(self) -> None:
+        """In the thread: one short reply, if one is left; what was written goes on afterwards."""
+        try:
+            reply = self._short.get_nowait()
+        except Empty:
+            return
+        interrupted = self._writing
+        self._write(reply)
+        self._writing = interrupted
+
     def _write(self, reply: _Reply) -> None:
         """In the thread: a whole reply, piece by piece."""
         if reply.unwanted.is_set():
@@ -145,6 +168,8 @@ class LocalModel:
             reply.put(GenerationUnavailable(f"{self.name} failed: {error}"))
         else:
             reply.put(None)
+        finally:
+            self._writing = None
 
     def _generate(self, loaded: _Loaded, reply: _Reply) -> None:
         prompt = loaded.tokenizer.apply_chat_template(
@@ -191,9 +216,14 @@ class LocalModel:
         return _Loaded(tokenizer, model.to("cuda" if on_cuda else "cpu").eval(), _context(model.config), ends)
 
     def _go_on(self, *_: object) -> None:
-        """Before every layer: on a CPU all of them take minutes for a long prompt, whose reply somebody gave up."""
-        if self._writing is not None and self._writing.unwanted.is_set():
+        """Before every layer: on a CPU all of them take minutes for a long prompt, whose reply somebody gave up, or
+        behind which a short one would be late.
+        """
+        reply = self._writing
+        if reply is not None and reply.unwanted.is_set():
             raise _Unwanted
+        if reply is not None and not reply.short:
+            self._write_short()
 
 
 class _Detokenized:

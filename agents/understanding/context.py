@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agents.understanding.normalise import normalised
+from agents.understanding.normalise import normalised, whole_word
 from agents.understanding.reading import read
 from knowledge.types import Context
 
@@ -18,8 +17,7 @@ def questions_before(question: Question) -> tuple[str, ...]:
     """What the customer asked before, oldest first, without what the message takes back of it."""
     questions = question.state.context.questions
     for what in question.reading.withdrawn:
-        whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(what)}(?![A-Za-z0-9])")  # 5号 is no part of 15号
-        questions = tuple(whole.sub("", before) for before in questions)
+        questions = tuple(whole_word(what).sub("", before) for before in questions)
     return questions
 
 

@@ -73,6 +73,13 @@ _CLAUSE = re.compile(r"([,，。!！?？;；:：~～…\n]+)")
 _LOOSE = ",，、;；:：~～… \n\t"
 
 
+def whole_word(name: str) -> re.Pattern[str]:
+    """Finds a name or a number as it stands, but not inside another: 5号 is no part of 15号. What it is searched in may
+    be folded, if the name is.
+    """
+    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
+
+
 def normalised(text: str) -> str:
     """The text in one spelling, without greetings and thanks; one that is nothing else stays. Linear in its length."""
     plain = _EMOJI.sub(" ", simplify(text.translate(_HALF_WIDTH)))

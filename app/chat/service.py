@@ -144,8 +144,7 @@ class ChatService:
             question, served = await self._served(message, text, turn)
             if turn.spoken:
                 yield Replace("")
-            running.ended = served.whole  # there is nothing left to stop
-            said = served.events if served.whole else running.follow(served.events)
+            said = running.follow(served.events, whole=served.whole)
             async with aclosing(served.events), aclosing(said) as events:
                 async for event in events:
                     if self._desk.silent(message):

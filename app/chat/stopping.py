@@ -39,8 +39,14 @@ class Running:
         """Whether the proof is the one that this very turn issues: until it is kept nobody else can look it up."""
         return bool(self.claim.issued) and hmac.compare_digest(self.claim.issued.encode(), proof.token.encode())
 
-    async def follow(self, events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
-        """The events until they end; where they are stopped they end with what was said so far."""
+    def follow(self, events: AsyncGenerator[AnswerEvent], *, whole: bool = False) -> AsyncGenerator[AnswerEvent]:
+        """The events until they end; where they are stopped they end with what was said so far. whole: nothing is
+        waited for any more, and so there is nothing to stop.
+        """
+        self.ended = whole
+        return events if whole else self._until_stopped(events)
+
+    async def _until_stopped(self, events: AsyncGenerator[AnswerEvent]) -> AsyncGenerator[AnswerEvent]:
         while not self.ended and not self.stopped:
             try:
                 async with asyncio.timeout(None) as self._waiting:

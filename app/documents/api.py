@@ -201,14 +201,15 @@ async def list_chunks(
     document_id: str,
     tenant: StaffTenant,
     wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="片段或其问法里的字")] = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> ChunkPage:
     """The pieces that a document was split into, in order."""
-    row = await _document(wiring, tenant, document_id)
-    found = await wiring.documents.chunks(tenant, document_id, offset, limit)
+    await _document(wiring, tenant, document_id)
+    found, total = await wiring.documents.chunks(tenant, document_id, offset, limit, q)
     items = [ChunkOut.model_validate(chunk, from_attributes=True) for chunk in found]
-    return ChunkPage(items=items, total=row.chunks, offset=offset, limit=limit)
+    return ChunkPage(items=items, total=total, offset=offset, limit=limit)
 
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}

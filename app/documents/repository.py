@@ -151,13 +151,22 @@ class DocumentRepository:
         async with self._database.read() as connection:
             return [VersionRow(*row) for row in await connection.execute(query)]
 
-    async def chunks(self, tenant: str, document_id: str, offset: int, limit: int) -> list[ChunkRow]:
-        """Some chunks of a document's current version, in order."""
+    async def chunks(
+        self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
+    ) -> tuple[list[ChunkRow], int]:
+        """Some chunks of a document's current version, in order, and how many there are. text: in the passage, or in
+        the question of a table.
+        """
         columns = [getattr(StoredChunk, name) for name in ChunkRow.__dataclass_fields__]
-        query = select(*columns).where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id)
-        query = query.order_by(StoredChunk.ordinal, StoredChunk.id).offset(offset).limit(limit)
+        where = (StoredChunk.tenant_id == tenant) & (StoredChunk.document_id == document_id)
+        if text:
+            said = (column.icontains(text, autoescape=True) for column in (StoredChunk.text, StoredChunk.question))
+            where &= or_(*said)
+        query = select(*columns).where(where).order_by(StoredChunk.ordinal, StoredChunk.id)
         async with self._database.read() as connection:
-            return [ChunkRow(*row) for row in await connection.execute(query)]
+            rows = [ChunkRow(*row) for row in await connection.execute(query.offset(offset).limit(limit))]
+            counted = select(func.count()).select_from(StoredChunk).where(where)
+            return rows, (await connection.execute(counted)).scalar_one()
 
     async def passage(self, tenant: str, document_id: str, quotes: Sequence[str]) -> PassageRow | None:
         """The piece of a document that holds all the quotes, at least one, word for word; None where none does any

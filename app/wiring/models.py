@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from typing import Self
 
 from agents.answering.meaning import Meaning
@@ -26,7 +27,7 @@ class LanguageModels:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self._settings, self._opened = settings, AsyncExitStack()
         key = settings.llm_api_key.get_secret_value()
         local = settings.llm_provider == "local"
         small_key = settings.small_llm_api_key.get_secret_value() or ("" if local else key)
@@ -81,22 +82,21 @@ class LanguageModels:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Closes the connections, or lets a local model go."""
-        for model in {id(model): model for model in (self.main, self.small) if model is not None}.values():
-            await model.close()
+        """Closes the connections, or lets a local model go; one that fails at it keeps none of the others open."""
+        await self._opened.aclose()
 
     def _model(self, provider: str, name: str, base_url: str = "", api_key: str = "", retries: int = 0) -> ChatModel:
         settings = self._settings
-        return get_model(
-            provider,
-            ModelOptions(
-                name,
-                base_url,
-                api_key,
-                silence=settings.llm_first_token_timeout,
-                total=settings.llm_timeout,
-                retries=retries,
-                max_tokens=settings.llm_max_tokens,
-                queue=settings.llm_local_queue,
-            ),
+        options = ModelOptions(
+            name,
+            base_url,
+            api_key,
+            silence=settings.llm_first_token_timeout,
+            total=settings.llm_timeout,
+            retries=retries,
+            max_tokens=settings.llm_max_tokens,
+            queue=settings.llm_local_queue,
         )
+        model = get_model(provider, options)
+        self._opened.push_async_callback(model.close)
+        return model

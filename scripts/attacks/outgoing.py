@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -146,12 +146,12 @@ def question(number: int) -> str:
     return f"KD{number:03d} 的安装方法"
 
 
-async def attack(target: Target) -> Report:
+async def attack(target: Target, payloads: Sequence[str] = PAYLOADS) -> Report:
     """Every payload in a document of its own; the answer in one piece, token by token and in OpenAI's words."""
     report = Report()
     async with target.http(target.admin) as admin, target.http(target.client) as customer:
-        await stored(admin, [document(number, payload) for number, payload in enumerate(PAYLOADS, start=1)])
-        for number, payload in enumerate(PAYLOADS, start=1):
+        await stored(admin, [document(number, payload) for number, payload in enumerate(payloads, start=1)])
+        for number, payload in enumerate(payloads, start=1):
             for way, texts in (await said(customer, question(number))).items():
                 found = [piece for text in texts for piece in active(text)]
                 report.case(not found, f"{way} {payload[:50]!r}：{found}")

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.serving import serving
+from tests.browser.shop import Shop, open_shop
 from tests.services import require_program
 
 CHROMIUM = "/usr/bin/chromium"
 HERE = Path(__file__).parent
+expect.set_options(timeout=20_000)  # tests may share their two cores with many others
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -24,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     require_program("chromium")
     with sync_playwright() as playwright:
@@ -35,11 +37,18 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a server with the sample knowledge base, for this machine alone, without keys."""
     with serving(tmp_path_factory.mktemp("server")) as address:
         yield address
+
+
+@pytest.fixture(scope="package")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A server with keys and a scripted model, and a site on another origin."""
+    with open_shop(tmp_path_factory.mktemp("shop")) as shop:
+        yield shop
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ def ran(arguments):
 
 print(json.dumps({name: [ran(command) for command in commands] for name, commands in json.load(sys.stdin).items()}))
 """
-LEFT = shutil.ignore_patterns(".git", ".venv", ".cache", "data", "site", "__pycache__", ".*_cache", "node_modules")
+# what is compiled comes along: it is valid for the copy, too
+LEFT = shutil.ignore_patterns(".git", ".venv", ".cache", "data", "site", ".*_cache", "node_modules")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,10 @@ from scripts.attacks.base import Target
 from scripts.attacks.outgoing import PAYLOADS, active, attack, document, question, stored, streamed
 from scripts.attacks.process import process
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
+from tests.acceptance import some
 
+SOME = some(PAYLOADS, 25)
+"""Of documents; a model says all of them below, which go out by the same way."""
 _RENDERED = re.compile(r"<(\w+)([^>]*)>")
 _PLAIN_TAGS = frozenset(
     ("p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "hr")
@@ -54,10 +57,11 @@ def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iter
         yield target
 
 
+@pytest.mark.acceptance
 async def test_nothing_of_a_document_is_more_than_text(target: Target) -> None:
-    report = await attack(target)
+    report = await attack(target, SOME)
     assert not report.broken
-    assert report.cases == 4 * len(PAYLOADS) >= 240
+    assert report.cases == 4 * len(SOME)
 
 
 async def test_the_words_of_a_payload_stay_readable(target: Target) -> None:

@@ -25,6 +25,12 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         assert alive(target)
 
 
+def test_it_has_a_key_of_each_role_and_is_measured(target: Target) -> None:
+    assert all((target.admin, target.server, target.agent, target.client, target.other_client))
+    assert alive(target)
+    assert rss_mb(target) > 50
+
+
 async def test_bodies_are_bounded_in_bytes_time_and_depth_and_read_for_nobody(target: Target) -> None:
     before = rss_mb(target)
     report = await bodies.attack(target, megabytes=48, patience=PATIENCE)

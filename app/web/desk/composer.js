@@ -39,6 +39,11 @@ export function Composer({ desk, id, mine, waits, handle, act }) {
     field.current.style.height = `${Math.min(field.current.scrollHeight + 2, 200)}px`;
   }, [text, now]);
   useEffect(() => {
+    if (desk.focus !== id) return;
+    desk.focus = null;
+    focus();
+  });
+  useEffect(() => {
     handle.current = {
       focus,
       toggle: () => { if (mine) setMode(now === "reply" ? "note" : "reply"); focus(); },

@@ -1,5 +1,5 @@
 // What is asked before a conversation changes hands or ends, canned replies, settings, and the list of shortcuts.
-import { useState } from "../vendor/preact-htm.js";
+import { useEffect, useState } from "../vendor/preact-htm.js";
 import { language, setLanguage } from "../shared/i18n.js";
 import { attempt, confirmed, Dialog, Empty, Failure, Field, html, Tag, toast } from "../shared/ui.js";
 import { askNotices, notices, setSound, sound } from "./alerts.js";
@@ -24,7 +24,9 @@ function Doing({ work, action, danger, onClose, children }) {
 export function Transfer({ desk, id, onClose }) {
   const others = desk.staff.filter((member) => member.agent_id !== desk.me.agent_id).sort((a, b) => !!onDuty(b) - !!onDuty(a));
   const skills = [...new Set(desk.staff.flatMap((member) => member.skills))].sort();
-  const [person, setPerson] = useState(others.some(onDuty));
+  const [chosen, setPerson] = useState(null);
+  const person = chosen ?? others.some(onDuty);
+  useEffect(() => { desk.readStaff(); }, []);
   const [to, setTo] = useState(""), [skill, setSkill] = useState(""), [note, setNote] = useState("");
   async function work() {
     await desk.transfer(id, person ? { to, note } : { skill: skill.trim(), note });

@@ -51,11 +51,12 @@ function Ask({ label, onAsk, busy }) {
 
 function Suggestions({ desk, id, insert }) {
   const advice = desk.advice.get(id) || {};
-  const { data, error, loading } = advice;
+  const { data, error, loading, none } = advice;
   const usable = data && USABLE.has(data.outcome);
   return html`<${Section} title=${t("help")} extra=${loading ? html`<${Spinner} />` : html`<button class="yd-btn yd-btn-quiet yd-btn-small" onClick=${() => desk.advise(id)}>${t("refresh")}</button>`}>
     <div aria-live="polite" class="yd-stack">
     ${error && html`<${Problem} error=${error} retry=${() => desk.advise(id)} />`}
+    ${none && html`<p class="desk-none">${t("helpNone")}</p>`}
     ${data && !error && html`<p class="yd-tiny yd-muted">${t("about", { question: data.question })}</p>
       ${data.degraded.length > 0 && html`<p class="yd-notice" data-tone="warn">${t("degraded")}</p>`}
       <ul class="desk-pieces">${usable && html`<${Piece} title=${t("draft")} score=${data.confidence} text=${uncited(data.draft)} insert=${insert} primary />`}

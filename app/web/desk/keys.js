@@ -21,7 +21,7 @@ export function shortcuts({ desk, open, act, composer }) {
     if (event.altKey && !event.ctrlKey && !event.metaKey) {
       if (digit) {
         const id = [...desk.mine.keys()][digit[1] - 1];
-        if (id) { open(id); setTimeout(() => composer.current?.focus()); }
+        if (id) { open(id); desk.wantFocus(id); }
       } else if (event.code === "KeyN") composer.current?.toggle();
       else if (event.code === "KeyW") composer.current?.focus();
       else if (LETTERS[event.code]) act(LETTERS[event.code]);

@@ -37,7 +37,7 @@ function Top({ desk, act }) {
     <button class="yd-btn yd-btn-quiet yd-btn-icon desk-wide" aria-label=${t(on ? "mute" : "unmute")} title=${t(on ? "mute" : "unmute")} onClick=${() => { setSound(!on); setOn(!on); }}><svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path d="M4 9v6h4l5 4V5L8 9z" fill="currentColor" />${on ? html`<path d="M16 8.5a5 5 0 0 1 0 7M18.5 6a8.5 8.5 0 0 1 0 12" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" />` : html`<path d="m16.5 9.5 5 5m0-5-5 5" stroke="currentColor" stroke-width="2" stroke-linecap="round" />`}</svg></button>
     <button class="yd-btn yd-btn-quiet yd-btn-icon desk-wide" aria-label=${t("shortcuts")} title=${t("shortcuts")} onClick=${() => act("shortcuts")}>?</button>
     <button class="yd-btn yd-btn-quiet yd-btn-small desk-wide" onClick=${() => act("canned")}>${t("canned")}</button>
-    <button class="yd-btn yd-btn-small desk-me" aria-label=${`${t("settings")}：${desk.me.name}`} onClick=${() => act("settings")}><span class="desk-face" aria-hidden="true">${[...desk.me.name][0]}</span><span class="desk-me-name yd-clip">${desk.me.name}</span></button>
+    <button class="yd-btn yd-btn-small desk-me" title=${t("settings")} onClick=${() => act("settings")}><span class="desk-face" aria-hidden="true">${[...desk.me.name][0]}</span><span class="yd-sr">${t("settings")}：${desk.me.name}</span><span class="desk-me-name yd-clip" aria-hidden="true">${desk.me.name}</span></button>
   </header>`;
 }
 
@@ -53,7 +53,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
   const [dialog, setDialog] = useState(null);
   const composer = useRef(null);
   useEffect(() => {
-    const made = new Desk(me, signedIn, onSignedOut);
+    const made = new Desk(me, signedIn, { signedOut: onSignedOut, renamed: (name) => { me.name = name; remember(signedIn.tenant, me); } });
     made.watch(() => { draw((n) => n + 1); count(made.calling); });
     setDesk(made);
     made.start();
@@ -81,7 +81,7 @@ function Working({ me, signedIn, onSignedOut, onLeave, onSignOut, onChange }) {
     else if (what === "help" || what === "conversation") go(what);
     else if (what === "accept") {
       const first = waiting(desk.session) ? id : desk.queue?.[0]?.session_id;
-      if (first && (await desk.accept(first))) { go("conversation"); setTimeout(() => composer.current?.focus()); }
+      if (first && (await desk.accept(first))) { go("conversation"); desk.wantFocus(first); }
     } else if (what === "draft") {
       const draft = desk.advice.get(id)?.data?.draft;
       if (draft) { insert(uncited(draft)); toast(t("inserted")); }

@@ -8,7 +8,7 @@ const STATES = { queued: "waitingState", out_of_hours: "waitingState", assigned:
 function Item({ desk, session, place, open }) {
   const id = session.session_id, unread = desk.unread.get(id), mine = desk.holds(id);
   const waits = session.state === "queued" || session.state === "out_of_hours";
-  const text = session.last?.content || session.card.question || session.card.summary || "";
+  const text = desk.last.get(id) || session.card.question || session.card.summary || "";
   return html`<li><button class="desk-item" data-session=${id} aria-current=${desk.open === id ? "true" : undefined} onClick=${() => open(id)}>
     <span class="yd-row"><strong class="yd-clip">${called(session)}</strong><span class="yd-grow"></span>
       ${waits && html`<${Urgency} session=${session} />`}

@@ -13,10 +13,12 @@ const RECENT = 10;
 const unreached = (error) => error.status === 0 || error.status >= 500;
 
 export class Desk {
-  constructor(me, signedIn, onSignedOut) {
+  // on: {signedOut, renamed}
+  constructor(me, signedIn, on) {
     this.me = me;
     this.admin = signedIn.roles.includes("admin");
-    this.onSignedOut = onSignedOut;
+    this.onSignedOut = on.signedOut;
+    this.onRenamed = on.renamed;
     this.state = { name: "connecting" };
     this.online = true;
     this.queue = null;           // null: not known yet
@@ -30,8 +32,10 @@ export class Desk {
     this.pending = new Map();    // session id -> [{id, content, created_at, error}]
     this.flushing = new Set();
     this.advice = new Map();     // session id -> {data, error, loading}
+    this.last = new Map();       // session id -> what was said last
     this.seen = new Map();       // session id -> number of the last message
     this.timers = new Map();
+    this.focus = null;           // id of the session whose composer should have the focus as soon as it is there
     this.watchers = new Set();
   }
 
@@ -93,8 +97,10 @@ export class Desk {
     this.queue = sessions;
     for (const session of sessions) {
       if (before && !known.has(session.session_id) && !this.mine.has(session.session_id)) alerted("queue", session.session_id, () => this.show(session.session_id));
-      this.mine.delete(session.session_id);
+      if (this.mine.delete(session.session_id)) this.unread.delete(session.session_id);
     }
+    const waits = new Set(sessions.map((session) => session.session_id));
+    this.recent = this.recent.filter((session) => !waits.has(session.session_id));
     const shown = this.details.get(this.open)?.session;
     const now = sessions.find((session) => session.session_id === this.open);
     if (now ? now.version !== shown?.version : known.has(this.open)) this.#soon(this.open);
@@ -124,7 +130,8 @@ export class Desk {
     if (frame.seq <= (this.seen.get(id) || 0)) return;
     this.seen.set(id, frame.seq);
     const mine = this.mine.get(id);
-    if (mine) { mine.messages = frame.seq; mine.last = frame; }
+    if (mine) mine.messages = frame.seq;
+    if (frame.sender !== "system") this.last.set(id, frame.content);
     const detail = this.details.get(id);
     if (detail) detail.live.push(frame);
     if (frame.sender === "customer") {
@@ -173,7 +180,10 @@ export class Desk {
   }
 
   async readStaff() {
-    try { this.staff = (await api.get("/api/v1/agent/staff")).staff; } catch (error) {
+    try {
+      this.staff = (await api.get("/api/v1/agent/staff")).staff;
+      if (this.self && this.self.name !== this.me.name) this.onRenamed(this.self.name);
+    } catch (error) {
       if (error.status === 401) this.onSignedOut(); // otherwise the line tells that the server is away
     }
     this.changed();
@@ -215,12 +225,21 @@ export class Desk {
   show(id) {
     this.open = id;
     this.unread.delete(id);
-    if (id) {
-      this.load(id);
-      if (this.holds(id) && !this.advice.has(id)) this.advise(id);
-    }
+    if (id) this.load(id).then(() => this.#first(id));
     this.changed();
   }
+
+  // 转人工 is no question: then it is the one of the card, if there is one.
+  #first(id) {
+    const { session, turns } = this.details.get(id) || {};
+    if (!session || !this.holds(id) || this.advice.has(id)) return;
+    const open = [...turns.values()].at(-1)?.data.agent === "escalation";
+    if (open && !session.card.question) this.advice.set(id, { none: true });
+    else this.advise(id, open ? session.card.question : "");
+    this.changed();
+  }
+
+  wantFocus(id) { this.focus = id; this.changed(); }
 
   read() { if (this.open && this.unread.delete(this.open)) this.changed(); }
 

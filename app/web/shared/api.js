@@ -12,7 +12,8 @@ export class ApiError extends Error {
 }
 
 // base: "" for pages of this server, an origin for the widget on another site. headers: a function, asked each time.
-export function client({ base = "", headers = () => ({}), credentials = "same-origin" } = {}) {
+// failed: told of every error before it is thrown, for example to show the sign-in again.
+export function client({ base = "", headers = () => ({}), credentials = "same-origin", failed = () => {} } = {}) {
   async function send(method, path, { body, query, form, signal, extra } = {}) {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query || {})) {
@@ -30,7 +31,9 @@ export function client({ base = "", headers = () => ({}), credentials = "same-or
     }
     if (response.ok) return response;
     const text = await response.text();
-    throw new ApiError(response.status, parsed(text)?.error, response.headers.get("X-Request-ID"), Number(response.headers.get("Retry-After")) || undefined);
+    const error = new ApiError(response.status, parsed(text)?.error, response.headers.get("X-Request-ID"), Number(response.headers.get("Retry-After")) || undefined);
+    failed(error);
+    throw error;
   }
   const json = async (response) => (response.status === 204 ? null : response.json());
   return {

@@ -58,14 +58,17 @@ export function Loaded({ state, empty, children }) {
   return empty?.(state.data) ? html`<${Empty} />` : children(state.data);
 }
 
-// columns: [{ title, cell: (row) => vnode, numeric }]; key: (row) => string; onOpen: (row) => void.
+// columns: [{ title, cell: (row) => vnode, numeric, name }], name being a class of the column; keyOf: (row) => string;
+// onOpen: (row) => void, by the mouse alone: keyboards need a link or button in a cell.
 export const Table = ({ caption, columns, rows, keyOf, onOpen }) => html`<div class="yd-scroll" tabindex="0" role="region" aria-label=${caption}>
   <table class="yd-table">
     <caption class="yd-sr">${caption}</caption>
-    <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.numeric ? "yd-num" : ""}>${column.title}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} onClick=${onOpen && (() => onOpen(row))}>
-      ${columns.map((column) => html`<td class=${column.numeric ? "yd-num" : ""}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${inColumn(column)}>${column.title}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${keyOf(row)} data-opens=${onOpen ? "" : undefined} onClick=${onOpen && ((event) => event.target.closest("a, button, input") || onOpen(row))}>
+      ${columns.map((column) => html`<td class=${inColumn(column)}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
+
+const inColumn = ({ numeric, name }) => [numeric && "yd-num", name].filter(Boolean).join(" ");
 
 export function Pager({ offset, limit, total, onMove }) {
   if (total <= limit) return null;

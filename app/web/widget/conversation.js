@@ -123,7 +123,7 @@ export class Conversation {
   }
 
   async answered(key) {
-    const body = { ...this.entry(key).body, session_id: await this.proof.open() };
+    const body = async () => ({ ...this.entry(key).body, session_id: await this.proof.open() });
     let reply = null;
     for await (const { event, data } of turn(this.api, body, this.aborting.signal)) {
       this.proof.keep(data?.session_token);

@@ -9,7 +9,7 @@ export function DeskBar({ state, act }) {
   return html`${handoff.state === "assigned" && html`<div class="bar" data-tone="good" role="status"><span class="dot"></span>
       <span class="yd-grow"><b>${handoff.agent ? t("serving", { n: handoff.agent }) : t("servingSome")}</b>${typing && html` <span class="yd-small">${t("typing")}</span>`}</span>
       <button class="link" onClick=${act.end}>${t("end")}</button></div>`}
-    ${handoff.state === "queued" && html`<div class="bar" role="status"><div class="yd-grow"><b>${t("queued")}</b>，${t("position", { n: handoff.position })}
+    ${handoff.state === "queued" && html`<div class="bar" role="status"><div class="yd-grow"><b>${t("queued")}</b>${t("position", { n: handoff.position })}
       <div class="yd-small">${waiting(handoff)}${handoff.ticket && ` · ${t("ticket", { n: handoff.ticket })}`}</div></div><button class="link" onClick=${act.leave}>${t("leave")}</button></div>`}
     ${handoff.state === "out_of_hours" && html`<div class="bar" data-tone="warn" role="status"><div class="yd-grow"><b>${t("closed")}</b>
       <div class="yd-small">${handoff.ticket && t("ticket", { n: handoff.ticket })}</div></div><button class="link" onClick=${act.leave}>${t("leave")}</button></div>`}

@@ -26,7 +26,7 @@ function eventText({ event, name }) {
 function Question({ entry, act }) {
   const seconds = useSeconds(entry.delivery === "limited" ? entry.until : 0);
   const failed = entry.delivery === "failed" || entry.delivery === "limited";
-  return html`<article class="entry customer"><span class="yd-sr">${t("you")}：</span><div class="bubble plain">${entry.text}</div>
+  return html`<article class="entry customer"><span class="yd-sr">${t("you")}</span><div class="bubble plain">${entry.text}</div>
     ${["sending", "reconnecting", "delivered"].includes(entry.delivery) && html`<div class="delivery" data-state=${entry.delivery} role="status">${t(entry.delivery)}</div>`}
     ${failed && html`<div class="delivery" data-state="failed" role="alert">
       <span>${entry.delivery === "limited" ? (seconds ? t("limited", { n: seconds }) : t("ready")) : `${t("failed")}：${told(entry.error)}`}</span>
@@ -56,7 +56,7 @@ function Answer({ entry, last, free, act }) {
   const offered = free && (UNHELPED.includes(entry.outcome) || entry.escalate);
   const chips = last ? (entry.suggestions || []).filter((text) => !PERSON.includes(text)) : [];
   return html`<article class="entry bot" data-look=${look} data-outcome=${entry.outcome} aria-busy=${entry.streaming ? "true" : "false"}>
-    <span class="yd-sr">${t("assistant")}：</span>
+    <span class="yd-sr">${t("assistant")}</span>
     <div class="bubble">
       ${head && html`<div class="look">${t(head)}</div>`}
       ${entry.degraded?.length > 0 && html`<div class="look" data-tone="warn">${t("degraded")}</div>`}

@@ -13,10 +13,17 @@ function name(source) {
 
 const label = (source) => name(source) + (source.page ? ` ${t("page", { n: source.page })}` : "");
 
+// Passages of one document and page are told apart by their headings.
+function pill(source, sources) {
+  const alike = sources.filter((other) => label(other) === label(source)).length > 1;
+  const part = alike && (source.heading || "").split(" > ").pop();
+  return part && part !== source.title ? `${label(source)} · ${part}` : label(source);
+}
+
 export const Sources = ({ sources, onOpen }) => html`<div class="sources">
-  <span class="sources-head">${t("sources")}：</span>
+  <span class="sources-head">${t("sources")}</span>
   ${sources.map((source) => html`<button class="pill" title=${source.heading || label(source)} onClick=${() => onOpen(source)}>
-    ${!isRow(source) && html`<b>${source.index}</b>`}<span class="yd-clip">${label(source)}</span></button>`)}
+    ${!isRow(source) && html`<b>${source.index}</b>`}<span class="yd-clip">${pill(source, sources)}</span></button>`)}
 </div>`;
 
 // load: () => promise of the whole passage; what the answer quoted stands in where it cannot be read.
@@ -35,6 +42,6 @@ export function Passage({ source, load, onClose }) {
 export function marks(sources, onOpen) {
   return (text) => text.split(/(\[\d+\])/).map((part) => {
     const source = /^\[\d+\]$/.test(part) && sources.find((one) => String(one.index) === part.slice(1, -1));
-    return source ? html`<button class="mark" aria-label=${`${t("sources")} ${label(source)}`} onClick=${() => onOpen(source)}>${source.index}</button>` : part;
+    return source ? html`<button class="mark" aria-label=${`${source.index} ${label(source)}`} onClick=${() => onOpen(source)}>${source.index}</button>` : part;
   });
 }

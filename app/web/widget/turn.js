@@ -13,7 +13,7 @@ export function newId() {
   return [...bytes].map((byte, i) => ([4, 6, 8, 10].includes(i) ? "-" : "") + byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Yields {event, data} until `done`; {event: "again"} says that the connection was lost and what was shown is void.
+// body: () => promise of what is sent, the same each time. Yields {event, data} until `done`; {event: "again"} says that the connection was lost and what was shown is void.
 // Throws ApiError for what sending again does not help, AbortError when `signal` says so.
 export async function* turn(api, body, signal) {
   for (let lost = 1; ; lost += 1) {
@@ -36,7 +36,7 @@ async function* once(api, body, signal) {
   let timer = setTimeout(give, SILENCE_MS);
   let done = false; // the stream is read to its end, so that the connection can be used again
   try {
-    const response = await api.raw("POST", "/api/v1/chat/stream", { body, signal: silent.signal });
+    const response = await api.raw("POST", "/api/v1/chat/stream", { body: await body(), signal: silent.signal });
     for await (const item of events(response)) {
       clearTimeout(timer);
       timer = setTimeout(give, SILENCE_MS);

@@ -42,17 +42,19 @@ function Chat({ conversation, state, onClose, tools, trace, full }) {
   const [asking, setAsking] = useState(false);
   const [failure, setFailure] = useState(null);
   const input = useRef();
+  const log = useRef();
   const attempt = async (work) => {
     setFailure(null);
     try { await work(); return true; } catch (error) { setFailure(error); return false; }
   };
+  const desk = (work) => { log.current.focus(); return attempt(work); }; // the button that was pressed goes away
   const act = {
     ask: (text) => { conversation.send(text); input.current?.focus(); },
     open: (entry, source) => setPassage({ entry, source }),
     rate: (entry, rating, reason) => attempt(() => conversation.rate(entry.key, rating, reason)),
-    person: () => attempt(() => conversation.person()),
-    leave: () => attempt(() => conversation.leave()),
-    end: () => attempt(() => conversation.end()),
+    person: () => desk(() => conversation.person()),
+    leave: () => desk(() => conversation.leave()),
+    end: () => desk(() => conversation.end()),
     note: (text, contact) => conversation.note(text, contact),
     retry: (entry) => conversation.deliver(entry.key),
     trace,
@@ -65,7 +67,7 @@ function Chat({ conversation, state, onClose, tools, trace, full }) {
       ${state.entries.length > 0 && html`<button class="tool" aria-label=${t("fresh")} title=${t("fresh")} onClick=${() => setAsking(true)}>${ICONS.fresh}</button>`}
       ${tools}${onClose && html`<button class="tool" aria-label=${t("close")} title=${t("close")} onClick=${onClose}>${ICONS.close}</button>`}</header>
     <${DeskBar} state=${state} act=${act} />
-    <${Log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
+    <${Log} log=${log} conversation=${conversation} state=${state} act=${act} free=${free} full=${full} attempt=${attempt} />
     ${failure && html`<div class="bar" data-tone="bad" role="alert"><span class="yd-grow">${told(failure)} ${failure.requestId && html`<span class="yd-tiny yd-mono">${t("request", { id: failure.requestId })}</span>`}</span><button class="link" onClick=${() => setFailure(null)}>${t("close")}</button></div>`}
     <${Composer} input=${input} state=${state} onSend=${act.ask} onType=${() => conversation.proof.open().catch(() => {})} onStop=${() => conversation.stop()} />
     ${passage && html`<${Passage} source=${passage.source} load=${() => conversation.passage(passage.entry, passage.source)} onClose=${() => setPassage(null)} />`}
@@ -73,8 +75,7 @@ function Chat({ conversation, state, onClose, tools, trace, full }) {
       <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn" onClick=${() => setAsking(false)}>${t("cancel")}</button><button class="yd-btn yd-btn-primary" onClick=${fresh}>${t("restartYes")}</button></div><//>`}`;
 }
 
-function Log({ conversation, state, act, free, full, attempt }) {
-  const log = useRef();
+function Log({ log, conversation, state, act, free, full, attempt }) {
   const [following, setFollowing] = useState(true);
   const { entries } = state;
   const newest = entries[entries.length - 1];

@@ -192,6 +192,21 @@ async def test_the_loop_is_free_and_one_reply_is_written_at_a_time(
     assert {name.rsplit("_", 1)[0] for name in steps.threads} == {"local-llm"}
 
 
+async def test_a_short_reply_comes_while_a_long_one_is_written_and_changes_nothing_of_it(
+    endless: Path, opened: Open, steps: Steps
+) -> None:
+    """Endless, so that whoever waits behind it waits for ever; what a turn has to understand first is not long."""
+    model = opened(endless, max_tokens=300)
+    async with aclosing(model.stream(MESSAGES)) as long:
+        said = await first_words(long, 2)
+        short, usage = await model.complete(MESSAGES, 60.0)
+        assert (len(short), usage.calls) == (300, 1)
+        said += [piece async for piece in long if isinstance(piece, str)]
+    assert "".join(said) == short == NUMBERS * 30
+    assert (steps.generations, steps.most) == (2, 2)
+    assert {name.rsplit("_", 1)[0] for name in steps.threads} == {"local-llm"}
+
+
 async def test_no_more_wait_than_are_allowed_to(endless: Path, opened: Open) -> None:
     model = opened(endless, max_tokens=5000, queue=1)
     async with aclosing(model.stream(MESSAGES)) as first, aclosing(model.stream(MESSAGES)) as second:
@@ -204,11 +219,11 @@ async def test_no_more_wait_than_are_allowed_to(endless: Path, opened: Open) -> 
 
 
 async def test_who_leaves_the_queue_costs_nothing(endless: Path, opened: Open, steps: Steps) -> None:
-    model = opened(endless, max_tokens=5000)
-    async with aclosing(model.stream(MESSAGES)) as first:
+    model = opened(endless, max_tokens=5000, silence=60.0)
+    async with aclosing(model.stream(MESSAGES)) as first, aclosing(model.stream(MESSAGES)) as second:
         await first_words(first, 1)
-        with pytest.raises(GenerationUnavailable, match="silent"):
-            await model.complete(MESSAGES, 0.05)
+        await anext(second)
+        await second.aclose()
     await first_words(model.stream(MESSAGES), 1)
     assert steps.generations == 2
 

@@ -41,7 +41,7 @@ def test_a_chat_loads_neither_torch_nor_transformers(tmp_path: Path) -> None:
     assert done.stdout.decode().splitlines()[-1] == "[]"
 
 
-def test_it_prints_where_it_answers_and_stops_on_a_signal(tmp_path: Path) -> None:
+def test_it_prints_where_it_answers_refuses_a_second_server_on_its_data_and_stops_on_a_signal(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "app"], cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, text=True
     ) as server:
@@ -53,25 +53,14 @@ def test_it_prints_where_it_answers_and_stops_on_a_signal(tmp_path: Path) -> Non
             assert httpx.get(f"{match.group()}/api/v1/health/ready", timeout=60).status_code == 200
             answer = httpx.post(f"{match.group()}/api/v1/chat", json={"message": "你好"}, timeout=60).json()
             assert answer["outcome"] == "answered"
-        finally:
-            server.send_signal(signal.SIGTERM)
-        assert server.wait(20) in (0, -signal.SIGTERM)  # uvicorn raises the signal again once all is closed
-
-
-def test_a_second_server_on_the_same_data_is_refused_by_name(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "app"], cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, text=True
-    ) as first:
-        assert first.stdout is not None
-        try:
-            first.stdout.readline()
             second = subprocess.run(
                 [sys.executable, "-m", "app"], cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=300
             )
+            assert second.returncode != 0
+            assert "DATA_DIR" in second.stderr.decode()
         finally:
-            first.send_signal(signal.SIGTERM)
-    assert second.returncode != 0
-    assert "DATA_DIR" in second.stderr.decode()
+            server.send_signal(signal.SIGTERM)
+        assert server.wait(20) in (0, -signal.SIGTERM)  # uvicorn raises the signal again once all is closed
 
 
 def test_listening_to_others_is_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -365,6 +365,8 @@ async def test_the_original_is_for_saving_and_the_chunks_are_paged(client: httpx
     chunks = (await client.get(f"{path}/chunks", params={"limit": 1})).json()
     assert ("七天内可以退货" in chunks["items"][0]["text"], chunks["total"]) == (True, 1)
     assert (await client.get(f"{path}/chunks", params={"offset": 1})).json()["items"] == []
+    for text, total in (("可以退货", 1), ("换货", 0), ("%", 0)):
+        assert (await client.get(f"{path}/chunks", params={"q": text})).json()["total"] == total
     assert (await client.get(f"{PATH}/nothing/chunks")).status_code == 404
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from app.documents.samples import FOLDER
 from app.main import create_app
 from app.settings import Settings
 
@@ -54,6 +56,24 @@ async def test_what_is_written_is_read_and_what_is_left_out_goes_back_to_its_def
         "welcome_message": "欢迎",
         "suggested_questions": ["怎么退货"],
     }
+
+
+async def test_sample_documents_suggest_their_questions_in_the_customers_language(http: httpx.AsyncClient) -> None:
+    sample = "退换货/退货运费说明.md"
+    files = {"files": ("退货运费说明.md", (FOLDER / sample).read_bytes(), "text/markdown")}
+    uploaded = await http.post("/api/v1/knowledge/documents", files=files, data={"paths": sample})
+    job = uploaded.json()["job"]
+    while job["status"] == "running":
+        await asyncio.sleep(0.05)
+        job = (await http.get(f"/api/v1/knowledge/jobs/{job['id']}")).json()["job"]
+    asked = (await http.get(f"{PATH}/greeting")).json()
+    assert (asked["name"], asked["suggested_questions"]) == ("智能客服", ["退货运费谁出？"])
+    english = (await http.get(f"{PATH}/greeting", params={"language": "en"})).json()
+    assert english["suggested_questions"] == ["Who pays the return shipping?"]
+    assert "assistant" in english["welcome_message"]
+    await http.put(PATH, json={"suggested_questions": ["怎么退货"], "reply_language": "zh-Hans"})
+    own = (await http.get(f"{PATH}/greeting", params={"language": "en"})).json()
+    assert own["suggested_questions"] == ["怎么退货"] and "您好" in own["welcome_message"]
 
 
 async def test_the_next_answer_goes_by_the_new_profile(http: httpx.AsyncClient) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.web.api import PAGES
 from app.web.files import FOLDERS, HERE, POLICY
+from scripts.widget_bundle import banner, modules
 
 FILES = [
     path.relative_to(HERE).as_posix()
@@ -23,8 +26,15 @@ FILES = [
     for path in sorted((HERE / folder).rglob("*"))
     if path.is_file()
 ]
+MOST_OF_THE_WIDGET = 45_000
+"""Bytes, compressed, of all that another site loads."""
 CODE_IN_TEXT = "innerHTML", "dangerouslySetInnerHTML", "eval(", "new Function", "document.write"
 ELSEWHERE = 'src="http', 'href="http', "url(http", 'from "http'
+
+
+def own(name: str) -> bool:
+    """Not a library, nor a file with one in it."""
+    return not name.startswith("vendor/") and name != "widget/bundle.js"
 
 
 @asynccontextmanager
@@ -69,11 +79,26 @@ def test_kept_libraries_are_the_ones_of_the_manifest() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in FILES if name.endswith((".html", ".js", ".css")) and not name.startswith("vendor/")]
-)
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith((".html", ".js", ".css")) and own(name)])
 def test_pages_hold_no_inline_code_and_fetch_nothing_from_elsewhere(name: str) -> None:
     text = (HERE / name).read_text("utf-8")
     assert [word for word in CODE_IN_TEXT + ELSEWHERE if word in text] == []
     if name.endswith(".html"):
         assert "<style" not in text and " style=" not in text and "<script>" not in text
+
+
+def test_the_bundle_of_the_widget_is_made_of_its_sources() -> None:
+    for name in ("bundle.js", "bundle.css"):
+        first = (HERE / "widget" / name).read_text("utf-8").partition("\n")[0]
+        assert first == banner(), "run: make widget"
+
+
+def test_the_chat_page_asks_for_all_of_its_modules_at_once() -> None:
+    page = (HERE / "chat" / "index.html").read_text("utf-8")
+    preloaded = re.findall(r'<link rel="modulepreload" href="/web/([^"]+)">', page)
+    assert preloaded == [path.relative_to(HERE).as_posix() for path in modules(HERE / "chat" / "main.js")]
+
+
+def test_the_widget_is_small() -> None:
+    loaded = [HERE / "widget" / name for name in ("widget.js", "bundle.js", "bundle.css")]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in loaded) < MOST_OF_THE_WIDGET

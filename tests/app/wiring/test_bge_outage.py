@@ -47,7 +47,7 @@ async def until_sound(container: Container) -> Retrieval:
             await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("store", ["chroma", "memory"])
+@pytest.mark.parametrize("store", ["chroma", pytest.param("memory", marks=pytest.mark.acceptance(only=True))])
 async def test_without_the_embedder_keywords_answer_from_the_first_start_on(
     tmp_path: Path, bge_embedder_folder: Path, store: str
 ) -> None:

@@ -36,8 +36,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "id", name="pk_canned_replies"),
         sa.UniqueConstraint("tenant_id", "shortcut", name="uq_canned_replies_tenant_id_shortcut"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("canned_replies")
-    op.drop_table("desk_notes")

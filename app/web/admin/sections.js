@@ -1,0 +1,44 @@
+// The sections, in the order of the navigation, and who sees them.
+import { words } from "../shared/i18n.js";
+import { Cache } from "./cache.js";
+import { Conversations } from "./conversations.js";
+import { Dashboard } from "./dashboard.js";
+import { Documents } from "./documents.js";
+import { Gaps } from "./gaps.js";
+import { HitTest } from "./hit-test.js";
+import { Keys } from "./keys.js";
+import { Profile } from "./profile.js";
+import { Tickets } from "./tickets.js";
+import { Webhooks } from "./webhooks.js";
+
+const t = words({
+  zh: {
+    overview: "概览", documents: "文档", "hit-test": "命中测试", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", cache: "缓存", keys: "密钥", webhooks: "Webhook",
+    run: "运行", knowledge: "知识库", service: "服务", setup: "设置",
+  },
+  en: {
+    overview: "Overview", documents: "Documents", "hit-test": "Hit test", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", cache: "Cache", keys: "Keys", webhooks: "Webhooks",
+    run: "Operation", knowledge: "Knowledge", service: "Service", setup: "Setup",
+  },
+});
+
+const group = (name) => ({ name, title: () => t(name) });
+export const GROUPS = ["run", "knowledge", "service", "setup"].map(group);
+
+const section = (name, inGroup, view, staff = false) => ({ name, group: inGroup, view, staff, title: () => t(name) });
+const SECTIONS = [
+  section("overview", "run", Dashboard),
+  section("documents", "knowledge", Documents, true),
+  section("hit-test", "knowledge", HitTest, true),
+  section("gaps", "knowledge", Gaps),
+  section("conversations", "service", Conversations, true),
+  section("tickets", "service", Tickets, true),
+  section("profile", "setup", Profile, true),
+  section("cache", "setup", Cache),
+  section("keys", "setup", Keys),
+  section("webhooks", "setup", Webhooks),
+];
+
+// staff: also seen by people who serve customers, without what only an administrator may change.
+export const sectionsFor = (roles) => SECTIONS.filter((item) => item.staff || roles.includes("admin"));
+export const sectionOf = (sections, name) => sections.find((item) => item.name === name);

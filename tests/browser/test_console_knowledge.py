@@ -1,0 +1,84 @@
+"""The console's documents, and the hit test on them."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import confirm, dropped, opened
+
+CARTRIDGE = "# 星云打印机墨盒\n\n星云打印机的黑色墨盒可以打印 1500 页，彩色墨盒可以打印 900 页。\n"
+
+
+def test_files_are_dropped_found_edited_and_deleted(server: str, page: Page) -> None:
+    content = opened(page, server, "documents")
+    dropped(page, ("星云墨盒.md", CARTRIDGE), ("坏文件.docx", "PK 这不是文档"))
+    report = content.get_by_role("region", name="导入进度")
+    expect(report.get_by_role("heading")).to_have_text("1 个可以检索，1 个没有导入，共 2 个")
+    expect(report.get_by_role("listitem").filter(has_text="坏文件.docx")).to_contain_text("已损坏")
+    report.get_by_role("button", name="收起").click()
+
+    content.get_by_role("searchbox", name="搜索文件名、目录或标题").fill("星云")
+    expect(page).to_have_url(re.compile(r"q=%E6%98%9F%E4%BA%91"))
+    rows = content.get_by_role("table").locator("tbody tr")
+    expect(rows).to_have_count(1)
+    content.get_by_role("link", name="星云打印机墨盒").click()
+    expect(content).to_contain_text("黑色墨盒可以打印 1500 页")
+
+    content.get_by_role("button", name="修改").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("分类").fill("打印")
+    dialog.get_by_label("失效").fill("2020-01-01T00:00")
+    dialog.get_by_role("button", name="保存").click()
+    expect(content.get_by_role("complementary")).to_contain_text("不在有效期")
+    with page.expect_download() as download:
+        content.get_by_role("link", name="下载原文件").click()
+    assert download.value.path().read_text("utf-8") == CARTRIDGE
+
+    content.get_by_role("button", name="删除").click()
+    confirm(page, "取消")
+    expect(content).to_contain_text("黑色墨盒可以打印 1500 页")
+    content.get_by_role("button", name="删除").click()
+    confirm(page, "删除")
+    expect(content.get_by_role("heading", level=1, name="文档")).to_be_visible()
+    opened(page, server, "documents?q=%E6%98%9F%E4%BA%91")
+    expect(content).to_contain_text("没有符合条件的内容")
+
+
+def test_the_list_has_pages_and_keeps_its_place_in_the_address(server: str, page: Page) -> None:
+    content = opened(page, server, "documents?limit=20")
+    names = content.get_by_role("table").locator("tbody tr td:first-child a")
+    expect(names).to_have_count(20)
+    first = names.first.inner_text()
+    content.get_by_role("button", name="下一页").click()
+    expect(names.first).not_to_have_text(first)
+    second = names.first.inner_text()
+    page.reload()
+    expect(names.first).to_have_text(second)
+    page.go_back()
+    expect(names.first).to_have_text(first)
+    content.get_by_role("link", name="退换货", exact=True).first.click()
+    expect(content.get_by_role("button", name="分类 退换货")).to_be_visible()
+    expect(content.locator("tbody tr").filter(has_not_text="退换货")).to_have_count(0)
+
+
+def test_a_hit_is_shown_from_question_to_decision_and_a_miss_is_explained(server: str, page: Page) -> None:
+    content = opened(page, server, "hit-test")
+    content.get_by_role("textbox", name="顾客会怎么问").fill("退货运费谁出")
+    content.get_by_role("button", name="试一试").click()
+    expect(content.get_by_role("heading", name="会回答")).to_be_visible()
+    steps = content.locator(".ad-funnel .ad-step-title")
+    expect(steps).to_have_text(
+        [re.compile(name) for name in ("读懂问题", "按意思找", "按字词找", "合并去重", "细看排序", "可用来回答")]
+    )
+    expect(content.locator(".ad-candidate").first).to_contain_text("运费")
+    expect(content.locator(".ad-bids")).to_contain_text("知识问答")
+    expect(content.locator(".ad-hypotheses")).to_contain_text("退货运费谁出")
+
+    content.get_by_role("searchbox", name="文档").fill("发票")
+    content.locator(".ad-pick").get_by_role("button").first.click()
+    ladder = content.get_by_role("list", name="走到了：")
+    expect(ladder.locator("[data-step=here]")).to_have_count(1)
+    expect(content.get_by_role("region", name="为什么没有这一条？")).to_contain_text(re.compile("[。]"))
+    expect(page).to_have_url(re.compile("document="))
