@@ -24,7 +24,7 @@ from app.chat.session import Message
 from app.chat.types import TurnDone, TurnStarted
 from app.errors import describe
 from app.hit_test.schemas import SearchResponse
-from app.hit_test.types import Tried
+from app.hit_test.trial import Tried
 from app.ids import new_id
 from app.logging import configure_logging
 from app.main import open_container

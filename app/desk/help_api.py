@@ -28,6 +28,7 @@ from app.desk.types import DeskMessage, DeskSession, Sender, State
 from app.errors import Conflict, InvalidRequest
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import fails
+from app.http.fields import Offset
 from app.http.routes import GuardedRoute
 from app.privacy import masked
 from knowledge.text import clean
@@ -87,15 +88,21 @@ async def write_solution(session_id: SessionId, body: SolutionIn, tenant: StaffT
 @router.get("/sessions/{session_id}/solution")
 async def list_session_solutions(session_id: SessionId, tenant: StaffTenant, wiring: Wiring) -> SolutionList:
     """What was kept of this session."""
-    found = await wiring.desk.solutions.of(tenant, session_id)
-    return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found])
+    found, total = await wiring.desk.solutions.page(tenant, session_id=session_id)
+    return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found], total=total)
 
 
 @router.get("/solutions")
-async def list_solutions(tenant: StaffTenant, wiring: Wiring) -> SolutionList:
+async def list_solutions(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="问题或答案里的字")] = "",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 200,
+) -> SolutionList:
     """What people answered, the latest first."""
-    found = await wiring.desk.solutions.of(tenant)
-    return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found])
+    found, total = await wiring.desk.solutions.page(tenant, text=q, offset=offset, limit=limit)
+    return SolutionList(solutions=[SolutionOut.model_validate(item) for item in found], total=total)
 
 
 @router.get("/staff")

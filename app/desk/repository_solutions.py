@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, or_, select
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
@@ -87,9 +87,18 @@ class SolutionRepository:
             query = select(*_COLUMNS).where(mine, Table.question_hash == gap)
             return Solution(*(await connection.execute(query)).one())
 
-    async def of(self, tenant: str, session_id: str = "", limit: int = 200) -> list[Solution]:
-        """The latest first; session_id: of this session alone."""
-        wanted = [Table.tenant_id == tenant, *([Table.session_id == session_id] if session_id else [])]
-        query = select(*_COLUMNS).where(*wanted).order_by(Table.created_at.desc(), Table.id).limit(limit)
+    async def page(
+        self, tenant: str, *, session_id: str = "", text: str = "", offset: int = 0, limit: int = 200
+    ) -> tuple[list[Solution], int]:
+        """The latest first, and how many there are in all. session_id: of this session alone; text: in question or
+        answer.
+        """
+        where = Table.tenant_id == tenant
+        if session_id:
+            where &= Table.session_id == session_id
+        if text:
+            where &= or_(*(column.icontains(text, autoescape=True) for column in (Table.question, Table.answer)))
+        query = select(*_COLUMNS).where(where).order_by(Table.created_at.desc(), Table.id).offset(offset).limit(limit)
         async with self._database.read() as connection:
-            return [Solution(*row) for row in await connection.execute(query)]
+            total = (await connection.execute(select(func.count()).select_from(Table).where(where))).scalar_one()
+            return [Solution(*row) for row in await connection.execute(query)], total

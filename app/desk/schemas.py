@@ -251,6 +251,7 @@ class SolutionList(BaseModel):
     """The latest first."""
 
     solutions: list[SolutionOut]
+    total: int
 
 
 def handoff_out(queue: QueueState) -> HandoffOut:

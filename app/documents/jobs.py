@@ -10,7 +10,7 @@ from datetime import datetime
 
 from app.documents.paths import filing
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_jobs import JobRepository, JobRow, Refused
+from app.documents.repository_jobs import ALL_JOBS, JobFilter, JobRepository, JobRow, Refused
 from app.documents.types import FileState, Incoming
 from app.errors import NotFound, Overloaded, describe
 from knowledge.errors import InvalidDocument
@@ -78,9 +78,11 @@ class DocumentJobs:
                 return job
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def page(self, tenant: str, *, unfinished: bool, offset: int, limit: int) -> tuple[list[JobRow], int]:
-        """Jobs, the latest first, and how many there are in all; unfinished: those alone."""
-        return await self._jobs.page(tenant, unfinished=unfinished, offset=offset, limit=limit)
+    async def page(
+        self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
+    ) -> tuple[list[JobRow], int]:
+        """Jobs, the latest first, and how many there are in all."""
+        return await self._jobs.page(tenant, filters, offset=offset, limit=limit)
 
     async def cancel(self, tenant: str, job_id: str) -> JobRow:
         """Stops what is not committed yet; what is stays. Raises NotFound."""

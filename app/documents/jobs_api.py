@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from app.documents.job_schemas import JobDetail, JobOut, JobPage
+from app.documents.repository_jobs import JobFilter
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import fails
 from app.http.fields import Offset
@@ -20,11 +21,14 @@ async def list_jobs(
     tenant: StaffTenant,
     wiring: Wiring,
     unfinished: Annotated[bool, Query(description="只列还没结束的")] = False,
+    failed: Annotated[bool, Query(description="只列有文件没能导入的")] = False,
+    q: Annotated[str, Query(max_length=200, description="文件路径里的字")] = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> JobPage:
     """Jobs, the latest first."""
-    rows, total = await wiring.document_jobs.page(tenant, unfinished=unfinished, offset=offset, limit=limit)
+    filters = JobFilter(unfinished, failed, q)
+    rows, total = await wiring.document_jobs.page(tenant, filters, offset=offset, limit=limit)
     return JobPage(items=[JobOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, update
 
 from app.db.base import now
 from app.db.engine import Database
@@ -51,6 +51,18 @@ class JobRow:
     created_at: datetime
     finished_at: datetime | None
     files: tuple[FileRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs are listed. failed: those with a file that could not be taken in; text: in the path of a file."""
+
+    unfinished: bool = False
+    failed: bool = False
+    text: str = ""
+
+
+ALL_JOBS = JobFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +120,18 @@ class JobRepository:
         found = await self._jobs((_JOB.tenant_id == tenant) & (_JOB.id == job_id), tenant, 0, 1)
         return found[0] if found else None
 
-    async def page(self, tenant: str, *, unfinished: bool, offset: int, limit: int) -> tuple[list[JobRow], int]:
-        """Jobs, the latest first, and how many there are in all; unfinished: those alone."""
+    async def page(
+        self, tenant: str, filters: JobFilter = ALL_JOBS, *, offset: int, limit: int
+    ) -> tuple[list[JobRow], int]:
+        """Jobs, the latest first, and how many there are in all."""
         where = _JOB.tenant_id == tenant
-        if unfinished:
+        files = exists().where(_FILE.tenant_id == _JOB.tenant_id, _FILE.job_id == _JOB.id)
+        if filters.unfinished:
             where &= _JOB.finished_at.is_(None)
+        if filters.failed:
+            where &= files.where(_FILE.state == FileState.FAILED)
+        if filters.text:
+            where &= files.where(_FILE.path.icontains(filters.text, autoescape=True))
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(_JOB).where(where))).scalar_one()
         return await self._jobs(where, tenant, offset, limit), total

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.types import Question
-from app.hit_test.types import Dropped, Stage, Stored
+from app.hit_test.trial import Dropped, Stage, Stored
 from app.search.waterfall import waterfall
 from knowledge.index import Snapshot, embedded
-from knowledge.types import Filter, GateVerdict, Hit, Retrieval
+from knowledge.types import Filter, Hit, Retrieval
 
 PLACES = 500
 """How far down the recalls the place of a piece is looked for."""
@@ -87,13 +87,14 @@ def _moment(moment: datetime) -> str:
 
 def _judged(stage: Stage, candidate: dict[str, Any], found: Retrieval) -> str:
     """In a sentence, what became of a piece that was recalled."""
-    rank, sure, threshold = candidate["rank"], f"{candidate['probability']:.0%}", f"{found.threshold:.0%}"
+    rank, probability = candidate["rank"], candidate["probability"]
+    sure, threshold = f"{probability:.1%}", f"{found.threshold:.0%}"
     if stage is Stage.RERANK_CUT:
         return f"找到了，但综合排在第 {rank}，只有前 {found.top} 段会拿来回答；把握 {sure}，门槛 {threshold}。"
+    if stage is Stage.GATE and probability >= found.threshold:
+        return f"排在第 {rank}，把握 {sure}，过了门槛 {threshold}；但过门槛的段数不够，所以仍不会拿来回答。"
     if stage is Stage.GATE:
         return f"找到了，排在第 {rank}，但把握只有 {sure}，没有达到门槛 {threshold}。"
-    if found.verdict is not GateVerdict.PASS:
-        return f"排在第 {rank}，把握 {sure}，过了门槛 {threshold}；但过门槛的段数不够，所以仍不会拿来回答。"
     return f"可以用来回答：排在第 {rank}，把握 {sure}，门槛 {threshold}。"
 
 

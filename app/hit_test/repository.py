@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from app.db.engine import Database
 from app.documents.tables import Document, StoredChunk
-from app.hit_test.types import Expected, Stored
+from app.hit_test.trial import Expected, Stored
 from knowledge.types import DocumentMeta
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
-from app.hit_test.types import Dropped, Expected, Stage, Trial, Tried
+from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import waterfall
 from app.traces.schemas import RouteOut

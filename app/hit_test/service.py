@@ -13,7 +13,7 @@ from app.chat.session import Message
 from app.errors import InvalidRequest
 from app.hit_test.dropping import Search, Widths, dropped
 from app.hit_test.repository import ExpectedRepository
-from app.hit_test.types import EVERYTHING, Dropped, Expected, Trial, Tried
+from app.hit_test.trial import EVERYTHING, Dropped, Expected, Trial, Tried
 from app.tenants import Tenants
 from knowledge.text import clean
 from knowledge.types import Context, Filter, PageText, Retrieval, Vector

@@ -117,7 +117,7 @@ async def test_from_the_bot_to_a_person_and_back(http: httpx.AsyncClient) -> Non
     assert [gap["id"] for gap in (await http.get("/api/v1/knowledge/gaps")).json()["gaps"]] == [solved["gap"]]
     again = await post(http, f"{DESK}/s/solution", answer="质量问题时运费三天内退回，请打 13800138000")
     assert again["id"] == solved["id"] and again["answer"].endswith("[phone]")
-    assert (await http.get("/api/v1/agent/solutions")).json() == {"solutions": [again]}
+    assert (await http.get("/api/v1/agent/solutions")).json() == {"solutions": [again], "total": 1}
 
 
 async def test_what_an_angry_customer_cried_is_no_question(http: httpx.AsyncClient) -> None:

@@ -11,7 +11,7 @@ from app.db.engine import Database
 from app.db.tables import OutboxEvent
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_job_rows import FileKey
-from app.documents.repository_jobs import JobRepository, JobRow, Refused
+from app.documents.repository_jobs import JobFilter, JobRepository, JobRow, Refused
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.tables import IngestionFile, IngestionOriginal
@@ -200,11 +200,11 @@ async def test_an_original_that_was_never_accepted_is_dropped(jobs: Jobs) -> Non
 async def test_jobs_of_a_tenant_are_its_own(jobs: Jobs) -> None:
     await jobs.submit("j", file())
     assert await jobs.rows.get("other", "j") is None
-    assert await jobs.rows.page("other", unfinished=False, offset=0, limit=10) == ([], 0)
+    assert await jobs.rows.page("other", offset=0, limit=10) == ([], 0)
     assert await jobs.queue.claim("other", "w") is None
     await jobs.rows.cancel("other", "j")
     assert await jobs.states("j") == [FileState.QUEUED]
-    found, total = await jobs.rows.page("t", unfinished=True, offset=0, limit=10)
+    found, total = await jobs.rows.page("t", JobFilter(unfinished=True), offset=0, limit=10)
     assert ([job.id for job in found], total) == (["j"], 1)
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary of the hit test."""
+"""What is tried, and what comes of it."""
 
 from __future__ import annotations
 
