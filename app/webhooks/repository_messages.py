@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from app.request_ids import caused_by
 from app.webhooks.events import WebhookEvent, emit
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 
 CUSTOMER, BOT, STAFF = WebhookEvent.MESSAGE_CUSTOMER, WebhookEvent.MESSAGE_BOT, WebhookEvent.MESSAGE_STAFF
+_SUBSCRIBED = select(Webhook.tenant_id, Webhook.events).where(
+    Webhook.tenant_id.in_(bindparam("tenants", expanding=True)), Webhook.enabled.is_(True)
+)
+"""Made once: every commit of turns asks it, and to make it took two thirds of the time of the asking."""
 
 
 def turns_kept(connection: Connection, turns: Sequence[NewTurn]) -> None:
@@ -53,8 +57,8 @@ def staff_said(connection: Connection, session: DeskSession, message: DeskMessag
 
 def _wanted(connection: Connection, tenants: set[str]) -> set[tuple[str, str]]:
     """Tenant and event of what anybody is told of."""
-    query = select(Webhook.tenant_id, Webhook.events).where(Webhook.tenant_id.in_(tenants), Webhook.enabled.is_(True))
-    return {(tenant, event) for tenant, events in connection.execute(query) for event in events}
+    found = connection.execute(_SUBSCRIBED, {"tenants": sorted(tenants)})
+    return {(tenant, event) for tenant, events in found for event in events}
 
 
 def _about(turn: NewTurn) -> dict[str, Any]:

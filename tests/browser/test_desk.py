@@ -6,12 +6,27 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 
+from tests.acceptance import some
 from tests.browser.desk import DESK, Customer, Seats
+from tests.browser.payloads import CANARY, PAYLOADS
 from tests.browser.serving import serving
 
+ELSEWHERE = """
+window.calls = [];
+Object.defineProperty(document, "hidden", { get: () => Boolean(window.elsewhere) });
+window.Notification = class {
+  static permission = "default";
+  static async requestPermission() { return (window.Notification.permission = "granted"); }
+  constructor(title, { body }) { window.calls.push(title + (body || "")); }
+};
+const start = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (at) { window.calls.push("tone"); return start.call(this, at); };
+"""
+"""A page that nobody looks at, which notes what it calls by."""
 KEY = "yd-0123456789abcdef0123456789abcdef"
 LIGHT = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false"}
 """Settings of a server that starts at once."""
@@ -79,8 +94,8 @@ def test_a_conversation_goes_from_the_queue_to_a_person_and_back_to_the_bot(seat
     amy.button("解决").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("整理成知识库的答案").check()
-    dialog.get_by_label("问题").fill("寄回的运费谁出")
-    dialog.get_by_label("答案").fill("质量问题由我们承担。")
+    dialog.get_by_role("textbox", name="问题").fill("寄回的运费谁出")
+    dialog.get_by_role("textbox", name="答案").fill("质量问题由我们承担。")
     amy.is_accessible()
     dialog.get_by_role("button", name="解决").click()
     expect(page.locator(".yd-toasts")).to_contain_text("答案已进入待审列表")
@@ -208,6 +223,28 @@ def test_several_conversations_are_served_by_keyboard_alone(seats: Seats, arrive
     expect(kim.page.locator(".yd-toasts")).to_contain_text("会话已解决")
 
 
+def test_whoever_looks_elsewhere_is_called_without_a_word_of_the_customer(seats: Seats, arrives: Arrives) -> None:
+    amy = seats.open()
+    amy.page.add_init_script(ELSEWHERE)
+    amy.enter("amy", "小艾")
+    amy.page.get_by_title("我的设置").click()
+    amy.button("允许桌面通知").click()
+    expect(amy.page.get_by_role("dialog")).to_contain_text("桌面通知已开启")
+    amy.page.keyboard.press("Escape")
+    amy.page.evaluate("window.elsewhere = true")
+    customer = arrives("desk-alert").waits()
+    expect(amy.page).to_have_title("(1) 人工台 · 应答")
+    assert amy.page.evaluate("window.calls") == ["tone", "tone", "有顾客在排队"]
+    amy.take("desk-alert")
+    amy.button("关闭提示音").click()
+    amy.page.evaluate("window.calls = []")
+    customer.say("我的手机号是 13800138000")
+    expect(amy.page).to_have_title("(1) 人工台 · 应答")
+    assert amy.page.evaluate("window.calls") == ["顾客发来消息"]
+    amy.page.evaluate("(window.elsewhere = false, document.dispatchEvent(new Event('visibilitychange')))")
+    expect(amy.page).to_have_title("人工台 · 应答")
+
+
 def test_canned_replies_are_kept_on_the_server_and_found_by_a_stroke(seats: Seats, arrives: Arrives) -> None:
     amy = seats.open().enter("amy", "小艾")
     page = amy.page
@@ -272,17 +309,49 @@ def test_on_a_phone_one_column_is_shown_at_a_time(seats: Seats, arrives: Arrives
     expect(amy.button("Away")).to_be_visible()
 
 
+@pytest.mark.acceptance
+def test_nothing_that_customers_and_colleagues_write_is_run(seats: Seats, arrives: Arrives) -> None:
+    amy = seats.open()
+    page, asked = amy.page, list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(CANARY + dialog.message))
+    amy.enter("amy", "小艾")
+    customer = arrives("desk-payloads").waits()
+    amy.take("desk-payloads")
+    texts = some(PAYLOADS, 6)
+    for text in texts:
+        customer.say(text)
+        for path, name in (("messages", "content"), ("notes", "content")):
+            sent = customer.http.post(f"{DESK}/desk-payloads/{path}", json={name: text, "agent_id": "amy"})
+            assert sent.status_code == 201, sent.text
+    canned = {"shortcut": "<img/src=x/onerror=alert(1)>", "text": texts[0]}
+    made = customer.http.post("/api/v1/agent/canned", json=canned).json()
+    page.reload()
+    amy.ready()
+    amy.item("desk-payloads").click()
+    expect(amy.log.locator('[data-kind="staff"]')).to_have_count(len(texts))
+    amy.reply.fill("/")
+    expect(page.get_by_role("option").filter(has_text="onerror")).to_have_count(1)
+    amy.button("快捷回复").click()
+    amy.page.keyboard.press("Escape")
+    customer.http.delete(f"/api/v1/agent/canned/{made['id']}")
+    assert page.evaluate("window.__xss") is None
+    assert [address for address in asked if CANARY in address] == []
+
+
 def test_a_key_signs_in_without_being_seen_by_a_script_and_out_again(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path, **LIGHT, API_KEY=KEY) as address:
         seats = Seats(browser, address)
         amy = seats.open()
         page = amy.page
+        keys = httpx.Client(base_url=address, headers={"X-API-Key": KEY})
+        made = keys.post("/api/v1/keys", json={"role": "agent", "name": "人工台"}).json()
         page.goto(address + "/desk")
         amy.is_accessible()
         page.get_by_label("客服密钥").fill("yd-wrong")
         amy.button("登录").click()
         expect(page.get_by_role("alert")).to_contain_text("请求编号")
-        page.get_by_label("客服密钥").fill(KEY)
+        page.get_by_label("客服密钥").fill(made["key"])
         amy.button("登录").click()
         expect(page.get_by_role("heading", name="您是哪位客服？")).to_be_visible()
         amy.is_accessible()
@@ -293,12 +362,19 @@ def test_a_key_signs_in_without_being_seen_by_a_script_and_out_again(browser: Br
         page.reload()
         amy.ready()
         kept = page.evaluate("JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])")
-        assert KEY not in kept and "小艾" in kept
+        assert made["key"] not in kept and "小艾" in kept
         page.get_by_role("button", name="我的设置：小艾").click()
         amy.is_accessible()
         amy.button("退出登录").click()
         expect(page.get_by_label("客服密钥")).to_be_visible()
         page.reload()
-        expect(page.get_by_label("客服密钥")).to_be_visible()
+        page.get_by_label("客服密钥").fill(made["key"])
+        amy.button("登录").click()
+        amy.ready()
+        assert keys.delete(f"/api/v1/keys/{made['id']}").status_code == 204
+        page.wait_for_timeout(600)  # how long a process may go by its copy of the keys
+        amy.button("在线").click()
+        expect(page.get_by_role("status")).to_contain_text("登录已失效")
+        keys.close()
         seats.close()
         assert seats.thrown == []

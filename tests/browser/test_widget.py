@@ -118,3 +118,19 @@ def test_a_key_of_another_site_says_so(shop: Shop, page: Page) -> None:
     page.goto(address)
     page.get_by_role("button", name="打开客服对话").click()
     expect(page.locator("yingda-chat .problem")).to_be_visible()
+
+
+def test_the_chat_page_of_a_server_with_keys_says_that_it_needs_one(shop: Shop, page: Page) -> None:
+    page.goto(shop.server)
+    expect(page.locator("yingda-chat .problem")).to_contain_text("WEB_KEY")
+    assert serious(page) == []
+    chat = Chat(page).open(f"{shop.server}/?key={shop.key}")
+    answer = chat.ask(QUESTION)
+    expect(answer).to_have_attribute("data-outcome", "answered")
+    expect(answer.get_by_role("button", name="这一轮怎么决定的")).to_have_count(0)
+    cookies = page.context.cookies()
+    assert [(cookie["name"], cookie["httpOnly"], cookie["sameSite"]) for cookie in cookies] == [
+        ("yingda-session", True, "Strict")
+    ]
+    page.reload()
+    expect(chat.answers).to_have_count(1)

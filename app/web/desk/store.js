@@ -97,7 +97,7 @@ export class Desk {
     this.queue = sessions;
     for (const session of sessions) {
       if (before && !known.has(session.session_id) && !this.mine.has(session.session_id)) alerted("queue", session.session_id, () => this.show(session.session_id));
-      this.mine.delete(session.session_id);
+      if (this.mine.delete(session.session_id)) this.unread.delete(session.session_id);
     }
     const waits = new Set(sessions.map((session) => session.session_id));
     this.recent = this.recent.filter((session) => !waits.has(session.session_id));

@@ -1,18 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
-from sqlalchemy import func, select
 
-from app.conversations.tables import StoredTurn
-from app.documents.types import Labels
-from knowledge.rerankers.base import Query
-from knowledge.types import IndexChange
 from tests.app.serving import Served, served
 
 RETURNS = "# 退货说明\n\n退款在验货后 1～5 个工作日内原路退回。\n\n## 运费\n\n质量问题的退货运费由商城承担。\n"

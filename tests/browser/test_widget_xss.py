@@ -1,0 +1,114 @@
+"""Nothing that anybody wrote runs: not in messages, documents, file names, what a model wrote, the profile, tickets or
+what staff say. Canaries: a variable that payloads set, a dialog, a request that only a payload makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect
+
+from scripts.scripted_llm import Behaviour, Say
+from tests.acceptance import some
+from tests.browser.chatting import Chat
+from tests.browser.payloads import CANARY, PAYLOADS
+from tests.browser.shop import Shop, upload
+
+pytestmark = pytest.mark.acceptance
+CHOSEN = some(PAYLOADS, 12)
+SHOW = """(texts) => {
+  const chat = document.querySelector('yingda-chat').conversation;
+  for (const text of texts) chat.add(text);
+}"""
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Page]:
+    """A page on which the canaries are looked at when the test is over."""
+    context = browser.new_context(locale="zh-CN")
+    page = context.new_page()
+    ran: list[str] = []
+
+    def shut(dialog: Dialog) -> None:
+        ran.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    page.on("dialog", shut)
+    context.on("page", lambda opened: ran.append(f"window {opened.url}") if opened is not page else None)
+    context.on("request", lambda request: ran.append(f"request {request.url}") if CANARY in request.url else None)
+    yield page
+    page.wait_for_timeout(200)
+    ran += [f"script {number}" for number in [page.evaluate("() => window.__xss")] if number is not None]
+    context.close()
+    assert ran == []
+
+
+def clicked(page: Page) -> None:
+    """Every link of the answers is followed where it would run something."""
+    links = page.locator("yingda-chat .prose a").evaluate_all("(all) => all.map((one) => one.protocol)")
+    assert set(links) <= {"http:", "https:", "mailto:", "tel:"}
+
+
+def test_what_is_shown_of_anybody_runs_nothing(server: str, watched: Page) -> None:
+    chat = Chat(watched).open(server)
+    source = {"index": 1, "document_id": "d", "page": 1, "score": 1}
+    shown = []
+    for text in CHOSEN:
+        sources = [source | {"title": text, "heading": text, "snippet": text}]
+        about = {"outcome": "clarify", "sources": sources, "suggestions": [text], "id": "m"}
+        shown += [{"who": "bot", "text": text, **about}, {"who": "bot", "text": f"{text}[1]", **about}]
+        shown += [{"who": "customer", "text": text}, {"who": "staff", "text": text, "name": text}]
+        shown += [{"who": "system", "event": "accept", "name": text}]
+    watched.evaluate(SHOW, shown)
+    expect(chat.staff).to_have_count(len(CHOSEN))
+    clicked(watched)
+    for number in range(0, len(CHOSEN), max(1, len(CHOSEN) // 6)):
+        chat.answers.nth(number * 2).locator(".pill").click()
+        expect(chat.dialog.locator(".prose")).not_to_be_empty()
+        watched.keyboard.press("Escape")
+        expect(chat.dialog).to_have_count(0)
+
+
+def test_messages_answers_and_documents_run_nothing(shop: Shop, watched: Page) -> None:
+    """All the way through the server: as a message, as a document with such a name, as a model's answer."""
+    for number, text in enumerate(CHOSEN[:6]):
+        name = "".join(letter for letter in text if letter not in '/\\\0\n\t:*?"|')[:60]
+        upload(shop.admin, f"{number}{name}.md", f"# 挂钩{number}型 {text}\n\n挂钩{number}型的安装说明：{text}\n")
+    watched.goto(shop.site.embed(shop.server, key=shop.key, open=""))
+    chat = Chat(watched)
+    expect(chat.box).to_be_enabled()
+    try:
+        for number, text in enumerate(CHOSEN[:6]):
+            shop.llm.script = (Say(f"降噪耳机充满电需要 90 分钟 {text}[1]"),)
+            chat.ask(f"降噪耳机充满电要多久 {text}"[:1900])
+            chat.ask(f"挂钩{number}型怎么安装")
+            for pill in chat.answers.last.locator(".pill").all():
+                pill.click()
+                expect(chat.dialog.locator(".prose")).not_to_be_empty()
+                watched.keyboard.press("Escape")
+                expect(chat.dialog).to_have_count(0)
+    finally:
+        shop.llm.script = (Behaviour.ANSWER,)
+    clicked(watched)
+
+
+def test_profile_and_tickets_run_nothing(shop: Shop, watched: Page) -> None:
+    texts = [text[:100].replace("\0", "") for text in CHOSEN]
+    profile = {"name": texts[1], "welcome_message": texts[2], "suggested_questions": texts[3:9]}
+    try:
+        assert shop.admin.put("/profile", json=profile).is_success
+        watched.goto(shop.site.embed(shop.server, key=shop.key, open=""))
+        chat = Chat(watched)
+        expect(chat.questions).to_have_count(6)
+        chat.questions.nth(1).click()
+        chat.answered(0)
+        chat.ask(f"我要提交工单：耳机坏了 {texts[4]}")
+        watched.reload()
+        expect(chat.answers).to_have_count(2)
+    finally:
+        shop.admin.put("/profile", json={})
+
+
+def test_the_corpus_is_as_large_as_it_should_be() -> None:
+    assert len(set(PAYLOADS)) >= 120
