@@ -99,10 +99,10 @@ def test_a_vote_against_an_answer_takes_a_reason(server: str, page: Page) -> Non
 
 def test_a_drawer_shows_how_a_turn_was_decided(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
-    chat.ask("退货运费谁出？").get_by_role("button", name="这一轮怎么决定的").click()
+    chat.ask("礼品卡怎么用？").get_by_role("button", name="这一轮怎么决定的").click()
     drawer = page.get_by_role("dialog", name="这一轮怎么决定的")
     expect(drawer.locator(".candidate").first).to_contain_text("采用")
-    expect(drawer).to_contain_text("退货运费谁出？")
+    expect(drawer).to_contain_text("礼品卡怎么用？")
     assert serious(page) == []
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)

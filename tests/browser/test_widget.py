@@ -104,6 +104,7 @@ def test_staff_reach_a_customer_whose_widget_is_closed(shop: Shop, page: Page) -
 
 
 def test_a_site_may_choose_language_theme_and_place(shop: Shop, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(shop.site.embed(shop.server, key=shop.key, lang="en", theme="dark", position="left", open=""))
     chat = Chat(page)
