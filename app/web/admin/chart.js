@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 
 const t = words({ zh: { table: "看数字", time: "时间", nothing: "这段时间里没有数据。", latest: "新的在前" }, en: { table: "As a table", time: "Time", nothing: "No data in this time.", latest: "latest first" } });
 const HEIGHT = 220;
+const LENGTH = { minute: 60, hour: 3600 };  // s; the last bar has room too
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -34,7 +35,7 @@ function drawn(element, { at, series, stacked, step, format }, told) {
   return new uPlot({
     width: element.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { size: 7 } }, padding: [8, 20, 0, 0],
     hooks: { setCursor: [(plot) => told(plot.cursor.idx)] },
-    scales: { x: { time: true }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    scales: { x: { time: true, range: (_, first, last) => [first, stacked ? last + LENGTH[step] : last] }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [{ ...axis, grid: { show: false }, values: hours(step, at[0], at.at(-1)), space: 64, size: 32 }, { ...axis, values: (_, splits) => splits.map(format), size: 64 }],
     series: [{}, ...series.map((one) => ({ label: one.title, stroke: token(one.colour), fill: stacked ? token(one.colour) : undefined, width: stacked ? 0 : 2, paths: stacked ? bars : line, spanGaps: !stacked, points: { show: !stacked && one.values.filter((value) => value !== null).length < 40, size: 5 } }))],
   }, [at, ...values], element);

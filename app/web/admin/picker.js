@@ -20,14 +20,18 @@ export function DocumentPicker({ value, onPick }) {
     if (!value) { setText(""); return; }
     server.get(`${DOCUMENTS}/${value}`).then(({ document }) => setText(document.title || document.name), () => setText(value));
   }, [value]);
-  const search = (query) => server.get(DOCUMENTS, { q: query, limit: 12 }).then((page) => setFound(page.items), toast);
+  const asking = useRef(0);  // an answer that comes after the next question, or after the choice, is too late
+  const search = (query) => {
+    const mine = ++asking.current;
+    server.get(DOCUMENTS, { q: query, limit: 12 }).then((page) => mine === asking.current && setFound(page.items), toast);
+  };
   const type = (event) => {
     const query = event.target.value;
     setText(query);
     clearTimeout(waiting.current);
     waiting.current = setTimeout(() => search(query.trim()), PAUSE);
   };
-  const pick = (item) => { setFound(null); setText(item.title || item.name); onPick(item.id); };
+  const pick = (item) => { asking.current += 1; setFound(null); setText(item.title || item.name); onPick(item.id); };
   const left = (event) => { if (!place.current.contains(event.relatedTarget)) setFound(null); };
   return html`<div class="ad-pick" ref=${place} onFocusOut=${left} onKeyDown=${(event) => event.key === "Escape" && setFound(null)}>
     <${Field} label=${t("document")}><input class="yd-input" type="search" placeholder=${t("type")} value=${text} onInput=${type} onFocus=${() => search(value ? "" : text.trim())} /><//>
