@@ -159,7 +159,8 @@ def test_every_page_has_an_english_sibling() -> None:
 @pytest.mark.parametrize("page", [Path("docs/api.md"), Path("docs/api.en.md")], ids=str)
 def test_the_api_page_names_every_endpoint(page: Path) -> None:
     paths = create_app(Settings()).openapi()["paths"]
-    assert routes(page) == {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    served = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert routes(page) == served, f"give every endpoint a row in {page}"
 
 
 @pytest.mark.parametrize("page", api_docs.GUIDES.values(), ids=str)

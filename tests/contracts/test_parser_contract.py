@@ -65,7 +65,7 @@ def suffix(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_registered_suffix_has_a_sample() -> None:
-    assert set(SAMPLES) == set(PARSERS)
+    assert set(SAMPLES) == set(PARSERS), "give every suffix a file with _LINES in SAMPLES"
 
 
 def test_reads_the_text_in_order(suffix: str) -> None:

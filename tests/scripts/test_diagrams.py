@@ -148,12 +148,15 @@ def test_every_intent_agent_tier_and_rank_appears(words: AgentWords) -> None:
     assert names | set(Intent) <= set(" ".join(texts(svg)).split())
 
 
+TOLD = "say it in both languages in scripts/diagrams/words.py"
+
+
 @AGENT_WORDS
 def test_every_name_of_the_agents_code_is_said_in_words(words: AgentWords) -> None:
-    assert set(words.intents) == set(AGENTS)
+    assert set(words.intents) == set(AGENTS), TOLD
     assert set(words.tiers) == set(Tier)
     assert set(words.ranks) == set(Rank)
-    assert set(words.agents) == {agent_class(build).name for build in AGENTS.values()}
+    assert set(words.agents) == {agent_class(build).name for build in AGENTS.values()}, TOLD
 
 
 @pytest.mark.parametrize("intent", AGENTS)

@@ -21,7 +21,7 @@ REFERENCE = {"$ref": "#/components/schemas/ChatEvent"}
 
 
 async def test_every_operation_answers_as_documented_with_the_documented_requests(story: Story) -> None:
-    assert story.called == operations().keys()
+    assert operations().keys() - story.called == set(), "call it in tests/app/openapi/story.py"
     assert story.faults == []
 
 
@@ -35,7 +35,7 @@ def bodies(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("operation", operations().values(), ids=lambda operation: operation.name)
 def test_every_body_has_an_example_that_is_as_its_schema_says(operation: Operation) -> None:
     for where, told in bodies(operation):
-        assert "example" in told, f"{where} of {operation.name} has no example"
+        assert "example" in told, f"{where} of {operation.name} has no example in app/openapi/examples"
         assert problems(told["schema"], told["example"]) == [], where
         if content := told["schema"].get("contentSchema"):
             datas = [data for _, data in events(told["example"]) if data != "[DONE]"]
@@ -57,7 +57,7 @@ def test_names_are_short_and_ascii() -> None:
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+){0,3}", name) for name in operations())
     assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in whole["components"]["schemas"])
     tags = {tag for operation in operations().values() for tag in operation.told["tags"]}
-    assert {tag["name"] for tag in whole["tags"]} == tags
+    assert {tag["name"] for tag in whole["tags"]} == tags, "say what it is in app/openapi/document.py"
     assert all(tag.isascii() for tag in tags)
 
 
