@@ -16,7 +16,8 @@ from tests.browser.payloads import CANARY, PAYLOADS
 from tests.browser.shop import Shop, upload
 
 pytestmark = pytest.mark.acceptance
-CHOSEN = some(PAYLOADS, 12)
+CHOSEN = some(PAYLOADS, 6)
+GROUPS = [CHOSEN[at : at + 6] for at in range(0, len(CHOSEN), 6)]
 SHOW = """(texts) => {
   const chat = document.querySelector('yingda-chat').conversation;
   for (const text of texts) chat.add(text);
@@ -71,41 +72,49 @@ def test_what_is_shown_of_anybody_runs_nothing(server: str, watched: Page) -> No
 
 
 def test_messages_answers_and_documents_run_nothing(shop: Shop, watched: Page) -> None:
-    """All the way through the server: as a message, as a document with such a name, as a model's answer."""
-    for number, text in enumerate(CHOSEN[:6]):
-        name = "".join(letter for letter in text if letter not in '/\\\0\n\t:*?"|')[:60]
-        upload(shop.admin, f"{number}{name}.md", f"# 挂钩{number}型 {text}\n\n挂钩{number}型的安装说明：{text}\n")
+    """All the way through the server: as messages, as documents of such names, as a model's answers."""
+    for number, group in enumerate(GROUPS):
+        for place, text in enumerate(group):
+            name = "".join(letter for letter in text if letter not in '/\\\0\n\t:*?"|')[:60]
+            about = f"挂钩{number}{place}型"
+            upload(shop.admin, f"{number}{place}{name}.md", f"# {about} {text}\n\n{about}的安装说明：{text}\n")
     watched.goto(shop.site.embed(shop.server, key=shop.key, open=""))
     chat = Chat(watched)
     expect(chat.box).to_be_enabled()
     try:
-        for number, text in enumerate(CHOSEN[:6]):
-            shop.llm.script = (Say(f"降噪耳机充满电需要 90 分钟 {text}[1]"),)
-            chat.ask(f"降噪耳机充满电要多久 {text}"[:1900])
-            chat.ask(f"挂钩{number}型怎么安装")
-            for pill in chat.answers.last.locator(".pill").all():
-                pill.click()
-                expect(chat.dialog.locator(".prose")).not_to_be_empty()
-                watched.keyboard.press("Escape")
-                expect(chat.dialog).to_have_count(0)
+        for number, group in enumerate(GROUPS):
+            for place, text in enumerate(group):
+                shop.llm.script = (Say(f"降噪耳机充满电需要 90 分钟 {text}[1]"),)
+                chat.ask(f"降噪耳机充满电要多久 {text}"[:1900])
+                if place == 0:
+                    chat.ask(f"挂钩{number}{place}型怎么安装")
+                    for pill in chat.answers.last.locator(".pill").all():
+                        pill.click()
+                        expect(chat.dialog.locator(".prose")).not_to_be_empty()
+                        watched.keyboard.press("Escape")
+                        expect(chat.dialog).to_have_count(0)
     finally:
         shop.llm.script = (Behaviour.ANSWER,)
     clicked(watched)
 
 
 def test_profile_and_tickets_run_nothing(shop: Shop, watched: Page) -> None:
-    texts = [text[:100].replace("\0", "") for text in CHOSEN]
-    profile = {"name": texts[1], "welcome_message": texts[2], "suggested_questions": texts[3:9]}
     try:
-        assert shop.admin.put("/profile", json=profile).is_success
-        watched.goto(shop.site.embed(shop.server, key=shop.key, open=""))
-        chat = Chat(watched)
-        expect(chat.questions).to_have_count(6)
-        chat.questions.nth(1).click()
-        chat.answered(0)
-        chat.ask(f"我要提交工单：耳机坏了 {texts[4]}")
-        watched.reload()
-        expect(chat.answers).to_have_count(2)
+        for group in GROUPS:
+            texts = [text[:100].replace("\0", "") for text in group]
+            profile = {"name": texts[0], "welcome_message": "\n".join(texts)[:500], "suggested_questions": texts}
+            assert shop.admin.put("/profile", json=profile).is_success
+            watched.context.clear_cookies()
+            watched.goto(shop.site.embed(shop.server, key=shop.key, open=""))
+            watched.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            watched.reload()
+            chat = Chat(watched)
+            expect(chat.questions).to_have_count(len(texts))
+            chat.questions.nth(0).click()
+            chat.answered(0)
+            chat.ask("我要提交工单：耳机坏了 " + " ".join(texts))
+            watched.reload()
+            expect(chat.answers).to_have_count(2)
     finally:
         shop.admin.put("/profile", json={})
 
