@@ -54,7 +54,7 @@ def named(text: str) -> Feast:
 
 def _load() -> Sequence[Feast]:
     data = yaml.safe_load((files("agents.understanding") / "feasts.yaml").read_text(encoding="utf-8"))
-    sun = [Feast(row["names"], row["days"], *map(int, row["first"].split("-")), {}) for row in data["sun"]]
+    sun = [Feast(row["names"], row["days"], int(row["first"][:2]), int(row["first"][3:]), {}) for row in data["sun"]]
     moon = [Feast(row["names"], row["days"], 0, 0, {day.year: day for day in row["first"]}) for row in data["moon"]]
     return (*sun, *moon)
 
