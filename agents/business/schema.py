@@ -38,7 +38,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ColumnState:
     """Rows that meet a condition over their table: the words for them, and what a reply calls them."""
 
     words: tuple[str, ...]
@@ -68,7 +68,7 @@ class Table:
     key: str
     owner: Owner | None = None
     words: tuple[str, ...] = ()
-    states: tuple[State, ...] = ()
+    states: tuple[ColumnState, ...] = ()
     time: str = ""
     money: str = ""
 
@@ -133,7 +133,7 @@ def _table(name: str, given: object) -> Table:
     elif "owner" in fields:  # nothing after the colon is a mistake too: the rows would be everybody's
         owner = Owner(**_entry(f"{what} 的 owner", fields["owner"], {"column", "table", "key"}))
     states = tuple(
-        State(**{**entry, "words": _words(what, entry["words"])})
+        ColumnState(**{**entry, "words": _words(what, entry["words"])})
         for entry in (_entry(f"{what} 的 states", item, {"words", "where", "say"}) for item in fields.get("states", ()))
     )
     kinds = {kind: [column.name for column in columns.values() if column.type in TYPES[kind]] for kind in TYPES}

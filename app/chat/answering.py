@@ -32,7 +32,7 @@ from knowledge.types import Vector
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardMessage:
     """A message as its tenant's team gets it. picked: it chose of what the last reply offered; rejected: why nobody is
     to answer it.
     """
@@ -96,7 +96,7 @@ class Answering:
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
-    async def read(self, tenant: str, question: Question, account: Account) -> Heard:
+    async def read(self, tenant: str, question: Question, account: Account) -> HeardMessage:
         """The message with its embeddings, its typos put right and its parts, ready to be searched, and whether the
         screening takes it.
         """
@@ -120,9 +120,9 @@ class Answering:
         account.timed("embed")
         reason = screening.check(question.text, question.vector, seen).reason if screening else None
         account.timed("screen")
-        return Heard(team, about_page(replace(question, rewrite=corrected)), picked, reason)
+        return HeardMessage(team, about_page(replace(question, rewrite=corrected)), picked, reason)
 
-    async def decide(self, heard: Heard, account: Account) -> tuple[TurnEvidence, Decision]:
+    async def decide(self, heard: HeardMessage, account: Account) -> tuple[TurnEvidence, Decision]:
         """All that is known of a message, and who is to answer it."""
         turn = await evidence_of(heard.team, heard.question, account, picked=heard.picked)
         return turn, heard.team.roster.decide(turn)

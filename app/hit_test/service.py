@@ -6,7 +6,7 @@ from agents.recall import Searcher, recall
 from agents.types import Question, Turn, Usage
 from agents.understanding.reading import read
 from app.chat.account import Account
-from app.chat.answering import Answering, Heard
+from app.chat.answering import Answering, HeardMessage
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.session import Message
@@ -74,7 +74,7 @@ class HitTest:
         before = tuple(Turn(asked, asked, "") for asked in (clean(each).strip() for each in history) if asked)
         return await self._history.question(Message(tenant, "", text, new_session=True, history=before), read(text))
 
-    async def _found(self, heard: Heard, question: Question, trial: Trial) -> Retrieval:
+    async def _found(self, heard: HeardMessage, question: Question, trial: Trial) -> Retrieval:
         searcher = heard.team.searcher
         if trial.explain or trial.expected is not None:
             searcher = _Explained(searcher)

@@ -54,7 +54,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A visitor of their own, Chinese, at a desk; fails the test for anything that the page throws."""
-    context = browser.new_context(locale="zh-CN", viewport={"width": 1280, "height": 800})
+    context = browser.new_context(locale="zh-CN", reduced_motion="reduce", viewport={"width": 1280, "height": 800})
     context.set_default_timeout(20_000)
     thrown: list[str] = []
     context.on("weberror", lambda error: thrown.append(str(error.error)))

@@ -106,7 +106,11 @@ class Seats:
 
     def open(self, **options: Any) -> Seat:
         """Somebody who was never here, Chinese, at a desktop unless told otherwise."""
-        settings: dict[str, Any] = {"locale": "zh-CN", "viewport": {"width": 1280, "height": 800}, **options}
+        settings: dict[str, Any] = {
+            "locale": "zh-CN",
+            "reduced_motion": "reduce",
+            "viewport": {"width": 1280, "height": 800},
+        } | options
         context = self._browser.new_context(**settings)
         context.set_default_timeout(20_000)
         context.on("weberror", lambda error: self.thrown.append(str(error.error)))

@@ -83,7 +83,9 @@ def test_nothing_serious_is_found_on_any_section(talked: str, page: Page) -> Non
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[Page]:
     """A narrow dark screen of somebody who reads English."""
-    context = browser.new_context(locale="en-GB", color_scheme="dark", viewport={"width": 390, "height": 844})
+    context = browser.new_context(
+        locale="en-GB", reduced_motion="reduce", color_scheme="dark", viewport={"width": 390, "height": 844}
+    )
     yield context.new_page()
     context.close()
 

@@ -36,6 +36,10 @@ Arrives = Callable[[str], Customer]
 
 @pytest.fixture
 def seats(browser: Browser, server: str) -> Iterator[Seats]:
+    """At a desk where nobody waits: other tests of this server may have left somebody."""
+    with httpx.Client(base_url=f"{server}/api/v1", timeout=20) as http:
+        for waiting in http.get("/agent/sessions/pending").raise_for_status().json()["sessions"]:
+            http.post(f"/conversations/{waiting['session_id']}/close", json={}).raise_for_status()
     seats = Seats(browser, server)
     yield seats
     seats.close()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agents.business.offline.reader import Reader
-from agents.business.offline.reading import Reading
+from agents.business.offline.reading import RowRequest
 from agents.business.offline.statements import statement
 from agents.business.offline.subjects import load_subjects
 from agents.business.schema import Schema
@@ -35,7 +35,7 @@ class DeclaredQueries:
         first, *others = [_plan(reading) for reading in readings]
         return replace(first, also=tuple(others))
 
-    def _tellable(self, reading: Reading) -> bool:
+    def _tellable(self, reading: RowRequest) -> bool:
         """Whether rows that are too many, told as such, are better than none: of a narrowed list, never of a number."""
         if not reading.unread:
             return True
@@ -58,7 +58,7 @@ class DeclaredQueries:
         return frozenset({Intent.BUSINESS_QUERY} if alone else {Intent.BUSINESS_QUERY, Intent.KNOWLEDGE_QA})
 
 
-def _plan(reading: Reading) -> Plan:
+def _plan(reading: RowRequest) -> Plan:
     said = {**reading.said, **({"unread": "、".join(odd.text for odd in reading.unread)} if reading.unread else {})}
     return Plan(statement(reading), reading.subject.name, reading.certain, said)
 

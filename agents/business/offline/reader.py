@@ -10,7 +10,7 @@ from agents.business.offline.asked import wanted
 from agents.business.offline.heads import fit_choice, fit_gate
 from agents.business.offline.hearing import Heard, hear
 from agents.business.offline.language import shipped_language
-from agents.business.offline.reading import Reading
+from agents.business.offline.reading import RowRequest
 from agents.business.offline.residue import PROPER, Odd
 from agents.business.offline.subjects import LIST, SUM, Subject, Subjects
 from agents.business.offline.understanding import Understanding
@@ -74,7 +74,7 @@ class Reader:
             for subject in self._subjects
         }
 
-    def read(self, text: str, today: date) -> tuple[Reading, ...]:
+    def read(self, text: str, today: date) -> tuple[RowRequest, ...]:
         """Nothing for what asks for no data of one's own, or for none that is declared; of two questions about
         different tables one each.
         """
@@ -87,11 +87,11 @@ class Reader:
         whole = (self._read_one(",".join(kept), today),) if kept and not apart else ()
         return tuple(replace(reading, rules=rules) for reading in (*apart, *whole) if reading)
 
-    def _apart(self, clauses: Sequence[str], today: date) -> tuple[Reading, ...]:
+    def _apart(self, clauses: Sequence[str], today: date) -> tuple[RowRequest, ...]:
         """Of clauses that ask for rows of different tables, each understood to the last word; a number that the first
         names is meant by all.
         """
-        found: list[Reading] = []
+        found: list[RowRequest] = []
         said = "".join(number for number, _ in self._hear(clauses[0], today).numbers if not number.startswith("%"))
         for clause in clauses:
             named = self._hear(clause, today).numbers or not said
@@ -102,7 +102,7 @@ class Reader:
         tables = {reading.subject.table for reading in found}
         return tuple(found) if len(tables) == len(found) else ()
 
-    def _read_one(self, text: str, today: date, *, sure: bool = False) -> Reading | None:
+    def _read_one(self, text: str, today: date, *, sure: bool = False) -> RowRequest | None:
         """sure: only where one subject stands out and every word was understood."""
         heard = self._hear(text, today)
         if not self._means_own(heard):
@@ -126,7 +126,7 @@ class Reader:
         doubtful = len(tables) > 1 and not heard.numbers
         return None if doubtful or (sure and not best.certain) else best
 
-    def _understood(self, heard: Heard, subject: Subject, asked: Give) -> Reading:
+    def _understood(self, heard: Heard, subject: Subject, asked: Give) -> RowRequest:
         turned = self._searched(subject, heard)
         give = Give.SUM if turned is not subject and asked is Give.LIST else asked
         words = self._words[turned.name]

@@ -20,7 +20,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RowRequest:
     """`tests`: SQL of the rows; `named`: it says which these are, by more than a thing; `by_name`: by the name of a
     row of its own; `money`: the column that amounts, sums and the dearest go by; `certain`:
     every word was heard; `unread`: those that were not and may change which rows are right; `known`: nothing else is

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agents.business.offline.reading import Reading
+from agents.business.offline.reading import RowRequest
 from agents.business.types import Give
 
 
-def statement(reading: Reading) -> str:
+def statement(reading: RowRequest) -> str:
     """The SQL of a reading; what the guard refuses of it is a fault of the description."""
     subject, wanted = reading.subject, reading.wanted
     tests = [subject.where, _usual(subject.usual, reading), *reading.tests]
@@ -28,7 +28,7 @@ def statement(reading: Reading) -> str:
     return _listing(reading, tests)
 
 
-def _listing(reading: Reading, tests: list[str]) -> str:
+def _listing(reading: RowRequest, tests: list[str]) -> str:
     subject = reading.subject
     if subject.limit and reading.wanted.give is Give.LIST and not reading.named:
         tests = [*tests, _first(reading, tests, "DESC", subject.limit)]
@@ -39,7 +39,7 @@ def _listing(reading: Reading, tests: list[str]) -> str:
     return f"{text} ORDER BY {', '.join(order)}"
 
 
-def _usual(condition: str, reading: Reading) -> str:
+def _usual(condition: str, reading: RowRequest) -> str:
     """What holds unless the question names other states by the same columns, or the row by its number or name."""
     named = {word for test in reading.tests for word in _columns(test)}
     return "" if reading.by_name or named.intersection(_columns(condition)) else condition
@@ -51,7 +51,7 @@ def _columns(test: str) -> set[str]:
     }
 
 
-def _preferred(reading: Reading, tests: list[str]) -> str:
+def _preferred(reading: RowRequest, tests: list[str]) -> str:
     """The rows that are meant where none are named; where there are none of them, the newest."""
     subject = reading.subject
     if not subject.time:
@@ -61,7 +61,7 @@ def _preferred(reading: Reading, tests: list[str]) -> str:
     return f"({subject.prefer}) OR {subject.time} = ({newest})"
 
 
-def _dearest(reading: Reading, tests: list[str]) -> str:
+def _dearest(reading: RowRequest, tests: list[str]) -> str:
     """The one place of a ranking by money with all that share it, or the rows of several places."""
     subject, wanted = reading.subject, reading.wanted
     direction = "DESC" if wanted.give is Give.MOST else "ASC"
@@ -71,7 +71,7 @@ def _dearest(reading: Reading, tests: list[str]) -> str:
     return f"{chosen} IN ({rows} ORDER BY {reading.money} {direction}{_window(wanted.number, wanted.skip)})"
 
 
-def _first(reading: Reading, tests: list[str], direction: str, number: int, skip: int = 0) -> str:
+def _first(reading: RowRequest, tests: list[str], direction: str, number: int, skip: int = 0) -> str:
     """Those of the first so many moments: what happened at once, as the items of an order, stays together."""
     time, source = reading.subject.time, reading.subject.source
     moments = f"SELECT DISTINCT {time} FROM {source}{_where(tests)}"

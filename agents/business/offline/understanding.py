@@ -9,7 +9,7 @@ from agents.business import relations
 from agents.business.offline import sql_tests
 from agents.business.offline.hearing import Heard
 from agents.business.offline.language import Language
-from agents.business.offline.reading import Reading, Wanted
+from agents.business.offline.reading import RowRequest, Wanted
 from agents.business.offline.residue import THINGS, Odd, odd_words, one_thing
 from agents.business.offline.subjects import SUM, Subject
 from agents.business.offline.vocabulary import Occurrence, TermKind, TermMeaning
@@ -47,7 +47,7 @@ class Understanding:
         self._above = ""
         self._one = relations.has_one_row(schema.tables[subject.table])
 
-    def reading(self, words: Collection[str]) -> Reading:
+    def reading(self, words: Collection[str]) -> RowRequest:
         """words: of the subject's examples, which say nothing besides."""
         self._numbers()
         self._time()
@@ -74,7 +74,7 @@ class Understanding:
         known = self._known and not (wanted.give in NUMBERS and odd)
         said = self._said | {"give": wanted.give}
         tests = () if self._one else tuple(self._tests)
-        return Reading(
+        return RowRequest(
             self._subject,
             wanted,
             tests,

@@ -49,6 +49,7 @@ def test_it_prints_where_it_answers_refuses_a_second_server_on_its_data_and_stop
         try:
             match = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
             assert match
+            assert match.group() in server.stdout.readline()
             assert "curl" in server.stdout.readline()
             assert httpx.get(f"{match.group()}/api/v1/health/ready", timeout=60).status_code == 200
             answer = httpx.post(f"{match.group()}/api/v1/chat", json={"message": "你好"}, timeout=60).json()

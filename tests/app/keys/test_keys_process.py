@@ -34,7 +34,8 @@ def server(folder: Path, environment: dict[str, str]) -> Iterator[tuple[str, str
         try:
             started = re.search(r"http://[\d.]+:(\d+)", process.stdout.readline())
             assert started
-            yield f"http://127.0.0.1:{started.group(1)}", process.stdout.readline()
+            example = next(line for line in process.stdout if "curl" in line)
+            yield f"http://127.0.0.1:{started.group(1)}", example
         finally:
             process.send_signal(signal.SIGTERM)
 
