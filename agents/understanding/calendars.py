@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 from agents.understanding.amounts import amount
+from agents.understanding.feasts import NAMES, named
 from agents.understanding.stretches import (
-    DAY,
     PART,
     YEARS,
     Period,
@@ -27,23 +28,10 @@ _CALENDAR = re.compile(
 )
 MONTHS = rf"(?P<year>{YEAR})?(?P<month>{MONTH})月?份?[到至~、和-](?P<last>{MONTH})月份?"
 QUARTER = rf"(?P<year>{YEAR})?(?:第?(?P<quarter>[一二三四1-4])季度|q(?P<q>[1-4])(?!\d))"
-FEASTS = {
-    "元旦": (1, 1, 3),
-    "情人节": (2, 14, 14),
-    "妇女节|三八节?": (3, 8, 8),
-    "劳动节|五一": (5, 1, 5),
-    "儿童节|六一": (6, 1, 1),
-    "618|六一八": (6, 18, 18),
-    "国庆|十一(?=假期|长假|黄金周)": (10, 1, 7),
-    "双十一|双11": (11, 11, 11),
-    "双十二|双12": (12, 12, 12),
-    "圣诞": (12, 25, 25),
-}
-"""Month, first and last day of feasts of the solar calendar; those of the moon are not known."""
 FEAST = (
-    rf"(?P<year>{YEAR})?(?<![\d.])(?P<feast>{'|'.join(sorted(FEASTS, key=len, reverse=True))})节?"
+    rf"(?P<year>{YEAR})?(?<![\d.])(?P<feast>{NAMES})节?"
     r"(?![元块之年月]|\d(?!天))"
-    r"(?:[那当]一?天|[的这]*[七7三3]天(?:长?假)?|(?P<around>(?:长?假期?|黄金周|放假)?(?:期间|[那这](?:几天|段时间|阵子?|一?周)|前后)?))"
+    r"(?:(?P<single>[那当]一?天)|[的这]*[七7三3]天(?:长?假)?|(?P<around>(?:长?假期?|黄金周|放假)?(?:期间|[那这](?:几天|段时间|阵子?|一?周)|前后)?))"
 )
 _HALF = re.compile(rf"(?P<year>{YEAR})?(?P<half>[上下])半年")
 _YEAR = re.compile(rf"(?P<year>{YEAR})(?P<part>年?[初底]|今天|这一?天|的?(?:最后|第)一天)?")
@@ -123,10 +111,9 @@ def _feast(text: str, today: date) -> Period | None:
     match = re.fullmatch(FEAST, text)
     if match is None:
         return None
-    month, first, last = next(days for names, days in FEASTS.items() if re.match(names, text[match.start("feast") :]))
-    around = match["around"] or ""
-    if around and (first == last or around.endswith("前后")):
+    feast, around = named(text[match.start("feast") :]), match["around"] or ""
+    if around and (feast.days == 1 or around.endswith("前后")):
         return None
-    start = date(_said_year(match["year"], today) or today.year, month, first)
-    start = start.replace(year=start.year - 1) if not match["year"] and start > today else start
-    return Period(start, start.replace(day=last) + DAY)
+    feast = replace(feast, days=1) if match["single"] else feast
+    year = _said_year(match["year"], today)
+    return feast.in_year(year) if year else feast.last(today)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 
 from agents.understanding.amounts import amount
@@ -36,7 +36,8 @@ _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 
 @dataclass(frozen=True, slots=True)
 class Said:
     """Where a time stands in the folded text, and its days from `first` to `last`; `at`: the hour of a single day;
-    `any_year`: the year is a guess, the last one in which the day was.
+    `any_year`: the year is a guess, the last one in which the day was; `following`: the days of the next, where they
+    are others.
     """
 
     start: int
@@ -45,6 +46,7 @@ class Said:
     last: date
     at: time | None = None
     any_year: bool = False
+    following: Period | None = None
 
     @property
     def single(self) -> bool:
@@ -54,7 +56,7 @@ class Said:
         """Its days, those to come where the year is open."""
         if not self.any_year:
             return self.first, self.last
-        stretch = ahead(Period(self.first, self.last + DAY), today)
+        stretch = ahead(Period(self.first, self.last + DAY, self.following), today)
         return stretch.start or self.first, (stretch.end or self.last + DAY) - DAY
 
 
@@ -86,8 +88,9 @@ def _chinese(text: str, named: Sequence[str], today: date) -> Iterator[Said]:
         if day := exactly_ago(said, today):
             yield Said(found.start, found.end, day, day)
         elif found.period.start is not None and found.period.end is not None:
-            any_year = _CALENDAR.search(said) is not None and not _YEAR_SAID.search(said)
-            yield Said(found.start, found.end, found.period.start, found.period.end - DAY, any_year=any_year)
+            following, last = found.period.following, found.period.end - DAY
+            any_year = bool(following or _CALENDAR.search(said)) and not _YEAR_SAID.search(said)
+            yield Said(found.start, found.end, found.period.start, last, any_year=any_year, following=following)
 
 
 def _english(text: str, today: date) -> Iterator[Said]:
@@ -121,7 +124,7 @@ def _with_hour(text: str, said: Said) -> Said:
     hour = _time(match) if match else None
     if match is None or hour is None:
         return said
-    return Said(said.start, match.end(), said.first, said.last, hour, said.any_year)
+    return replace(said, end=match.end(), at=hour)
 
 
 def _hours(text: str, today: date) -> Iterator[Said]:

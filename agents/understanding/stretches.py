@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 DAY = timedelta(days=1)
@@ -16,10 +16,11 @@ PARTS = {"初": 0, "头": 0, "上旬": 0, "中": 10, "中旬": 10, "下旬": 20,
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `start` up to but without `end`; None: open."""
+    """From `start` up to but without `end`; None: open. `following`: the same a year on, where the days differ."""
 
     start: date | None
     end: date | None
+    following: Period | None = field(default=None, compare=False)
 
 
 def one_day(day: date) -> Period:
@@ -59,6 +60,8 @@ def ahead(stretch: Period, today: date) -> Period:
     start, end = stretch.start, stretch.end
     if start is not None and end == today + DAY:  # 这几天
         return Period(today, today + (end - start))
+    if stretch.following is not None and end is not None and end <= today:
+        return stretch.following
     while start is not None and end is not None and end <= today:
         start, end = months_before(start, -12), months_before(end, -12)
     return Period(start, end)

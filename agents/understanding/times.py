@@ -134,10 +134,12 @@ def _joined(text: str, first: Found, second: Found) -> Period | None:
     return Period(two.start, one.end) if two.end == one.start else None
 
 
-def _from_to(first: Period, second: Period) -> Period:
-    """A year that is left out is the one that makes them follow each other."""
+def _from_to(first: Period, second: Period) -> Period | None:
+    """A year that is left out is the one that makes them follow each other; None where that moves their days."""
     start, end = first.start, second.end
     if start is not None and end is not None and end <= start:
+        if first.following or second.following:
+            return None
         behind = end.year < start.year
         return Period(start, end.replace(year=start.year)) if behind else Period(start.replace(year=end.year - 1), end)
     return Period(start, end)
