@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, selec
 from sqlalchemy.orm import aliased
 
 from agents.ticketing.types import DONE
+from app.canned.tables import CannedReplyRow
 from app.conversations.tables import Conversation
 from app.db.base import Base, now
 from app.db.tables import OutboxEvent
@@ -171,6 +172,7 @@ STAYING: Mapping[type[Base], str] = {
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     DeskStaff: "one row a member of staff",
+    CannedReplyRow: "what staff write for their colleagues and delete",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
 }

@@ -6,10 +6,11 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse, JSONResponse
 
 from app import __version__
-from app.http.deps import Wiring
+from app.http.deps import PUBLIC, Wiring
+from app.http.routes import GuardedRoute
 from app.web.files import FILE_HEADERS, HERE, PAGE_HEADERS
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, dependencies=[PUBLIC], route_class=GuardedRoute)
 PAGES = {"/": "chat", "/desk": "desk", "/admin": "admin"}
 """Address -> folder whose index.html it shows."""
 

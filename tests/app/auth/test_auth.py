@@ -33,13 +33,18 @@ from app.wiring.container import Container
 
 FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
-OPEN = {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
+PAGES = {("GET", path) for path in ("/", "/desk", "/admin", "/widget.js", "/web/config.json")}
+SIGNING_IN = {(method, "/api/v1/signin") for method in ("GET", "POST", "DELETE")}
+OPEN = PAGES | SIGNING_IN | {("GET", "/api/v1/health"), ("GET", "/api/v1/health/ready")}
 EVERYBODY = {
     ("POST", "/api/v1/chat"),
     ("POST", "/api/v1/chat/stream"),
     ("POST", "/api/v1/chat/{session_id}/stop"),
     ("POST", "/v1/chat/completions"),
     ("POST", "/api/v1/sessions"),
+    ("GET", "/api/v1/sessions"),
+    ("GET", "/api/v1/conversations/{session_id}/history"),
+    ("GET", "/api/v1/conversations/{session_id}/messages/{message_id}/sources/{index}"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/{model}"),
     ("GET", "/api/v1/profile/greeting"),
