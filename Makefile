@@ -34,7 +34,7 @@ format: install-dev ## 按统一格式改写代码
 	$(BIN)/ruff format .
 
 test: lint ## 静态检查与全部测试
-	$(BIN)/python -m pytest -n 3 --dist loadgroup  # on two cores: many tests wait
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随时跑
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(FAST)

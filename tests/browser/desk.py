@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import monotonic, sleep
 from typing import Any
 
 import httpx
@@ -31,10 +32,15 @@ class Customer:
         body: dict[str, Any] = answer.json()
         return body
 
-    def hears(self) -> list[str]:
-        """What staff said, as the customer reads it."""
-        messages = self.http.get(f"/api/v1/conversations/{self.session}/messages").json()["messages"]
-        return [message["content"] for message in messages if message["sender"] == "agent"]
+    def hears(self, at_least: int = 0) -> list[str]:
+        """What staff said, as the customer reads it, once it is so much: the desk shows a message while it is sent."""
+        deadline = monotonic() + 20
+        while True:
+            messages = self.http.get(f"/api/v1/conversations/{self.session}/messages").json()["messages"]
+            said = [message["content"] for message in messages if message["sender"] == "agent"]
+            if len(said) >= at_least or monotonic() > deadline:
+                return said
+            sleep(0.1)
 
     def waits(self) -> Customer:
         """Asks for a person."""
