@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.types import Question
 from app.hit_test.trial import Dropped, Stage, Stored
-from app.search.waterfall import waterfall
+from app.search.waterfall import ranked
 from knowledge.index import Snapshot, embedded
 from knowledge.types import Filter, Hit, Retrieval
 
@@ -67,7 +67,7 @@ async def dropped(stored: Stored | None, search: Search, widths: Widths) -> Drop
 def _candidates(found: Retrieval, chunks: frozenset[str]) -> Iterator[dict[str, Any]]:
     """Of a message that holds several questions, those of each."""
     for one in (*found.parts, found):
-        yield from (fields for fields in waterfall(one, whole=True)["candidates"] if fields["chunk_id"] in chunks)
+        yield from (fields for fields in ranked(one) if fields["chunk_id"] in chunks)
 
 
 def _reached(candidate: dict[str, Any]) -> tuple[int, int]:

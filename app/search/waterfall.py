@@ -16,7 +16,6 @@ MAX_TEXT_CHARS = 120
 def waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
     """The steps as JSON, see `EvidenceOut`. whole: all candidates with all of their texts; else a few KB at most."""
     limit, most = (None, None) if whole else (MAX_TEXT_CHARS, MAX_CANDIDATES)
-    several = bool(found.parts)
     told = {
         "revision": found.revision,
         "verdict": found.verdict.value,
@@ -28,21 +27,23 @@ def waterfall(found: Retrieval, *, whole: bool = False) -> dict[str, Any]:
             "keyword": found.recalled.keyword,
             "fused": found.recalled.fused,
         },
-        "candidates": list(_candidates(found, most, limit, several=several)),
+        "candidates": list(ranked(found, most, limit)),
     }
-    if several:
+    if found.parts:
         told["parts"] = [waterfall(part, whole=whole) | _shortened(part, whole) for part in found.parts[:MAX_PARTS]]
     return told
 
 
 def _shortened(part: Retrieval, whole: bool) -> dict[str, Any]:
     """Most of a part's candidates stand in the whole already."""
-    return {} if whole else {"candidates": list(_candidates(part, MAX_PARTS, MAX_TEXT_CHARS, several=False))}
+    return {} if whole else {"candidates": list(ranked(part, MAX_PARTS, MAX_TEXT_CHARS))}
 
 
-def _candidates(found: Retrieval, most: int | None, limit: int | None, *, several: bool) -> Iterator[dict[str, Any]]:
-    ranked: Iterable[Candidate] = (*found.candidates, *found.beyond)[:most]
-    for rank, candidate in enumerate(ranked, 1):
+def ranked(found: Retrieval, most: int | None = None, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """Candidates in their final order, see `CandidateOut`. most: how many; limit: characters of a text."""
+    several = bool(found.parts)
+    of_all: Iterable[Candidate] = (*found.candidates, *found.beyond)[:most]
+    for rank, candidate in enumerate(of_all, 1):
         yield candidate_fields(candidate, limit) | {
             "rank": rank,
             "hypothesis": None if several else candidate.form,
