@@ -12,7 +12,7 @@ FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development
 	--deselect=tests/contracts/test_embedders.py::TestBge
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
+.PHONY: help install install-dev run lint format test all-tests test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,13 +27,16 @@ install-dev: $(VENV)/.installed-dev ## 装上全部依赖与开发工具（含 B
 lint: install-dev ## 静态检查：ruff 与严格模式的 mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	nice $(BIN)/mypy
 
 format: install-dev ## 按统一格式改写代码
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: lint ## 静态检查与全部测试
+test: install-dev ## 静态检查与全部测试，两样同时进行
+	@$(MAKE) --no-print-directory -j 2 lint all-tests
+
+all-tests: install-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随时跑
@@ -72,7 +75,7 @@ $(VENV)/.installed: requirements-lite.txt | $(BIN)/pip
 
 # Compiled on all cores; what little of these large packages is imported is compiled then.
 LARGE := kubernetes|tests|torch|transformers|sympy|sklearn|pandas|fontTools|pip
-$(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-dev.txt | $(BIN)/pip
+$(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-ocr.txt requirements-dev.txt | $(BIN)/pip
 	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
 	$(BIN)/python -m compileall -qq -j 0 -x '/($(LARGE))/' $(VENV)/lib || true  # a few files there are for no Python 3
 	@touch $(VENV)/.installed $@

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from loguru import logger
@@ -35,6 +35,9 @@ MAX_CHARS = 120
 """Of a rewritten question; a longer one is an answer or a lecture."""
 _QUOTES = "“”\"'「」『』 "
 _LANGUAGES = ("zh", "en")
+
+NamesIn = Callable[[str], frozenset[str]]
+"""Names of the tenant's that a text holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,12 @@ class Understood:
 
 
 class ModelUnderstanding:
-    """Safe to share. seconds: deadline of the request."""
+    """Safe to share. seconds: deadline of the request; names: those of a text that no rewriting may lose."""
 
-    def __init__(self, model: Completer, seconds: float) -> None:
+    def __init__(self, model: Completer, seconds: float, names: NamesIn = lambda _: frozenset()) -> None:
         self._model = model
         self._seconds = seconds
+        self._names = names
 
     async def read(self, question: Question) -> Understood:
         """Never raises for an outage: a message is then understood without a model."""
@@ -81,7 +85,7 @@ class ModelUnderstanding:
             logger.opt(exception=error).warning("understood without the model, which failed")
             return Understood(degraded=(PART,), usage=Usage(calls=1))
         try:
-            return replace(read_understanding(reply, question.text, known), usage=usage)
+            return replace(read_understanding(reply, question.text, known, self._names), usage=usage)
         except UnreadableReply as error:
             logger.opt(exception=error).warning("understood without the model, which did not reply as told")
             return Understood(degraded=(PART,), usage=usage)
@@ -95,10 +99,12 @@ def may_be_read(question: Question) -> bool:
     return shown and question.reading.act in (Act.ASKS, Act.TELLS) and not decides(question, time.time())
 
 
-def read_understanding(reply: str, text: str, known: str) -> Understood:
-    """text: the message; known: what else the model saw. Raises UnreadableReply."""
+def read_understanding(reply: str, text: str, known: str, names: NamesIn = lambda _: frozenset()) -> Understood:
+    """text: the message; known: what else the model saw; names: see `ModelUnderstanding`. Raises UnreadableReply."""
     fields = read_object(reply, questions=list, intents=list, slots=dict, language=str)
     questions = safe_questions(_strings(fields["questions"])[:MAX_QUESTIONS], text, known)
+    if not names(text) <= names("；".join(questions)):
+        questions = ()
     named = _strings(fields["intents"])
     if unknown := set(named).difference(Intent):
         raise UnreadableReply(f"intents {sorted(unknown)}")

@@ -12,6 +12,7 @@ from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
 from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
+from agents.curated.agent import CURATED, CuratedAgent
 from agents.decision import Decision, decide
 from agents.escalation import EscalationAgent
 from agents.generator import Generator
@@ -54,6 +55,10 @@ def _care(parts: AgentParts) -> CareAgent:
     return CareAgent(parts.care, profile=parts.policy.profile)
 
 
+def _curated(parts: AgentParts) -> CuratedAgent:
+    return CuratedAgent(parts.policy.profile)
+
+
 def _ticket(parts: AgentParts) -> TicketAgent:
     assert parts.tickets is not None
     return TicketAgent(parts.tickets, parts.policy.profile)
@@ -79,6 +84,7 @@ def _deflection(intent: Intent, parts: AgentParts) -> DeflectionAgent:
 AGENTS: Mapping[str, Build] = {
     Intent.HUMAN_REQUEST: _escalation,
     Intent.HIGH_STAKES: _care,
+    CURATED: _curated,
     Intent.TICKET: _ticket,
     Intent.BUSINESS_QUERY: _business,
     Intent.KNOWLEDGE_QA: _knowledge,

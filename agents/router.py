@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Protocol
@@ -60,7 +60,8 @@ class RouterParts:
 
     Without a head, because the embedder is out of reach or knows no meaning, what no rule and no entity decides is
     looked up, but for requests of a ticket in so many words. `sure`: what a text surely asks for, told by what can be
-    asked of the business database; knowledge only where it is named.
+    asked of the business database; knowledge only where it is named. `names`: of the company's own, folded, and what
+    kind of entity each is.
     """
 
     head: IntentHead | None
@@ -68,6 +69,7 @@ class RouterParts:
     resolver: BusinessResolver | None = None
     sure: Sure | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 class Router:
@@ -81,7 +83,9 @@ class Router:
         if decides(question, time.time()):  # 确认 alone would be small talk
             return Route((Intent.TICKET,), Trace(Tier.RULES, Band.HIGH, Intent.TICKET))
         reading, meant = question.reading, question.meant
-        mentions = meant.mentions.beside(shipped_extractor().named(question.slots))
+        mentions = meant.mentions.beside(shipped_extractor().named(question.slots)).naming(
+            meant.text, self._parts.names
+        )
         if (intent := _WORDED.get(reading.act)) and not (intent is Intent.NONSENSE and mentions.certain):
             return Route((intent,), Trace(Tier.RULES, Band.HIGH, intent, mentions.certain))
         entities, known, degraded = await self._resolved(mentions, question.caller)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agents.understanding.reading import Reading, read
 from agents.understanding.state import NOTHING_SAID, DialogueState
 from knowledge.types import Retrieval, Vector
 
 if TYPE_CHECKING:  # the router's own vocabulary builds on this one
+    from agents.curated.types import CuratedMatch
     from agents.decision import Decision
     from agents.routing.types import Route
 
@@ -88,6 +90,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Button:
+    """A button below an answer: it opens `url`, or sends `message` as if the customer had typed it; one of the two."""
+
+    label: str
+    url: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """What an agent would do once the customer confirms it: kept with the turn, so any process can go on from it.
 
@@ -121,7 +132,8 @@ class Question:
     once a turn for all that need it, None while the embedder is out of reach; `told` that of the message behind what
     was talked about, None where nothing was.
     `caller` is the member who asks, proved by a signed token or a trusted key, never read from a text; empty unknown.
-    `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched.
+    `state` is what the conversation is about; `found` what the knowledge base holds for it, where it was searched;
+    `curated` the curated answer that comes nearest, if any does.
     `session` is the conversation, empty where the answer may be shared by several; `proposal` is what its last turn
     proposed.
     `slots` are kinds and words of what a model finds named in it, `language` the one that a model says it is in, zh or
@@ -139,6 +151,7 @@ class Question:
     follow_up: str | None = None
     state: DialogueState = NOTHING_SAID
     found: Retrieval | None = None
+    curated: CuratedMatch | None = None
     caller: str = ""
     session: str = ""
     proposal: Proposal | None = None
@@ -263,8 +276,9 @@ class Answer:
     was out of order while answering. `timings_ms` has a key per stage. `handoff` asks for a person; what comes of it is
     decided where sessions are kept. `proposal` waits for the customer's next message. `verified` tells of a reply that
     a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
-    `decision` is why these agents answered, None where nobody was to choose. `instructs`: the reply says by itself what
-    to do first, as of a danger. `model`: the name of the one that was asked to write, empty for none.
+    `buttons` stand below it, as staff wrote them. `decision` is why these agents answered, None where nobody was to
+    choose. `instructs`: the reply says by itself what to do first, as of a danger. `model`: the name of the one that
+    was asked to write, empty for none.
     """
 
     reply: str
@@ -274,6 +288,7 @@ class Answer:
     confidence: float = 0.0
     sources: tuple[Source | RowSource, ...] = ()
     suggestions: tuple[str, ...] = ()
+    buttons: tuple[Button, ...] = ()
     handoff: HandoffRequest | None = None
     proposal: Proposal | None = None
     verified: Verified | None = None
@@ -316,7 +331,8 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Routed:
     """Where the question went and why. `text` is the question as it was understood, `rewrite` that of a model;
-    `found`: what the knowledge base holds for it, None while that is out of order.
+    `found`: what the knowledge base holds for it, None while that is out of order. `basis`: of what configuration and
+    parameters, for whoever has to make the answer again.
     """
 
     text: str
@@ -324,6 +340,7 @@ class Routed:
     decision: Decision
     rewrite: str | None = None
     found: Retrieval | None = None
+    basis: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── HeadTooLarge            431
 ├── BatchRejected           422
 ├── FileRejected            422, or what the reason has
+├── FetchFailed             422, what another server said cannot be taken, now or later
+│   └── FetchUnavailable    502, it may be in a while
 ├── Overloaded              503
 │   └── QueueTimeout        503
 ├── DatabaseUnavailable     503
@@ -90,6 +92,18 @@ class FileRejected(AppError):
         self.status = status
 
 
+class FetchFailed(AppError):
+    """What was fetched from another server cannot be taken."""
+
+    code = "fetch_failed"
+
+
+class FetchUnavailable(FetchFailed):
+    """Another server does not answer as it should, for now."""
+
+    code = "fetch_unavailable"
+
+
 class RateLimited(AppError):
     """Too much within a time; `details["retry_after"]` are the seconds until it may be tried again."""
 
@@ -130,6 +144,8 @@ STATUS: dict[type[Exception], int] = {
     HeadTooLarge: 431,
     BatchRejected: 422,
     FileRejected: 422,
+    FetchFailed: 422,
+    FetchUnavailable: 502,
     RateLimited: 429,
     Overloaded: 503,
     QueueTimeout: 503,
@@ -144,6 +160,8 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.InvalidDocument: 422,
     knowledge_errors.UnsupportedType: 415,
     knowledge_errors.EmptyDocument: 422,
+    knowledge_errors.ScannedDocument: 422,
+    knowledge_errors.ReaderMissing: 415,
     knowledge_errors.EncryptedDocument: 422,
     knowledge_errors.BrokenDocument: 422,
     knowledge_errors.WrongEncoding: 422,

@@ -51,6 +51,12 @@ class Heads:
             own.task = asyncio.create_task(self._fit(tenant, own, self.shipped), name="anchors")
         return own.head or self.shipped
 
+    async def settled(self, tenant: str, examples: Examples) -> None:
+        """Returns once the tenant's head is fitted, if its sentences can be learnt."""
+        self.of(tenant, examples)
+        if (own := self._own.get(tenant)) is not None and own.task is not None:
+            await asyncio.wait([own.task])
+
     async def _fit(self, tenant: str, own: _Own, shipped: IntentHead) -> None:
         told = "a tenant's examples are not learnt yet"
         try:

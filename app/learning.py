@@ -37,28 +37,33 @@ class Learning:
         self.dangers: SafetyHead | None = None
         self.learnt = asyncio.Event()
         self.under_way = True
+        self._fitting = asyncio.Lock()
 
     async def learn(self, startup: Startup) -> None:
         """Begins once questions are answered."""
         await startup.serving.wait()
-        screening = self.screening = await asyncio.to_thread(Screening)
-        if self._embedder.has_meaning:
-            await self._learn(screening)
+        async for attempt in retrying("screening and routing by rules", RETRY_SECONDS):
+            with attempt:  # the embedder may be away, or the database that keeps its vectors
+                await self.fit()
         await startup.ready.wait()
         await self.sentences.settled()
         self.under_way = False
+
+    async def fit(self) -> None:
+        """Learns what is shipped, unless that is done. Raises EmbeddingUnavailable."""
+        async with self._fitting:
+            if self.screening is None:
+                self.screening = await asyncio.to_thread(Screening)
+            if not self._embedder.has_meaning or self.learnt.is_set():
+                return
+            await self.screening.learn(self._embedder)
+            head = await fit_head(self._embedder, shipped_anchors())
+            self.emotions = await fit_emotion_head(self._embedder, head)
+            self.dangers = await fit_safety_head(self._embedder, head)
+            self.heads.shipped = head
+            self.learnt.set()
 
     async def close(self) -> None:
         """Stops learning."""
         await self.sentences.close()
         await self.heads.close()
-
-    async def _learn(self, screening: Screening) -> None:
-        async for attempt in retrying("screening and routing by rules", RETRY_SECONDS):
-            with attempt:  # the embedder may be away, or the database that keeps its vectors
-                await screening.learn(self._embedder)
-                head = await fit_head(self._embedder, shipped_anchors())
-                self.emotions = await fit_emotion_head(self._embedder, head)
-                self.dangers = await fit_safety_head(self._embedder, head)
-                self.heads.shipped = head
-                self.learnt.set()

@@ -17,6 +17,7 @@ from app.chat import openai
 from app.chat import socket as handoff_socket
 from app.chat import stopping_api as stopping
 from app.conversations import api as sessions
+from app.corrections import api as corrections
 from app.db.lock import DataDirLock
 from app.desk import api as desk
 from app.desk import handoff_api as handoff
@@ -24,7 +25,13 @@ from app.desk import help_api as desk_help
 from app.desk import socket as desk_socket
 from app.documents import api as documents
 from app.documents import jobs_api as document_jobs
+from app.documents import url_api as by_url
+from app.documents import versions_api as versions
+from app.evaluation_runs import api as evaluation_runs
+from app.evaluation_sets import api as evaluation_sets
+from app.faqs import api as faqs
 from app.gaps import api as gaps
+from app.gaps import unanswered_api as unanswered
 from app.health import api as health
 from app.hit_test import api as search
 from app.http import docs
@@ -35,7 +42,7 @@ from app.http.direct import include_directly
 from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
-from app.jobs import Jobs, schedule
+from app.jobs import api as jobs
 from app.keys import api as keys
 from app.keys import signin_api as signin
 from app.openapi.document import document
@@ -43,23 +50,28 @@ from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
 from app.performance import series_api as series
 from app.profiles import api as profile
-from app.retention.service import Retention
+from app.quality import api as quality
 from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
+from app.sources import api as watched
 from app.tickets import api as tickets
 from app.traces import api as traces
 from app.transcripts import api as conversations
 from app.transcripts import history_api as history
 from app.transcripts import sources_api as sources
+from app.tuner import api as tuner
+from app.tuner import experiments_api as experiments
+from app.tuner import reports_api as tuner_reports
+from app.vocabulary import api as vocabulary
 from app.web import api as web
 from app.web.files import mounts
 from app.webhooks import api as webhooks
 from app.wiring.business import open_business
 from app.wiring.container import Container
-from app.wiring.erasure import forget
 from app.wiring.knowledge import open_knowledge
 from app.wiring.models import LanguageModels
+from app.wiring.sources import open_fetcher
 from app.wiring.webhooks import open_webhooks
 from knowledge.errors import InvalidConfiguration
 
@@ -67,10 +79,13 @@ TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
 
 
-_STAFF = documents, document_jobs, gaps, keys, performance, profile, series, tickets, traces, webhooks
+_KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
+_SEARCH = search, tuner, tuner_reports, experiments, vocabulary
+_MEASURE = evaluation_sets, evaluation_runs, quality
+_STAFF = keys, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
-RESOURCES = (*_TALK, search, *_PEOPLE, *_STAFF, health, prometheus, docs)
+RESOURCES = (*_TALK, *_SEARCH, *_PEOPLE, *_KNOWLEDGE, *_MEASURE, *_STAFF, health, prometheus, docs)
 """What is served besides the chat."""
 
 
@@ -96,29 +111,30 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
 
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
-        retention = Retention(base.database, settings.retention_days, base.embeddings, forget)
         models = await stack.enter_async_context(LanguageModels(settings))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         businesses = await stack.enter_async_context(open_business(settings, models.main))
-        container = Container(settings, base, searches, models, webhooks, businesses)
-        followers.append(container.learning.sentences.follow)
-        saved = container.recorder.save, container.key_management.save_use
-        jobs = Jobs(schedule(searches, retention, base.labels, container.desk.watch, *saved))
+        fetcher = await stack.enter_async_context(open_fetcher(settings))
+        container = Container(settings, base, searches, models, webhooks, businesses, fetcher)
+        followers += [base.generations.follow, container.due.warmings.moved]
         for part in (
-            container.learning,
+            container.faq_books,
             container.recorder,
             container.outbox,
             container.turn_log,
             container.retries,
             container.desk,
             container.document_runner,
-            jobs,
+            container.reindexing,
+            container.job_worker,
+            container.scheduler,
         ):
             stack.push_async_callback(part.close)
         await container.desk.start()
         container.outbox.start()
         container.document_runner.start(container.startup.ready)
-        jobs.start()
+        container.job_worker.start(container.startup.ready)
+        container.scheduler.start()
         yield container
 
 
@@ -129,14 +145,13 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_container(settings) as container:
             app.state.container = container
-            startup = container.startup
-            behind = [asyncio.create_task(work) for work in (startup.prepare(), container.learning.learn(startup))]
+            starting = asyncio.create_task(container.startup.prepare())
+            container.base.generations.learn(container.startup)
             try:
                 yield
             finally:
-                for task in behind:
-                    task.cancel()
-                await asyncio.gather(*behind, return_exceptions=True)
+                starting.cancel()
+                await asyncio.gather(starting, return_exceptions=True)
 
     statuses = Statuses()
     app = Application(

@@ -89,6 +89,8 @@ class TenantMetrics:
     """Requests that a limit turned away, by its kind."""
     ingested: Counter[str] = field(default_factory=Counter)
     """Files that were taken in or were not, by what became of them."""
+    jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Runs of background jobs that came to their end, by kind and state."""
     verdicts: Counter[str] = field(default_factory=Counter)
     """Of replies that a model wrote; see `ReplyVerdict`."""
 
@@ -150,6 +152,10 @@ class Metrics:
     def ingested(self, tenant: str, outcome: str) -> None:
         """A file came to its end. outcome: a FileOutcome."""
         self.of(tenant).ingested[outcome] += 1
+
+    def job_ended(self, tenant: str, kind: str, state: str) -> None:
+        """A run of a background job came to its end. state: a RunState."""
+        self.of(tenant).jobs[kind, state] += 1
 
     def finished(self, tenant: str, answer: Answer, *, cached: bool, total_ms: float) -> None:
         """A turn came to its end."""

@@ -65,6 +65,11 @@ def sandbox_options(settings: Settings) -> SandboxOptions:
     return SandboxOptions(settings.parse_workers, settings.parse_max_memory_mb, settings.parse_max_seconds)
 
 
+def recognising_options(settings: Settings) -> SandboxOptions:
+    """What recognising the pictures of one file may take; one file at a time."""
+    return SandboxOptions(1, settings.parse_max_memory_mb, settings.ocr_max_seconds, recognises=True)
+
+
 def generator_options(
     settings: Settings,
     analyzer: Analyzer,

@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
 from app.configuration.limits import LimitSettings
+from app.configuration.sources import SourceSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
 from app.problems import of_setting
@@ -31,7 +32,7 @@ MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
-class Settings(WebSettings, LimitSettings, BusinessSettings, BaseSettings):
+class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, BaseSettings):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
 
     Those of some features stand in their folders.
@@ -99,6 +100,7 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, BaseSettings):
     retention_deliveries_days: Days = Field(30, description="Webhook 投递记录与一直失败的后台任务保留的天数；0 为不删")
     retention_versions_days: Days = Field(0, description="文档的旧版本被取代多少天后删除；0 为不删")
     retention_jobs_days: Days = Field(30, description="导入任务结束多少天后删除其记录，文档不受影响；0 为不删")
+    retention_evaluations_days: Days = Field(0, description="评测报告多少天后删除；0 为不删")
     retention_requests_days: int = Field(
         1, ge=1, description="带 Idempotency-Key 的请求及其结果保留的天数；重发只在 24 小时内返回首次的结果"
     )
@@ -172,6 +174,19 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, BaseSettings):
     )
     parse_max_seconds: int = Field(
         60, ge=1, le=3600, description="解析一个文件最多占用的处理器秒数，超过即停止并拒绝该文件；总时长不超过它的三倍"
+    )
+    ocr_max_pages: int = Field(
+        100, ge=0, le=2000, description="一个文件最多对几页图片或扫描页做文字识别，超过即拒绝；0 不做文字识别"
+    )
+    ocr_max_seconds: int = Field(
+        600, ge=1, le=36000, description="对一个文件做文字识别最多占用的处理器秒数；总时长不超过它的三倍"
+    )
+
+    soffice_path: str = Field(
+        "soffice", min_length=1, description="LibreOffice 的 `soffice` 在哪里：命令名或路径；旧版 Office 文件由它转换"
+    )
+    soffice_max_seconds: int = Field(
+        120, ge=1, le=3600, description="转换一个旧版 Office 文件最多用几秒，超过即停止并拒绝该文件"
     )
 
     # Answer
@@ -249,9 +264,19 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, BaseSettings):
     min_quality: int = Field(80, ge=0, le=100, description="回答质量低于它时附上人工客服")
     min_relevance: float = Field(0.8, ge=0, le=1, description="回答相关度低于它时附上人工客服")
 
+    # The quality check of the knowledge base
+    quality_sensitive_words: str = Field(
+        "仅供内部,内部资料,内部使用,请勿外传,严禁外传,机密,国家级,全网最低,百分百有效",
+        description="质量检查里的敏感词，以逗号分隔：不该给顾客看的字样，以及广告法不许用的说法；留空为不查",
+    )
+
     # Caches
     hot_cache_max_size: int = Field(1000, ge=0, le=1_000_000, description="热点问答缓存的条数；0 为关闭")
     hot_cache_ttl: float = Field(300.0, gt=0, description="热点问答缓存的秒数")
+    hot_cache_warm_questions: int = Field(
+        20, ge=0, le=1000, description="知识库变化之后，把近一天问得最多的几个问题重新答进缓存；0 为不预热"
+    )
+    retrieval_cache_max_size: int = Field(2000, ge=0, le=100_000, description="一个租户检索结果缓存的条数；0 为关闭")
     retrieval_cache_ttl: float = Field(1800.0, ge=0, description="检索结果缓存的秒数；0 为关闭")
 
     @field_validator("api_key")

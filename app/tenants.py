@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.errors import Overloaded
@@ -14,53 +14,103 @@ if TYPE_CHECKING:
     from agents.profile import TenantProfile
     from agents.routing.head import IntentHead
     from app.chat.evidence import Team
-    from app.intents import Heads
     from app.profiles.repository import ProfileRepository
     from app.search.service import CalibratedSearch
+    from app.settings import Settings
+    from app.tuner.types import Tuned, Tuning
+    from knowledge.text import Analyzer
 
 
 @dataclass(frozen=True, slots=True)
 class TenantParts:
-    """`configuration` changes with whatever else answers depend on."""
+    """`configuration` changes with whatever else answers depend on; `tuned`: the parameters in force."""
 
     retriever: CalibratedSearch
     team: Team
     profile: TenantProfile
     head: IntentHead | None
+    analyzer: Analyzer
     configuration: str
+    tuned: Tuned
 
 
 class Tenants:
-    """search: opens a tenant's knowledge base; build: makes its parts of that and its profile."""
+    """tuning: a tenant's parameters. search: opens its knowledge base, searched by settings; build: makes its parts of
+    that and its profile; retain: told which searches of a tenant are still used.
+    """
 
     def __init__(
         self,
         profiles: ProfileRepository,
-        heads: Heads,
-        search: Callable[[str], Awaitable[CalibratedSearch]],
-        build: Callable[[str, CalibratedSearch, TenantProfile], TenantParts],
+        tuning: Callable[[str], Awaitable[Tuning]],
+        search: Callable[[str, Settings], Awaitable[CalibratedSearch]],
+        build: Callable[[str, CalibratedSearch, TenantProfile, Tuned], TenantParts],
+        retain: Callable[[str, Collection[CalibratedSearch]], Awaitable[None]],
     ) -> None:
         self._profiles = profiles
-        self._heads = heads
+        self._tuning = tuning
         self._search = search
         self._build = build
-        self._open: dict[str, TenantParts] = {}
+        self._retain = retain
+        self._open: dict[str, dict[str, TenantParts]] = {}
         self._opening = asyncio.Lock()
         self._filling = False
 
-    async def of(self, tenant: str) -> TenantParts:
-        """The tenant's parts, opened at their first use. Raises IndexUnavailable, IndexMismatch, Overloaded."""
+    async def of(self, tenant: str, arm: str = "") -> TenantParts:
+        """The tenant's parts, opened at their first use; arm: those of the treatment of its experiment. Raises
+        IndexUnavailable, IndexMismatch, Overloaded.
+        """
         if self._filling:
             raise Overloaded("示例知识库正在导入，请稍后再试。", code="not_ready")
         profile = await self._profiles.get(tenant)
-        if tenant not in self._open:
-            async with self._opening:
-                if tenant not in self._open:
-                    self._open[tenant] = self._build(tenant, await self._search(tenant), profile)
-        parts = self._open[tenant]
-        if parts.profile is not profile or parts.head is not self._heads.of(tenant, profile.intent_examples):
-            parts = self._open[tenant] = self._build(tenant, parts.retriever, profile)
+        tuned = (await self._tuning(tenant)).of(arm)
+        parts = self._open.get(tenant, {}).get(tuned.arm)
+        if parts is None or parts.tuned is not tuned:
+            parts = await self._opened(tenant, arm, profile)
+        known = parts.profile, parts.head, parts.analyzer
+        heads = parts.retriever.generation.learning.heads
+        current = profile, heads.of(tenant, profile.intent_examples), parts.retriever.analyzer
+        if any(one is not other for one, other in zip(known, current, strict=True)):
+            built = self._build(tenant, parts.retriever, profile, parts.tuned)
+            parts = self._open[tenant][parts.tuned.arm] = built
         return parts
+
+    @asynccontextmanager
+    async def turn(self, tenant: str, arm: str = "") -> AsyncIterator[TenantParts]:
+        """Parts that stay together until the turn is over, whatever takes their place meanwhile. Raises as `of`."""
+        parts = await self.of(tenant, arm)
+        with parts.retriever.generation.turn():
+            yield parts
+
+    async def built(self, tenant: str, search: CalibratedSearch) -> TenantParts:
+        """Parts over another search, which nobody is answered from before they are `put`."""
+        tuned = (await self._tuning(tenant)).base
+        if tuned.settings != search.settings:  # they changed meanwhile: the first turn opens what it needs
+            tuned = replace(tuned, settings=search.settings)
+        return self._build(tenant, search, await self._profiles.get(tenant), tuned)
+
+    def put(self, tenant: str, parts: TenantParts) -> None:
+        """From here on turns use these; the treatment of an experiment is opened anew."""
+        self._open[tenant] = {parts.tuned.arm: parts}
+
+    async def prepare(self, tenant: str, settings: Settings) -> None:
+        """Makes the search ready for what is about to come into force, where anybody asked this tenant yet."""
+        if tenant in self._open:
+            await self._search(tenant, settings)
+
+    async def _opened(self, tenant: str, arm: str, profile: TenantProfile) -> TenantParts:
+        async with self._opening:
+            tuning = await self._tuning(tenant)
+            tuned = tuning.of(arm)
+            parts = self._open.get(tenant, {}).get(tuned.arm)
+            if parts is None or parts.tuned is not tuned:
+                parts = self._build(tenant, await self._search(tenant, tuned.settings), profile, tuned)
+                there = {one.arm for one in (tuning.base, tuning.treatment) if one is not None}
+                arms = self._open.get(tenant, {})
+                kept = {name: arms[name] for name in arms if name in there} | {tuned.arm: parts}
+                self._open[tenant] = kept
+                await self._retain(tenant, [one.retriever for one in kept.values()])
+            return parts
 
     @contextmanager
     def filling(self) -> Iterator[None]:

@@ -141,7 +141,8 @@ def _merge(sections: Iterator[_Section], bounds: _Bounds) -> Iterator[_Section]:
 
 
 def _join(first: _Section, second: _Section, merged: bool) -> _Section | None:
-    if not second.path:
+    """None where it may not be: what stands on another page is cited with that page."""
+    if not second.path or second.blocks[0].page != first.blocks[0].page:
         return None
     before = first.blocks if merged else first.with_heading()
     return _Section(second.path[:-1], (*before, *second.with_heading()))
@@ -166,23 +167,28 @@ class _Unit:
 
 
 def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[tuple[str, int | None]]:
-    """Texts of at most `max_tokens` with the page each begins on. Only an over-long block is divided."""
+    """Texts of at most `max_tokens` with the page of each, without what it repeats. Only an over-long block is
+    divided; a page ends a text that is long enough, so that it is cited with the page on which it stands.
+    """
     longest = bounds.longest
     chunk: list[_Unit] = []
-    size = 0
+    size, page = 0, None
     for block in blocks:
         units = list(_units(block, bounds))
         groups = [units] if _size(units) <= longest else [[unit] for unit in units]
         for group in groups:
             added = _size(group)
-            if chunk and size + added > longest:
-                yield _text(chunk), chunk[0].page
-                chunk = _overlap(chunk, group[0], min(bounds.overlap, longest - added))
+            turned = group[0].page != page and size > bounds.too_short
+            if chunk and (size + added > longest or turned):
+                yield _text(chunk), page
+                chunk, page = _overlap(chunk, group[0], min(bounds.overlap, longest - added)), group[0].page
                 size = _size(chunk)
+            if not chunk or (size <= bounds.too_short and added > size):
+                page = group[0].page
             chunk.extend(group)
             size += added
     if chunk:
-        yield _text(chunk), chunk[0].page
+        yield _text(chunk), page
 
 
 def _size(units: Sequence[_Unit]) -> int:

@@ -4,6 +4,8 @@ KnowledgeError
 ├── InvalidDocument            permanent: the file will not get better by trying again
 │   ├── UnsupportedType        no parser for this kind of file
 │   ├── EmptyDocument          nothing to read in it
+│   │   └── ScannedDocument    pictures alone, and nothing here reads them
+│   ├── ReaderMissing          the server lacks an optional program or package; the message says what to install
 │   ├── EncryptedDocument      needs a password
 │   ├── BrokenDocument         cannot be parsed, or is not what its name says
 │   ├── WrongEncoding          text that is not in any encoding we can tell
@@ -46,6 +48,14 @@ class UnsupportedType(InvalidDocument):
 
 class EmptyDocument(InvalidDocument):
     code = "empty_document"
+
+
+class ScannedDocument(EmptyDocument):
+    code = "scanned_document"
+
+
+class ReaderMissing(InvalidDocument):
+    code = "reader_missing"
 
 
 class EncryptedDocument(InvalidDocument):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.base import Embedder
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.links import PageLinks, page_links
 from knowledge.reading import ReadDocument, read
 from knowledge.text import Analyzer
-from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
+from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, FaqColumns, Notice
 
 MAX_TERM_CHARS = 128
 """Longer tokens (pasted base64, for example) are not indexed: nobody asks for them and databases bound index keys."""
@@ -22,10 +23,18 @@ MAX_TERM_CHARS = 128
 _TOKENISE_BATCH = 64
 """Chunks per thread call, so that other work gets its turn in between."""
 
+_WHOLE_SECTIONS = ChunkOptions(min_tokens=1, max_tokens=10**9, overlap_tokens=0)
+"""Every section stays one piece, whose lines are its paragraphs."""
 _MEDIA_TYPES = mimetypes.MimeTypes()
 
 Progress = Callable[[str, int, int], None]
 """Called with file name, chunks done and chunks in all, whenever one is embedded."""
+
+EmbedderOf = Callable[[str], Awaitable[Embedder]]
+"""Gives the embedder of a tenant's index."""
+
+AnalyzerOf = Callable[[str], Awaitable[Analyzer]]
+"""Gives the analyzer of a tenant's newest vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """All that one commit stores. `tokens` belong to `chunks`, one to one; there is at least one chunk.
+    """All that one commit stores. `tokens` belong to `chunks`, one to one; there is at least one chunk. `vocabulary`:
+    the version of the tenant's that made them.
+
+    `columns`: where its tables were said to hold questions and answers; `corrected`: what people corrected of it, None
+    where nobody could.
 
     The embeddings are in the embedder's cache, from where whoever updates the index takes them.
     """
@@ -53,6 +66,22 @@ class PreparedDocument:
     chunks: tuple[Chunk, ...]
     tokens: tuple[tuple[str, ...], ...]
     notices: tuple[Notice, ...] = ()
+    columns: FaqColumns | None = None
+    vocabulary: int = 0
+    corrected: CorrectedChunks | None = None
+
+    @property
+    def size(self) -> int:
+        """How many chunks it was split into, those that are not searched included."""
+        return len(self.chunks) + (len(self.corrected.excluded) if self.corrected else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenised:
+    """Tokens of each of several chunks, and the version of the tenant's vocabulary that made them."""
+
+    tokens: tuple[tuple[str, ...], ...]
+    vocabulary: int
 
 
 class DocumentReader(Protocol):
@@ -63,6 +92,26 @@ class DocumentReader(Protocol):
     ) -> ReadDocument:
         """`columns`: where a table holds questions and answers; None finds out. Raises InvalidDocument by subclass."""
         ...
+
+    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+        """Where an HTML page leads. Raises InvalidDocument by subclass."""
+        ...
+
+
+class Corrector(Protocol):
+    """Knows what people corrected."""
+
+    async def corrected(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
+        """The chunks of a document as it was read, under its corrections."""
+        ...
+
+
+class Uncorrected:
+    """Where nothing is corrected."""
+
+    async def corrected(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
+        """See `Corrector`."""
+        return CorrectedChunks(tuple(chunks))
 
 
 class TrustingReader:
@@ -77,19 +126,28 @@ class TrustingReader:
         """See `DocumentReader`."""
         return await asyncio.to_thread(read, name, content, self._limits, options, columns)
 
+    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+        """See `DocumentReader`."""
+        return await asyncio.to_thread(page_links, name, content)
+
 
 class Ingestor:
     """The pipeline, without storage. CPU work runs off the loop; embedding gives way to customers' questions."""
 
     def __init__(
         self,
-        embedder: Embedder,
+        embedder_of: EmbedderOf,
         analyzer: Analyzer,
         options: ChunkOptions | None = None,
         reader: DocumentReader | None = None,
+        analyzer_of: AnalyzerOf | None = None,
+        corrector: Corrector | None = None,
     ) -> None:
-        self._embedder = embedder
+        """analyzer: of tenants without a vocabulary; analyzer_of: of each tenant, where they have one."""
+        self._corrector = corrector or Uncorrected()
+        self._embedder_of = embedder_of
         self._analyzer = analyzer
+        self._analyzer_of = analyzer_of
         self._options = options or ChunkOptions()
         self._reader = reader or TrustingReader()
 
@@ -108,47 +166,87 @@ class Ingestor:
 
         columns: see `DocumentReader`. embed: False leaves the embeddings to whoever updates the index.
         """
-        options = replace(self._options, tokenizer=self._embedder.tokenizer_file)
+        embedder = await self._embedder_of(tenant)
+        options = replace(self._options, tokenizer=embedder.tokenizer_file)
         found = await self._reader.read(tenant, name, content, options, columns)
         document = DocumentMeta(identity.document_id, name, found.title, identity.category, identity.tags)
-        chunks = found.labelled(document, identity.version_id)
-        tokens = await self.tokenise(chunks)
+        labelled = found.labelled(document, identity.version_id)
+        corrected = await self._corrector.corrected(tenant, document.id, labelled)
+        chunks = corrected.chunks
+        tokenised = await self.tokenise(tenant, chunks)
         if embed:
-            await self._embed(name, chunks, progress)
+            await _embed(embedder, name, chunks, progress)
         return PreparedDocument(
             document=document,
             version_id=identity.version_id,
             media_type=_MEDIA_TYPES.guess_type(name)[0] or "application/octet-stream",
             content=content,
             content_hash=await asyncio.to_thread(content_hash, content),
-            chunks=tuple(chunks),
-            tokens=tuple(tokens),
+            chunks=chunks,
+            tokens=tokenised.tokens,
             notices=found.notices,
+            vocabulary=tokenised.vocabulary,
+            columns=columns,
+            corrected=corrected,
         )
 
-    async def tokenise(self, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
-        """Tokens of every chunk's `indexed_text`, in that order."""
-        tokens: list[tuple[str, ...]] = []
-        for start in range(0, len(chunks), _TOKENISE_BATCH):
-            tokens += await asyncio.to_thread(self._tokens, chunks[start : start + _TOKENISE_BATCH])
-        return tokens
+    async def paragraphs(
+        self, tenant: str, name: str, content: bytes, columns: FaqColumns | None = None
+    ) -> tuple[str, ...]:
+        """What is read of a file, in order: headings where they change, paragraphs, questions with their answers.
 
-    def _tokens(self, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
+        Raises InvalidDocument by its subclasses.
+        """
+        found = await self._reader.read(tenant, name, content, _WHOLE_SECTIONS, columns)
+        return tuple(_paragraphs(found.chunks))
+
+    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+        """Where an HTML page leads. Raises InvalidDocument by its subclasses, Unavailable."""
+        return await self._reader.links(tenant, name, content)
+
+    async def tokenise(self, tenant: str, chunks: Sequence[Chunk]) -> Tokenised:
+        """Tokens of every chunk's `indexed_text`, in that order, by the tenant's newest vocabulary."""
+        analyzer = await self._analyzer_of(tenant) if self._analyzer_of else self._analyzer
+        return Tokenised(await tokens_of(analyzer, chunks), analyzer.version)
+
+
+async def _embed(embedder: Embedder, name: str, chunks: Sequence[Chunk], progress: Progress | None) -> None:
+    done = 0
+
+    def step(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress is not None:
+            progress(name, done, len(chunks))
+
+    await embedder.passages([chunk.indexed_text for chunk in chunks], step)
+
+
+async def tokens_of(analyzer: Analyzer, chunks: Sequence[Chunk]) -> tuple[tuple[str, ...], ...]:
+    """Tokens of every chunk's `indexed_text`, in that order; off the loop."""
+
+    def tokens(part: Sequence[Chunk]) -> list[tuple[str, ...]]:
         return [
-            tuple(token for token in self._analyzer.tokens(chunk.indexed_text) if len(token) <= MAX_TERM_CHARS)
-            for chunk in chunks
+            tuple(token for token in analyzer.tokens(chunk.indexed_text) if len(token) <= MAX_TERM_CHARS)
+            for chunk in part
         ]
 
-    async def _embed(self, name: str, chunks: Sequence[Chunk], progress: Progress | None) -> None:
-        done = 0
+    found: list[tuple[str, ...]] = []
+    for start in range(0, len(chunks), _TOKENISE_BATCH):
+        found += await asyncio.to_thread(tokens, chunks[start : start + _TOKENISE_BATCH])
+    return tuple(found)
 
-        def step(count: int) -> None:
-            nonlocal done
-            done += count
-            if progress is not None:
-                progress(name, done, len(chunks))
 
-        await self._embedder.passages([chunk.indexed_text for chunk in chunks], step)
+def _paragraphs(chunks: Iterable[Chunk]) -> Iterator[str]:
+    above: tuple[str, ...] = ()
+    for chunk in chunks:
+        if chunk.heading_path != above:
+            above = chunk.heading_path
+            yield " > ".join(above)
+        if chunk.question is not None:
+            yield f"{chunk.question}\n{chunk.text}"
+        else:
+            yield from (line for line in chunk.text.split("\n") if line.strip())
 
 
 def content_hash(content: bytes) -> str:

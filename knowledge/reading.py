@@ -8,6 +8,7 @@ from pathlib import PurePath
 from knowledge.chunking import ChunkOptions, split
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.recognition import Recogniser
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
 
@@ -29,10 +30,18 @@ class ReadDocument:
 
 
 def read(
-    name: str, content: bytes, limits: ParsingLimits, options: ChunkOptions, columns: FaqColumns | None = None
+    name: str,
+    content: bytes,
+    limits: ParsingLimits,
+    options: ChunkOptions,
+    columns: FaqColumns | None = None,
+    recogniser: Recogniser | None = None,
 ) -> ReadDocument:
-    """Blocking and CPU bound. `columns`: see `parse`. Raises InvalidDocument by its subclasses, and MemoryError."""
-    parsed = parse(name, content, limits, columns)
+    """Blocking and CPU bound. `columns`, `recogniser`: see `parse`.
+
+    Raises InvalidDocument by its subclasses, and MemoryError.
+    """
+    parsed = parse(name, content, limits, columns, recogniser)
     title = parsed.title or PurePath(name).stem
     chunks = tuple(split(parsed, DocumentMeta("", name, title), "", options))
     if not chunks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
 from time import perf_counter
@@ -37,6 +38,7 @@ from knowledge.types import (
     Retrieval,
     Vector,
 )
+from knowledge.vocabulary import AnalyzerHistory
 
 _EVERYTHING = Filter()
 _NOTHING_SAID = Context()
@@ -93,18 +95,24 @@ class Retriever:
         self,
         index: Index,
         embedder: Embedder,
-        analyzer: Analyzer,
+        analyzers: AnalyzerHistory,
         reranker: Reranker | None = None,
         options: RetrievalOptions | None = None,
     ) -> None:
         self._index = index
         self._embedder = embedder
-        self._analyzer = analyzer
+        self._analyzers = analyzers
         self._scorers = Scorers.around(reranker or get_reranker("lexical_dense"))
         self._options = options or RetrievalOptions()
-        self._speller = BaseSpeller(index, analyzer)
-        self._pages = PageReader(embedder, analyzer)
+        self._speller = BaseSpeller(index, analyzers)
+        self._pages = PageReader(embedder, analyzers)
         self._calibrations: dict[str, CalibrationMap] = {}
+
+    def over(self, index: Index) -> Retriever:
+        """The same search of another view of this base, by the same calibrations."""
+        other = copy(self)
+        other._index = index
+        return other
 
     @property
     def index(self) -> Index:
@@ -118,8 +126,12 @@ class Retriever:
 
     @property
     def analyzer(self) -> Analyzer:
-        """Of questions and of the index."""
-        return self._analyzer
+        """Of questions and of the index as it is now."""
+        return self.analyzer_of(self._index.snapshot())
+
+    def analyzer_of(self, snapshot: Snapshot) -> Analyzer:
+        """Of questions that meet this view."""
+        return self._analyzers.at(snapshot.revision)
 
     @property
     def options(self) -> RetrievalOptions:
@@ -159,7 +171,8 @@ class Retriever:
         """Fragments for a question, gated.
 
         rewrite: a standalone form of the question; both are recalled and a chunk counts with the better of its scores.
-        What is English is recalled in Chinese too, a question with a typo in what the base's words make of it.
+        What is English is recalled in Chinese too, a question with a typo in what the base's words make of it, and one
+        with an abbreviation of the tenant's with its full form.
         context: of a conversation; the question is then recalled behind those before it as well, see `continuity`.
         page: what the customer looks at, a candidate among the others; a base that holds nothing has no gate for it.
         vector: the question's embedding, where the caller has it. explain: all recalled candidates, not just the best.
@@ -203,17 +216,23 @@ class Retriever:
         context: Context,
         timings: dict[str, float],
     ) -> _Asked:
-        """Every form in which the question is recalled: as it is, rewritten, put right, in Chinese, in its context."""
+        """Every form in which the question is recalled: as it is, rewritten, put right, with its abbreviations in full,
+        in Chinese, in its context.
+        """
+        analyzer = self.analyzer_of(snapshot)
         corrected = (await self._speller.correct(rewrite or question, snapshot)).text
-        wordings = tuple(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected]))
+        full = analyzer.expanded(corrected)
+        wordings = tuple(dict.fromkeys([question, *([rewrite] if rewrite else []), corrected, full]))
         forms = _with_translation(wordings, rewrite or question)
         alone = len(forms)
         kinds = [_kind(text, translates, question, rewrite) for text, translates in forms]
+        if full != corrected:
+            kinds[wordings.index(full)] = FormKind.IN_FULL
         if context:
             told = continuity.told(question, context)
             forms += _with_translation([told], told)
             kinds += [FormKind.IN_CONTEXT] * (len(forms) - alone)
-        queries = await self._queries(forms, {0: vector, alone: context.vector}, timings)
+        queries = await self._queries(analyzer, forms, {0: vector, alone: context.vector}, timings)
         return _Asked(wordings, tuple(queries), alone, tuple(kinds))
 
     async def _with_page(
@@ -289,7 +308,11 @@ class Retriever:
         return await by(scorers.fallback, "rerank")
 
     async def _queries(
-        self, forms: Sequence[tuple[str, str | None]], known: dict[int, Vector | None], timings: dict[str, float]
+        self,
+        analyzer: Analyzer,
+        forms: Sequence[tuple[str, str | None]],
+        known: dict[int, Vector | None],
+        timings: dict[str, float],
     ) -> list[Query]:
         """forms: texts with what they translate; known: by place, embeddings that the caller has."""
         started = perf_counter()
@@ -305,7 +328,7 @@ class Retriever:
             vectors = [None] * len(forms)
         timings["embed"] = milliseconds(started)
         return [
-            Query(text, tuple(self._analyzer.tokens(text)), own, translates)
+            Query(text, tuple(analyzer.asked(text)), own, translates)
             for (text, translates), own in zip(forms, vectors, strict=True)
         ]
 

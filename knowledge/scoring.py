@@ -33,6 +33,12 @@ class RetrievalOptions:
     rerank_top_k: int = 5
     gate: EvidenceGate = field(default_factory=EvidenceGate)
 
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Those that a candidate's score depends on, and with it what is fitted to scores."""
+        widths = self.vector_top_k, self.bm25_top_k
+        return *widths, self.rrf_k, self.vector_weight, self.keyword_weight
+
     def __post_init__(self) -> None:
         if min(self.vector_top_k, self.bm25_top_k, self.rerank_top_k, self.rrf_k) < 1:
             raise InvalidConfiguration("VECTOR_TOP_K、BM25_TOP_K、RERANK_TOP_K、RRF_K 至少为 1")

@@ -15,7 +15,8 @@ from functools import cache
 
 from knowledge.index import Index, Snapshot
 from knowledge.stores.recent import Recent
-from knowledge.text import Analyzer, simplify
+from knowledge.text import Analyzer, fold, simplify
+from knowledge.vocabulary import AnalyzerHistory
 
 LENGTHS = (4, 3, 2)
 KNOWN = 10
@@ -94,6 +95,10 @@ class Speller:
             for run in _RUN.finditer(folded)
             for change in self._proposals(run.group())
         ]
+        kept = self._protected(text)
+        proposals = [
+            change for change in proposals if all(change.end <= start or end <= change.start for start, end in kept)
+        ]
         chosen: list[_Change] = []
         for change in sorted(proposals, key=lambda change: (-change.gain, change.start)):
             if all(change.end <= other.start or other.end <= change.start for other in chosen):
@@ -108,9 +113,23 @@ class Speller:
         for length in LENGTHS:
             for start in range(len(run) - length + 1):
                 stretch = run[start : start + length]
-                known = stretch in self._terms or stretch in _NO_TYPOS or self._analyzer.frequency(stretch) > KNOWN
-                if not known:
+                if not self._is_known(stretch):
                     yield from self._better(run, start, stretch)
+
+    def _protected(self, text: str) -> list[tuple[int, int]]:
+        """Where words of the tenant stand that nothing may put right."""
+        folded = fold(text)
+        if len(folded) != len(text):  # full-width ligatures and the like: places would be others
+            return [(0, len(text))] if any(term in folded for term in self._analyzer.protected) else []
+        return [
+            (match.start(), match.end())
+            for term in self._analyzer.protected
+            for match in re.finditer(re.escape(term), folded)
+        ]
+
+    def _is_known(self, stretch: str) -> bool:
+        own = stretch in self._terms or stretch in self._analyzer.words
+        return own or stretch in _NO_TYPOS or self._analyzer.frequency(stretch) > KNOWN
 
     def _better(self, run: str, start: int, stretch: str) -> Iterator[_Change]:
         for word in self._sounding_like(stretch):
@@ -141,19 +160,25 @@ class Speller:
 class BaseSpeller:
     """Puts questions right in the words of an index, learnt anew when it has moved on."""
 
-    def __init__(self, index: Index, analyzer: Analyzer) -> None:
-        self._index, self._analyzer = index, analyzer
+    def __init__(self, index: Index, analyzers: AnalyzerHistory) -> None:
+        self._index, self._analyzers = index, analyzers
         self._revision = -1
-        self._speller = Speller(analyzer, {})
+        self._speller = Speller(analyzers.at(-1), {})
 
     async def correct(self, text: str, snapshot: Snapshot | None = None) -> Correction:
         """See `Speller.correct`. snapshot: the view in whose words, by default the current one."""
         if snapshot is None:
             snapshot = self._index.snapshot()
         if snapshot.revision != self._revision:
-            self._speller = await asyncio.to_thread(lambda: Speller(self._analyzer, snapshot.frequencies()))
+            analyzer = self._analyzers.at(snapshot.revision)
+            self._speller = await asyncio.to_thread(lambda: Speller(analyzer, snapshot.frequencies()))
             self._revision = snapshot.revision
         return self._speller.correct(text)
+
+
+def initials(text: str) -> str:
+    """The first letters of what Chinese characters sound like, as people shorten names: 花呗分期 -> hbfq."""
+    return "".join(sound[0] for sound in _sound(text) if sound)
 
 
 def _sound(word: str) -> tuple[str, ...]:

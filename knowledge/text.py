@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from types import MappingProxyType
 
 from knowledge.numbering import CANONICAL, in_one_form
-from knowledge.segmentation import likeliest
+from knowledge.segmentation import tokenizer
 
 VERSION = "5"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
@@ -97,6 +97,21 @@ def _matching(text: str) -> str:
     return in_one_form(variants_apart(fold(clean(text))))
 
 
+def is_chinese_word(word: str) -> bool:
+    """Whether a word is of Chinese characters alone."""
+    return _CHINESE.fullmatch(word) is not None
+
+
+def matching(text: str) -> str:
+    """The form of a text in which an analyzer looks for words."""
+    return _in_chinese(_matching(text))
+
+
+def term_form(term: str) -> str:
+    """The form of a word in which an analyzer looks for it in `matching` texts; empty where nothing is left of it."""
+    return _matching(term).strip()
+
+
 def _in_chinese(folded: str) -> str:
     """English words of the glossary by their Chinese ones, in questions and documents alike."""
     words = glossary()
@@ -116,23 +131,59 @@ class Occurring:
         return frozenset([term for term in terms if term in others or (term in folded and not term.isascii())])
 
 
+@dataclass(frozen=True, slots=True)
+class _Synonym:
+    """A term, where it stands in a folded text, and the tokens that are added there."""
+
+    term: str
+    pattern: re.Pattern[str]
+    added: list[str]
+
+    def count(self, folded: str) -> int:
+        """How often it stands there; most terms are in no text, which `in` tells fastest."""
+        return len(self.pattern.findall(folded)) if self.term in folded else 0
+
+
 class Analyzer:
     """Tokens of a text, with a dictionary and synonyms of one tenant. Thread-safe after construction.
 
     words: terms that are kept whole beside their parts; synonyms: term -> terms whose tokens are added wherever it
-    occurs. Either may be written with spaces and signs.
+    occurs. Either may be written with spaces and signs. stop_words: words that questions are not searched by;
+    expansions: term -> what stands for it in `expanded`; protected: terms that nothing may put right; entities: name ->
+    the kind of thing that it names; version: of the tenant's vocabulary.
     """
 
-    def __init__(self, words: Iterable[str] = (), synonyms: dict[str, tuple[str, ...]] | None = None) -> None:
-        folded = sorted({_matching(word).strip() for word in words} - {""}, key=lambda word: (-len(word), word))
-        self._tokenizer = _tokenizer([word for word in folded if _DICTIONARY_WORD.fullmatch(word)])
-        signed = [_occurrence(word) for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
-        self._whole = re.compile("|".join([*signed, CANONICAL, _IDENTIFIER.pattern]))
+    def __init__(
+        self,
+        words: Iterable[str] = (),
+        synonyms: Mapping[str, tuple[str, ...]] | None = None,
+        *,
+        stop_words: Iterable[str] = (),
+        expansions: Mapping[str, str] = MappingProxyType({}),
+        protected: Iterable[str] = (),
+        entities: Mapping[str, str] = MappingProxyType({}),
+        version: int = 0,
+    ) -> None:
+        self.version = version
+        self.entities: Mapping[str, str] = {fold(name): kind for name, kind in entities.items()}
+        self.protected = tuple(sorted({term_form(term) for term in protected} - {""}))
+        self._stop_words = frozenset(map(term_form, stop_words))
+        kept = {*map(term_form, words), *self.protected, *self._stop_words} - {""}
+        self.words = frozenset(kept)
+        folded = sorted(kept, key=lambda word: (-len(word), word))
+        self._tokenizer = tokenizer(word for word in folded if _DICTIONARY_WORD.fullmatch(word))
+        self._signed = [word for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
         self._synonyms = [
-            (re.compile(_occurrence(term)), [token for other in others for token in self._terms(_matching(other))])
-            for term, others in ((_matching(term).strip(), others) for term, others in (synonyms or {}).items())
+            _Synonym(term, re.compile(_occurrence(term)), [token for other in others for token in self._of_term(other)])
+            for term, others in ((term_form(term), others) for term, others in (synonyms or {}).items())
             if term
         ]
+        longest_first = sorted(expansions.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+        self._expansions = [(term_form(term), full) for term, full in longest_first if term_form(term)]
+
+    def at(self, revision: int) -> Analyzer:
+        """See `AnalyzerHistory`: one that never changes is that of every revision."""
+        return self
 
     def tokens(self, text: str) -> list[str]:
         """Terms of a text, repetitions kept: words and sub-words, model numbers whole and in parts, then characters.
@@ -141,11 +192,36 @@ class Analyzer:
         weigh a match of a whole word more than one of its parts. Hit@1 of BM25 here with words alone and with all
         three: .686/.705 (faq_tidb), .476/.542 (faq_ant_huabei), .494/.542 (cs_jd_case).
         """
-        folded = _in_chinese(_matching(text))
+        return self._tokens(matching(text))
+
+    def asked(self, text: str) -> list[str]:
+        """Terms of a question: `tokens` without those of stop words, unless it consists of these."""
+        folded = matching(text)
+        if self._stop_words:
+            words = self._tokenizer.lcut(folded)
+            left = "".join(" " if word in self._stop_words else word for word in words)
+            folded = left if _WORD.search(left) else folded
+        return self._tokens(folded)
+
+    def expanded(self, text: str) -> str:
+        """The text with its abbreviations in full, as customers do not write it; the same text where it has none.
+
+        An abbreviation that already stands in its full form is left alone.
+        """
+        shown, folded = text, fold(text)
+        for term, full in self._expansions:
+            if term in folded and fold(full) not in folded:
+                folded = shown = full.join(re.split(_occurrence(term), folded))
+        return shown
+
+    def _tokens(self, folded: str) -> list[str]:
         tokens = self._terms(folded)
-        for term, added in self._synonyms:
-            tokens.extend(added * len(term.findall(folded)))
+        for synonym in self._synonyms:
+            tokens.extend(synonym.added * synonym.count(folded))
         return tokens
+
+    def _of_term(self, term: str) -> list[str]:
+        return self._terms(_matching(term))
 
     def occurring(self, text: str) -> Occurring:
         """Tells which terms are in `tokens(text)`, in a tenth of the time: nothing Chinese is segmented.
@@ -153,12 +229,22 @@ class Analyzer:
         The tokens of Chinese text include all its pairs and characters, so that a term of up to two is one of them
         wherever it stands; for a longer word, standing there is enough here.
         """
-        folded = _in_chinese(_matching(text))
+        folded = matching(text)
         others = self._terms(_CHINESE.sub(" ", folded)) if _LATIN.search(folded) else []
-        for term, added in self._synonyms:
-            if term.search(folded):
-                others.extend(added)
+        for synonym in self._synonyms:
+            if synonym.count(folded):
+                others.extend(synonym.added)
         return Occurring(folded, frozenset(others))
+
+    def protected_in(self, text: str) -> frozenset[str]:
+        """Which of the protected terms a text names."""
+        folded = matching(text) if self.protected else ""
+        return frozenset(term for term in self.protected if term in folded)
+
+    def segments(self, folded: str) -> list[str]:
+        """A folded text in words, one after the other, without their parts."""
+        words: list[str] = self._tokenizer.lcut(folded)
+        return words
 
     def frequency(self, word: str) -> int:
         """How often the dictionary has met a word; 0 of an unknown one. The tenant's own words are in it."""
@@ -176,7 +262,8 @@ class Analyzer:
     def _terms(self, folded: str) -> list[str]:
         tokens: list[str] = []
         position = 0
-        for match in self._whole.finditer(folded):
+        signed = tuple(word for word in self._signed if word in folded)
+        for match in _whole(signed).finditer(folded):
             self._words(folded[position : match.start()], tokens)
             whole, parts = match.group(), [part for part in _SEPARATOR.split(match.group()) if part]
             tokens.append(whole)
@@ -205,6 +292,14 @@ def _occurrence(term: str) -> str:
     return before + re.escape(term) + after
 
 
+@lru_cache(maxsize=1024)
+def _whole(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds words with signs, numbers of articles and identifiers. Of a tenant's words only those that a text holds:
+    thousands of them would be tried at each of its places.
+    """
+    return re.compile("|".join([*map(_occurrence, words), CANONICAL, _IDENTIFIER.pattern]))
+
+
 def _characters(text: str) -> list[str]:
     """Pairs and single characters of Chinese runs; an ASCII run counts as one of each, to keep its share."""
     terms: list[str] = []
@@ -215,30 +310,3 @@ def _characters(text: str) -> list[str]:
             terms += [run[start : start + 2] for start in range(len(run) - 1)] or [run]
             terms += run
     return terms
-
-
-def _tokenizer(words: Iterable[str]) -> Any:
-    """jieba with words of a tenant; their dictionary shares its entries with everybody's."""
-    base = _everybodys_tokenizer()
-    words = list(words)
-    if not words:
-        return base
-    tokenizer = type(base)()
-    tokenizer.FREQ, tokenizer.total, tokenizer.initialized = base.FREQ.copy(), base.total, True
-    for word in words:
-        tokenizer.add_word(word)
-    return tokenizer
-
-
-@cache
-def _everybodys_tokenizer() -> Any:
-    """jieba's own default one, so that the dictionary is loaded once a process."""
-    import logging
-
-    import jieba
-    from jieba import finalseg
-
-    finalseg.viterbi = likeliest
-    jieba.setLogLevel(logging.WARNING)
-    jieba.initialize()
-    return jieba.dt

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +54,10 @@ class NoticeCode(StrEnum):
     """No table has the columns that were asked for."""
     PAGES_WITHOUT_TEXT = "pages_without_text"
     """Pages that show a picture and hold no text: nothing of them was taken in."""
+    RECOGNISED = "recognised"
+    """Pages that were read out of pictures: letters may be wrong."""
+    PARTS_NOT_READ = "parts_not_read"
+    """An attachment or another part of the file could not be read; the message names it and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,34 @@ class Chunk:
         if self.question is not None:
             return f"{self.question}\n{self.text}" if self.text != self.question else self.question
         return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+# --- Corrections ---------------------------------------------------------------------------
+
+
+class CorrectionState(StrEnum):
+    """Whether a correction holds for what is published."""
+
+    APPLIED = "applied"
+    ADOPTED = "adopted"
+    """The document says by itself what the correction says."""
+    UNMATCHED = "unmatched"
+    """What was corrected is not in the document, or not as it was: somebody has to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedChunks:
+    """chunks: what is searched; excluded: what is kept and not searched; by: the correction of a chunk, by their ids;
+    states: of all corrections of the document; rebased: of those applied, by their ids, the chunk as it was read this
+    time and the text it got, None where its text stays; basis: what tells this set of corrections from any other.
+    """
+
+    chunks: tuple[Chunk, ...]
+    excluded: tuple[Chunk, ...] = ()
+    by: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    states: Mapping[str, CorrectionState] = field(default_factory=lambda: MappingProxyType({}))
+    rebased: Mapping[str, tuple[Chunk, str | None]] = field(default_factory=lambda: MappingProxyType({}))
+    basis: str = ""
 
 
 # --- Index ---------------------------------------------------------------------------------
@@ -241,6 +275,8 @@ class FormKind(StrEnum):
     ASKED = "asked"
     REWRITTEN = "rewritten"
     SPELLED = "spelled"
+    IN_FULL = "in_full"
+    """With the tenant's abbreviations in full."""
     TRANSLATED = "translated"
     IN_CONTEXT = "in_context"
     """Behind the questions before it."""

@@ -17,8 +17,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import load_settings
+from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
-from scripts.benchmarks import charts, http, ingest, isolation, models, retrieval, scale
+from scripts.benchmarks import charts, http, ingest, isolation, models, ocr, reindexing, retrieval, scale
+from scripts.benchmarks.synthetic import SAMPLES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +50,10 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
             return http.ttft(settings, options.set, options.turns)
         case "ingest":
             return ingest.run(settings, options.set, options.rounds)
+        case "ocr":
+            return ocr.run(options.set, options.pages, options.font)
+        case "reindex":
+            return reindexing.run(settings, options.chunks, options.clients, options.idle, options.to)
         case "models":
             return asyncio.run(models.run(options.rounds, tiny=options.tiny))
         case "embedder":
@@ -76,6 +82,15 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _command(commands, "ingest", "导入文档的速度，旁边是直接调用向量模型；以及导入期间回答慢多少")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _number(command, "--rounds", ingest.ROUNDS, "轮数")
+    command = _command(commands, "ocr", "文字识别：认对的字，每页的处理器秒数；页面由示例知识库的文字画成")
+    command.add_argument("--set", type=Path, default=SAMPLES, metavar="DIR", help="文字取自哪个文件夹")
+    command.add_argument("--font", type=Path, metavar="FILE", help="中文字体；不给则找系统里的")
+    _number(command, "--pages", ocr.PAGES, "两种页面各几页")
+    command = _command(commands, "reindex", "换向量模型重建索引期间，对话慢多少，有没有出错或答错")
+    _number(command, "--chunks", reindexing.CHUNKS, "知识库的片段数")
+    _number(command, "--clients", reindexing.CLIENTS, "同时对话的客户端数")
+    _number(command, "--idle", reindexing.IDLE_SECONDS, "重建前后各单独对话几秒")
+    command.add_argument("--to", choices=tuple(EMBEDDERS), default="use", metavar="E", help="换成的模型（默认 use）")
     command = _command(commands, "models", "BGE 大模型在这台机器上有多快（随机权重，速度与权重无关）")
     command.add_argument("--tiny", action="store_true", help="缩小的模型，只看流程通不通")
     _number(command, "--rounds", models.ROUNDS, "每项测几次")

@@ -25,6 +25,7 @@ from agents.understanding.normalise import normalised
 from app.chat.answering import spelled
 from app.chat.guard import Guard
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.evaluation.gate import gate
 from app.logging import configure_logging
 from app.retrieval import (
     chunk_options,
@@ -50,6 +51,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.text import Analyzer
 from knowledge.types import Chunk, Context, Filter, PageText, Retrieval, Vector
+from scripts.evaluation.curated import curated_report
 from scripts.evaluation.metamorphic import metamorphic_report
 from scripts.evaluation.routing import routing_report
 from scripts.evaluation.safety import safety_report
@@ -57,7 +59,7 @@ from scripts.evaluation.through_chat import chat_set_report, dialogues_report, r
 from scripts.evaluation.verification import corruption_report, counterfactual_report
 
 _OWN_DOCUMENTS = {"id": str, "question": str, "docs": list}
-_PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing")
+_PART_BY_PART = ("set", "rejection", "injection", "counterfactual", "corruptions", "safety", "routing", "curated")
 """What is measured with parts of the product; whole conversations need all of it."""
 _NOTHING_SAID = Context()
 _SINGLE_SCORERS = {"dense": "cosine", "bm25": "lexical"}
@@ -122,6 +124,12 @@ class Evaluation:
     async def safety(self, path: Path) -> dict[str, Any]:
         """What the guard and the classifier reject."""
         return await safety_report(read_rows(path, text=str), Guard(self._settings.max_message_chars), self._embedder)
+
+    async def curated(self, folder: Path, options: ChunkOptions) -> dict[str, Any]:
+        """What curated answers would say to the questions of a set."""
+        data, pairs = load_set(folder, None, options), folder / "pairs.jsonl"
+        has_pairs = await asyncio.to_thread(pairs.exists)
+        return await curated_report(data, pairs if has_pairs else None, self._embedder)
 
     async def routing(self, path: Path, folders: Sequence[Path], options: ChunkOptions) -> dict[str, Any]:
         """Where the router sends labelled messages of a tenant with these knowledge bases."""
@@ -232,6 +240,8 @@ async def _reports(evaluation: Evaluation, arguments: argparse.Namespace, option
         report["corruptions"] = corruption_report(results, [chunk.text for chunk in samples.chunks])
     if arguments.safety:
         report["safety"] = await evaluation.safety(arguments.safety)
+    if arguments.curated:
+        report["curated"] = await evaluation.curated(arguments.curated, options)
     if arguments.routing:
         report["routing"] = await evaluation.routing(arguments.routing, arguments.kb, options)
     return report
@@ -258,17 +268,23 @@ async def _rejection_report(evaluation: Evaluation, path: Path, options: ChunkOp
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code: 0 with a report, 1 when something could not be read, run or written."""
+    """Exit code: 0 with a report, 1 when something could not be read, run or written, 2 for wrong arguments, 3 when the
+    gate does not let it pass.
+    """
     options = _parse(arguments)
     try:
-        text = json.dumps(asyncio.run(_evaluate(options, load_settings())), ensure_ascii=False, indent=2)
+        report = asyncio.run(_evaluate(options, load_settings()))
+        text = json.dumps(report, ensure_ascii=False, indent=2)
         print(text)
         if options.json:
             options.json.write_text(text + "\n", "utf-8")
     except (KnowledgeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    return 0
+    failed = gate(report, options.fail_under, options.fail_over)
+    for reason in failed:
+        print(reason, file=sys.stderr)
+    return 3 if failed else 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -284,6 +300,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--counterfactual", type=Path, metavar="FILE", help="文档与常识不符，看校验是否只认文档")
     parser.add_argument("--corruptions", type=Path, metavar="DIR", help="改坏该评测集的回答，看校验能否发现")
     parser.add_argument("--safety", type=Path, metavar="FILE", help="攻击与正常消息，看该拦的是否拦下")
+    parser.add_argument("--curated", type=Path, metavar="DIR", help="把该评测集的问法当作精选问答，看答得准不准")
     parser.add_argument("--routing", type=Path, metavar="FILE", help="标注了意图的消息，看路由是否正确")
     parser.add_argument("--kb", type=Path, metavar="DIR", action="append", default=[], help="路由时的知识库，可重复")
     _add_chat_arguments(parser)
@@ -308,7 +325,16 @@ def _add_chat_arguments(parser: argparse.ArgumentParser) -> None:
         default="parts",
         help="--set 的问题、--routing 的消息只经一部分，或整个对话",
     )
+    chat.add_argument("--fail-under", type=_share, metavar="X", help="正确的轮次占比低于 X（0 到 1）时以 3 退出")
+    chat.add_argument("--fail-over", type=_share, metavar="X", help="误答的轮次占比高于 X（0 到 1）时以 3 退出")
     chat.add_argument("--cache", type=Path, default=Path(".cache"), metavar="DIR", help="向量缓存，默认 .cache")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value
 
 
 def _misuse(options: argparse.Namespace) -> str:
@@ -321,6 +347,9 @@ def _misuse(options: argparse.Namespace) -> str:
     routed = bool(options.routing) and options.through == "chat"
     if [bool(options.set), bool(options.dialogues), routed].count(True) != 1 and options.run:
         return "--run 要与 --set、--dialogues 或 --routing … --through chat 之一一起用"
+    gated = options.fail_under is not None or options.fail_over is not None
+    if gated and not options.dialogues:
+        return "--fail-under、--fail-over 要与 --dialogues 一起用"
     if options.docs and not options.dialogues:
         return "--docs 要与 --dialogues 一起用"
     if options.through == "chat" and (not (options.set or routed) or options.baselines or options.metamorphic):

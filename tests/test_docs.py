@@ -87,7 +87,7 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)")
+MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m tests\.")
 """Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them."""
 
 
@@ -118,6 +118,10 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
         case [".venv/bin/python", script, *options] if script.startswith("scripts/"):
             options = [option.replace(ADDRESS, server.address) for option in options]
             run([sys.executable, str(ROOT / script), *options], of_its_own(server) if script in APART else server)
+        case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
+            run([sys.executable, "-m", module, *options], server, ROOT)
+        case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
+            run([sys.executable, "-m", module, *options], server, ROOT)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
         case [".venv/bin/python", "-m", "pip", "install", "-r", requirements]:

@@ -66,6 +66,12 @@ class Mentions:
         candidates = dict.fromkeys((*self.candidates, *more))
         return replace(self, candidates=tuple(entity for entity in candidates if entity not in self.certain))
 
+    def naming(self, text: str, kinds: Mapping[str, str]) -> Mentions:
+        """With what a text names of a company's own; kinds: of each name, folded, the kind of entity."""
+        folded = fold(text)
+        named = [Entity(kind, name, name) for name, kind in kinds.items() if name in folded]
+        return replace(self, certain=tuple(dict.fromkeys((*self.certain, *named)))) if named else self
+
 
 class EntityExtractor:
     """Thread-safe."""

@@ -24,7 +24,7 @@ def after_turns(turns: Sequence[NewTurn]) -> list[PendingEvent]:
     for turn in turns:
         groups.setdefault((turn.tenant, turn.created_at.date().isoformat()), []).append(turn)
     return [
-        PendingEvent(tenant, KIND, {"day": day, "counts": _counts(group), "gaps": _gaps(group)})
+        PendingEvent(tenant, KIND, {"day": day, "counts": _counts(group), "gaps": _gaps(group), "cited": _cited(group)})
         for (tenant, day), group in groups.items()
     ]
 
@@ -38,6 +38,11 @@ def asked(turns: Iterable[AskedTurn]) -> list[tuple[str, datetime]]:
         if question := _gap_question(turn.standalone, turn.outcome, data.get("agent", ""), degraded=degraded):
             found.append((digest(question), turn.created_at))
     return found
+
+
+def _cited(turns: Sequence[NewTurn]) -> list[str]:
+    """The documents that the replies cite, once a reply."""
+    return [id for turn in turns for id in dict.fromkeys(turn.cited)]
 
 
 def _counts(turns: Sequence[NewTurn]) -> dict[str, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 
 from loguru import logger
@@ -14,7 +14,6 @@ from agents.bids import TurnEvidence
 from agents.decision import Decision
 from agents.neutral import neutral_events
 from agents.pages import about_page
-from agents.screening.classifier import Screening
 from agents.screening.types import Reason
 from agents.types import Answer, Done, Meta, Outcome, Question, Routed, Spoken, Usage
 from agents.understanding.context import part_context, search_context
@@ -44,31 +43,28 @@ class HeardMessage:
 
 
 class Answering:
-    """teams: gives the team of a tenant, with its knowledge base open.
-
-    screening: gives the one that learns from the same embedder; until it is there, the guard's rules screen alone.
+    """teams: gives the team of a tenant and of an arm of its experiment, with its knowledge base open: one from the
+    start of a turn to its end, for the vectors of one embedder mean nothing to the index of another.
     """
 
     def __init__(
-        self,
-        embedder: Embedder,
-        guard: Guard,
-        teams: Callable[[str], Awaitable[Team]],
-        metrics: Metrics,
-        screening: Callable[[], Screening | None] = lambda: None,
+        self, guard: Guard, teams: Callable[[str, str], AbstractAsyncContextManager[Team]], metrics: Metrics
     ) -> None:
-        self._embedder = embedder
         self._guard = guard
-        self._screening = screening
         self._teams = teams
         self._metrics = metrics
 
-    async def run(self, tenant: str, question: Question) -> Events:
+    async def run(self, tenant: str, question: Question, arm: str = "") -> Events:
         """See `Agent.run`. The embedding of the message and, in a conversation, of it behind what was talked about,
         serve all that follows them; what can do without is done meanwhile.
         """
+        async with self._teams(tenant, arm) as team, aclosing(self._answered(tenant, team, question)) as events:
+            async for event in events:
+                yield event
+
+    async def _answered(self, tenant: str, team: Team, question: Question) -> Events:
         account = Account()
-        heard = await self.read(tenant, question, account)
+        heard = await self.read(team, question, account)
         if heard.rejected is not None:
             reply = await self._guard.reply(tenant, question, Rejected(heard.rejected))
             self._metrics.rejected(tenant, heard.rejected)
@@ -77,7 +73,7 @@ class Answering:
                 yield event
             self._metrics.computed(tenant, answer)
             return
-        team, asked = heard.team, heard.question
+        asked = heard.question
         turn, decision = await self.decide(heard, account)
         self._metrics.routed(tenant, turn.route)
         account.spent(Usage(), turn.route.degraded)
@@ -86,7 +82,7 @@ class Answering:
             question = replace(question, spoken=())
         intent = "+".join(decision.intents)
         read = question.rewrite if question.rewrite != asked.rewrite else None
-        yield Routed(question.standalone, turn.route, decision, read, turn.found)
+        yield Routed(question.standalone, turn.route, decision, read, turn.found, team.basis)
         async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
             async for event in events:
                 if isinstance(event, Meta):
@@ -96,19 +92,19 @@ class Answering:
                     self._metrics.computed(tenant, event.answer)
                 yield event
 
-    async def read(self, tenant: str, question: Question, account: Account) -> HeardMessage:
+    async def read(self, team: Team, question: Question, account: Account) -> HeardMessage:
         """The message with its embeddings, its typos put right and its parts, ready to be searched, and whether the
         screening takes it.
         """
-        team = await self._teams(tenant)
-        picked = question.rewrite is not None
-        embedding = asyncio.create_task(self._embedded(question.searched), name="embedding")
+        picked, embedder = question.rewrite is not None, team.embedder
+        embedding = asyncio.create_task(_embedded(embedder, question.searched), name="embedding")
         context = search_context(question)
-        told = asyncio.create_task(self._embedded(continuity.told(question.searched, context) if context else None))
+        behind = continuity.told(question.searched, context) if context else None
+        told = asyncio.create_task(_embedded(embedder, behind))
         if not picked:
             question = replace(question, spoken=tuple(map(Spoken, question.reading.parts)))
-        parts = asyncio.create_task(self._parts(question), name="parts")
-        screening = self._screening()
+        parts = asyncio.create_task(_parts(embedder, question), name="parts")
+        screening = team.screening()
         try:
             await asyncio.sleep(0)  # the embedder's thread is at work from here
             seen = screening.look(question.text) if screening else None
@@ -127,24 +123,26 @@ class Answering:
         turn = await evidence_of(heard.team, heard.question, account, picked=heard.picked)
         return turn, heard.team.roster.decide(turn)
 
-    async def _parts(self, question: Question) -> tuple[Spoken, ...]:
-        """The questions of the message with their embeddings, by themselves and behind what comes before."""
 
-        async def embedded(place: int, part: Spoken) -> Spoken:
-            context = part_context(question, place)
-            told = continuity.told(part.text, context) if context else None
-            vector, behind = await asyncio.gather(self._embedded(part.text), self._embedded(told))
-            return replace(part, vector=vector, told=behind)
+async def _parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
+    """The questions of the message with their embeddings, by themselves and behind what comes before."""
 
-        return tuple(await asyncio.gather(*(embedded(place, part) for place, part in enumerate(question.spoken))))
+    async def embedded(place: int, part: Spoken) -> Spoken:
+        context = part_context(question, place)
+        told = continuity.told(part.text, context) if context else None
+        vector, behind = await asyncio.gather(_embedded(embedder, part.text), _embedded(embedder, told))
+        return replace(part, vector=vector, told=behind)
 
-    async def _embedded(self, text: str | None) -> Vector | None:
-        """One of the turn's embeddings; without it the search tries once more, then goes by keywords and says so."""
-        try:
-            return None if text is None else await self._embedder.query(text)
-        except EmbeddingUnavailable as error:
-            logger.opt(exception=error).warning("turn without embedding")
-            return None
+    return tuple(await asyncio.gather(*(embedded(place, part) for place, part in enumerate(question.spoken))))
+
+
+async def _embedded(embedder: Embedder, text: str | None) -> Vector | None:
+    """One of the turn's embeddings; without it the search tries once more, then goes by keywords and says so."""
+    try:
+        return None if text is None else await embedder.query(text)
+    except EmbeddingUnavailable as error:
+        logger.opt(exception=error).warning("turn without embedding")
+        return None
 
 
 async def spelled(speller: BaseSpeller, question: Question) -> str | None:

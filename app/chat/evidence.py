@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from loguru import logger
 
 from agents.bids import TurnEvidence
+from agents.curated.types import CuratedAnswers, CuratedMatch
 from agents.model_reading import ModelUnderstanding, Understood, may_be_read
 from agents.recall import Searcher, recall
 from agents.registry import Roster
 from agents.router import Router, named
 from agents.routing.types import Band, Intent, Route
+from agents.screening.classifier import Screening
 from agents.types import Question, Usage
 from app.chat.account import Account
+from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
 from knowledge.types import Retrieval
@@ -22,13 +27,23 @@ from knowledge.types import Retrieval
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """What answers the questions of one tenant; without `understanding` no model reads messages."""
+    """What answers the questions of one tenant; without `understanding` no model reads messages.
 
+
+    embedder: of the vectors that all of it goes by. screening: gives the one that learns from that embedder; until it
+    is there, the guard's rules screen alone. `basis`: see `Routed`. curated: the answers that staff wrote word for
+    word, None where nobody can.
+    """
+
+    embedder: Embedder
+    screening: Callable[[], Screening | None]
     speller: BaseSpeller
     router: Router
     roster: Roster
     searcher: Searcher
     understanding: ModelUnderstanding | None = None
+    basis: Mapping[str, Any] = field(default_factory=dict)
+    curated: CuratedAnswers | None = None
 
 
 async def evidence_of(team: Team, question: Question, account: Account, *, picked: bool = False) -> TurnEvidence:
@@ -40,8 +55,8 @@ async def evidence_of(team: Team, question: Question, account: Account, *, picke
     model = team.understanding if not picked and may_be_read(question) else None
     reading = asyncio.create_task(model.read(question), name="understanding") if model and question.history else None
     try:
-        route, found = await _looked_up(team, question)
-        turn = team.roster.evidence(replace(question, found=found), route)
+        route, searched = await _looked_up(team, question)
+        turn = team.roster.evidence(searched, route)
         account.timed("route")
         if model is None or turn.urgent or (reading is None and not in_doubt(turn)):
             account.spent(_so_far(reading) if reading else Usage())
@@ -70,15 +85,22 @@ def in_doubt(turn: TurnEvidence) -> bool:
 async def _understood(team: Team, question: Question, turn: TurnEvidence, understood: Understood) -> TurnEvidence:
     """The evidence in the light of what a model read; searched and routed anew where that is news."""
     heard = understood.of(question)
-    route, found = turn.route, turn.found
+    route, searched = turn.route, replace(heard, found=turn.found, curated=turn.question.curated)
     if (heard.rewrite, heard.slots) != (question.rewrite, question.slots):
-        route, found = await _looked_up(team, heard)
-    return replace(turn, question=replace(heard, found=found), route=named(route, understood.intents))
+        route, searched = await _looked_up(team, heard)
+    return replace(turn, question=searched, route=named(route, understood.intents))
 
 
-async def _looked_up(team: Team, question: Question) -> tuple[Route, Retrieval | None]:
-    route, found = await asyncio.gather(team.router.route(question), _found(team, question))
-    return route, found
+async def _looked_up(team: Team, question: Question) -> tuple[Route, Question]:
+    """Where it is routed to, and the question with all that is found for it."""
+    route, found, curated = await asyncio.gather(
+        team.router.route(question), _found(team, question), _curated(team, question)
+    )
+    return route, replace(question, found=found, curated=curated)
+
+
+async def _curated(team: Team, question: Question) -> CuratedMatch | None:
+    return await team.curated.match(question) if team.curated is not None else None
 
 
 async def _found(team: Team, question: Question) -> Retrieval | None:

@@ -6,11 +6,12 @@ What is kept depends on nothing but its key, and a change of the knowledge base 
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cachetools import TTLCache
+from cachetools import TLRUCache
 
 from agents.base import answer_of
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
@@ -19,15 +20,20 @@ from app.conversations.questions import normalised
 
 KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
-KEPT_AGENTS = frozenset({"knowledge", "chitchat"})
+KEPT_AGENTS = frozenset({"curated", "knowledge", "chitchat"})
 """Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
 
 
 class Version(NamedTuple):
-    """What answers depend on besides the question: the searched revision, and the configuration with calibrations."""
+    """What answers depend on besides the question: the searched revision, and the configuration with calibrations.
+
+    ttl: for how many seconds an answer is kept; size: how many of a tenant's are; None: as the cache has it.
+    """
 
     revision: int
     config: Hashable
+    ttl: float | None = None
+    size: int | None = None
 
 
 class CacheKey(NamedTuple):
@@ -84,32 +90,39 @@ class CacheResult:
 class HotCache:
     """LRU and TTL over all tenants of this process.
 
-    max_size: entries, 0 turns it off; ttl: seconds; version: what the tenant's answers depend on at this moment.
+    max_size: entries, 0 turns it off; ttl: seconds; version: what the answers of a tenant, and of an arm of its
+    experiment, depend on at this moment.
     """
 
     def __init__(
         self,
         max_size: int,
         ttl: float,
-        version: Callable[[str], Awaitable[Version]],
+        version: Callable[[str, str], Awaitable[Version]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.max_size, self.ttl = max_size, ttl
         self._version = version
-        self._entries: TTLCache[CacheKey, CachedAnswer] = TTLCache(max(max_size, 1), ttl, clock)
+        self._entries: TLRUCache[CacheKey, CachedAnswer] = TLRUCache(max(max_size, 1), self._expiry, clock)
+        self._kept: dict[str, OrderedDict[CacheKey, None]] = {}
         self._flights: dict[CacheKey, Flight[AnswerEvent]] = {}
         self._stats: dict[str, CacheStats] = {}
 
-    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events]) -> CacheResult:
+    async def serve(self, tenant: str, question: Question, compute: Callable[[], Events], arm: str = "") -> CacheResult:
         """The answer that is kept, the one that is being computed, or a new one.
 
-        question: without history and personal data. compute: is called when nobody computes it yet.
+        question: without history and personal data. compute: is called when nobody computes it yet. arm: of the
+        tenant's experiment.
         """
-        if not self.max_size:
+        version = await self._version(tenant, arm) if self.max_size else None
+        if version is None or version.size == 0:
             return CacheResult(compute(), cached=False)
-        key = CacheKey(tenant, await self._version(tenant), normalised(question.text), question.page, question.caller)
+        key = CacheKey(tenant, version, normalised(question.text), question.page, question.caller)
         stats = self.stats(tenant)
-        if (entry := self._entries.get(key._replace(caller=""))) is not None:
+        shared = key._replace(caller="")
+        if (entry := self._entries.get(shared)) is not None:
+            if shared in (kept := self._kept[tenant]):
+                kept.move_to_end(shared)
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
             return CacheResult(_replay(entry.events), cached=True, whole=True)
@@ -118,7 +131,22 @@ class HotCache:
             stats.shared += 1
             return CacheResult(flight.follow(), cached=True)
         stats.misses += 1
-        return CacheResult(self._start(key, compute).follow(), cached=False)
+        return CacheResult(self._start(key, compute, arm).follow(), cached=False)
+
+    async def warm(self, tenant: str, question: Question, compute: Callable[[], Events]) -> bool:
+        """Has an answer ready that nobody asked for yet, and whether there is one now; counts as nobody's question.
+
+        Raises what the computation raises.
+        """
+        version = await self._version(tenant, "") if self.max_size else None
+        if version is None or version.size == 0:
+            return False
+        key = CacheKey(tenant, version, normalised(question.text), question.page)
+        flight = self._flights.get(key)
+        if key not in self._entries and (flight is None or not flight.open):
+            async for _ in self._start(key, compute, "").follow():
+                pass
+        return key in self._entries
 
     def stats(self, tenant: str) -> CacheStats:
         """Counts of a tenant."""
@@ -147,15 +175,17 @@ class HotCache:
         ]
         for key in stale:
             del self._entries[key]
+            self._kept[tenant].pop(key, None)
         return len(stale)
 
-    def _start(self, key: CacheKey, compute: Callable[[], Events]) -> Flight[AnswerEvent]:
+    def _start(self, key: CacheKey, compute: Callable[[], Events], arm: str) -> Flight[AnswerEvent]:
         async def events() -> Events:
             started, told = time.perf_counter(), list[AnswerEvent]()
             async for event in compute():
                 told.append(event)
+                if isinstance(event, Done):  # whoever has it leaves, and with the last of them what is under way ends
+                    await self._keep(key, arm, flight, told, (time.perf_counter() - started) * 1000)
                 yield event
-            await self._keep(key, flight, told, (time.perf_counter() - started) * 1000)
 
         def ended() -> None:
             if self._flights.get(key) is flight:
@@ -166,13 +196,13 @@ class HotCache:
         return flight
 
     async def _keep(
-        self, key: CacheKey, flight: Flight[AnswerEvent], events: Sequence[AnswerEvent], milliseconds: float
+        self, key: CacheKey, arm: str, flight: Flight[AnswerEvent], events: Sequence[AnswerEvent], milliseconds: float
     ) -> None:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
         answer = answer_of(events)
         self.stats(key.tenant).save(flight.followed - 1, milliseconds, answer.usage)
-        config = (await self._version(key.tenant)).config
-        if not _keepable(answer) or config != key.version.config or self._flights.get(key) is not flight:
+        version = await self._version(key.tenant, arm)
+        if not _keepable(answer) or version.config != key.version.config or self._flights.get(key) is not flight:
             return
         searched = [event.retrieval for event in events if isinstance(event, Evidence)]
         revision = searched[-1].revision if searched else key.version.revision
@@ -180,10 +210,22 @@ class HotCache:
             [candidate.chunk.document.id for retrieval in searched for candidate in retrieval.passing]
             + [source.document_id for source in answer.sources if isinstance(source, Source)]
         )
-        key = key._replace(version=Version(revision, config), caller="")
+        key = key._replace(version=version._replace(revision=revision), caller="")
         meta = next(event for event in events if isinstance(event, Meta))
         told = meta, Token(answer.reply), Done(answer)  # nobody waits for it word by word any more
         self._entries[key] = CachedAnswer(told, documents, milliseconds, answer.usage)
+        self._make_room(key)
+
+    def _make_room(self, key: CacheKey) -> None:
+        """Lets a tenant's oldest answers go where it has more than it may."""
+        kept = self._kept.setdefault(key.tenant, OrderedDict())
+        kept[key] = None
+        kept.move_to_end(key)
+        while len(kept) > (self.max_size if key.version.size is None else key.version.size):
+            self._entries.pop(kept.popitem(last=False)[0], None)
+
+    def _expiry(self, key: CacheKey, _: CachedAnswer, now: float) -> float:
+        return now + (self.ttl if key.version.ttl is None else key.version.ttl)
 
 
 def _keepable(answer: Answer) -> bool:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from agents.types import Outcome
 from app.chat.page_schemas import PageIn
-from app.conversations.schemas import DecisionOut, RowSourceOut, SourceOut, VerificationOut
+from app.conversations.schemas import ButtonOut, DecisionOut, RowSourceOut, SourceOut, VerificationOut
 from app.desk.schemas import HandoffOut
 from app.http.fields import MAX_TOKEN_CHARS, SessionId
 
@@ -54,6 +54,7 @@ class ChatData(BaseModel):
     cached: bool
     timings_ms: dict[str, float]
     trace_id: str
+    buttons: list[ButtonOut] = Field(default_factory=list, description="回答下面的按钮；没有时不出现")
     verification: VerificationOut | None = Field(None, description="大模型所写回答的核对结果；其他回答不出现")
     proposal: ProposalOut | None = Field(None, description="等用户确认后办理的事；没有时不出现")
     stopped: bool = Field(False, description="true：顾客让它停下，reply 是停下之前说的；没有停下时不出现")

@@ -31,6 +31,7 @@ from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import personal_data
 from app.traces.types import TurnTrace
+from app.tuner.placing import Placements
 from app.types import SessionKey
 from knowledge.text import clean
 from knowledge.types import Retrieval
@@ -52,6 +53,7 @@ class ChatService:
         access: Access,
         limits: RateLimits,
         stops: Stops,
+        placements: Placements,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
@@ -64,6 +66,7 @@ class ChatService:
         self._access = access
         self._limits = limits
         self._stops = stops
+        self._placements = placements
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
@@ -123,7 +126,8 @@ class ChatService:
             self._sessions.remember(message)
         if claim.first and not message.new_session:
             message = replace(message, new_session=True)
-        return message
+        placing = await self._placements.of(message)
+        return replace(message, placing=placing) if placing is not None else message
 
     def _taken(self, message: Message) -> _CheckedMessage:
         """The guard's patterns are for models: a person reads all that is not empty or too long. Who waits for one is
@@ -191,7 +195,7 @@ class ChatService:
         if await self._first(message, reading):
             question = Question(text, page=message.page, caller=message.caller, reading=reading)
             served = await self._hot_cache.serve(
-                message.tenant, question, lambda: self._computing.run(message, question)
+                message.tenant, question, lambda: self._computing.run(message, question), message.arm
             )
             turn.account.timed("cache")
             return question, served
@@ -235,6 +239,7 @@ class ChatService:
                 response=done.body,
                 created_at=datetime.now(UTC),
                 agent=answer.agent,
+                cited=tuple(source.document_id for source in answer.fragments),
                 new_session=turn.unseen,
                 cached=done.cached,
                 degraded=answer.degraded,
@@ -249,6 +254,7 @@ class ChatService:
                 trace_id=message.trace_id,
                 trace=None if for_desk or done.cached else turn.trace(answer),
                 state=before.after(question.text, answer, holder).to_json(),
+                placing=message.placing,
             )
         )
         if kept:
@@ -308,7 +314,9 @@ class _Turn:
         """How the answer came about; None where no agent was asked."""
         if self.routed is None:
             return None
-        return TurnTrace(self.routed.route, self._searched or self.routed.found, answer.model, answer.usage)
+        return TurnTrace(
+            self.routed.route, self._searched or self.routed.found, answer.model, answer.usage, self.routed.basis
+        )
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True

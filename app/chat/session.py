@@ -12,6 +12,7 @@ from agents.types import Page, Turn
 from app.conversations.types import Claim
 from app.idempotency.service import RequestAttempt
 from app.limits.types import NOBODY, Requester
+from app.tuner.types import Placing
 from app.types import Proof
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Message:
     `history`, oldest turn first. `client_id` is the sender's own id of the message, by which one that is sent twice to
     a person is kept once. `proof` is what is shown for the conversation; `claim` what a look at it gave, where that was
     taken before. `sender`: whom it is counted for. `attempt`: keeps the result of a request that may be sent
-    again.
+    again. `placing`: where an experiment puts the customer.
     """
 
     tenant: str
@@ -49,6 +50,12 @@ class Message:
     proof: Proof = NOTHING
     claim: Claim | None = None
     attempt: RequestAttempt | None = None
+    placing: Placing | None = None
+
+    @property
+    def arm(self) -> str:
+        """By whose parameters it is answered, empty for those of everybody."""
+        return self.placing.served if self.placing else ""
 
     @property
     def caller(self) -> str:

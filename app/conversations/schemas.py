@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.routing.types import Intent
 from agents.types import ReplyVerdict
@@ -31,6 +31,16 @@ class RowSourceOut(BaseModel):
     fields: dict[str, str] = Field(description="展示用的值，已脱敏")
 
 
+class ButtonOut(BaseModel):
+    """A button below a curated answer: it opens a page or sends a message."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    label: str = Field(description="按钮上的字")
+    url: str = Field(description="打开的网址；没有则为空")
+    message: str = Field(description="替顾客发送的话；没有则为空")
+
+
 class VerificationOut(BaseModel):
     """What checking a reply found that a model wrote."""
 
@@ -43,7 +53,7 @@ class VerificationOut(BaseModel):
 class BidOut(BaseModel):
     """What an agent bid for the turn."""
 
-    intent: Intent
+    intent: Intent | Literal["curated"]
     probability: float = Field(ge=0, le=1, description="这一轮归它的概率")
     rank: Literal["urgent", "claims", "aside", "looks_up"] = Field(description="先听谁的，前面的优先")
     why: str
@@ -52,6 +62,6 @@ class BidOut(BaseModel):
 class DecisionOut(BaseModel):
     """Who answers the turn, and why."""
 
-    intents: list[Intent] = Field(description="由谁回答，排在最前的先说")
+    intents: list[Intent | Literal["curated"]] = Field(description="由谁回答，排在最前的先说")
     why: str
     bids: list[BidOut] = Field(description="各智能体的把握，名次高的在前")

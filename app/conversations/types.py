@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from app.errors import Forbidden
     from app.idempotency.types import Receipt
     from app.traces.types import TurnTrace
+    from app.tuner.types import Placing
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -106,7 +107,8 @@ class NewTurn:
     the customer waits for one, who is going to read this. `claim`: on what ground it goes into its conversation;
     `receipt`: the result of the request that it came with, where that may be sent again;
     `rows_of` and `state`: see `TurnRow`; `trace_id`: of that request; `trace`: how the answer came about, None where
-    nobody thought about it.
+    nobody thought about it; `placing`: where an experiment put the customer; `cited`: the documents that the reply
+    cites.
     """
 
     tenant: str
@@ -121,6 +123,7 @@ class NewTurn:
     response: bytes
     created_at: datetime
     agent: str = ""
+    cited: tuple[str, ...] = ()
     new_session: bool = False
     cached: bool = False
     degraded: tuple[str, ...] = ()
@@ -135,6 +138,7 @@ class NewTurn:
     state: dict[str, Any] = field(default_factory=dict)
     trace_id: str = ""
     trace: TurnTrace | None = None
+    placing: Placing | None = None
 
 
 class NotKept(Exception):

@@ -6,17 +6,14 @@ from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
-import orjson
 from fastapi import APIRouter, Query, Request, Response
 
-from app.documents import jobs_api
 from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
-from app.documents.job_schemas import FileReportOut, JobDetail
+from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, folder_path
 from app.documents.repository import DocumentRow, Filters
-from app.documents.repository_jobs import FileRow, JobRow
 from app.documents.schemas import (
     ChunkOut,
     ChunkPage,
@@ -25,12 +22,12 @@ from app.documents.schemas import (
     DocumentPage,
     DocumentPatch,
     Status,
-    VersionOut,
 )
+from app.documents.taking import MAX_WAIT_SECONDS, located, taken
 from app.documents.types import Filing
-from app.errors import BatchRejected, FileRejected, NotFound
-from app.http.deps import AdminTenant, StaffTenant, Wiring, proof_from
-from app.http.disconnects import CLIENT_LEFT, while_connected
+from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS, VersionOut
+from app.errors import NotFound
+from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name, proof_from
 from app.http.failures import Responses, fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
@@ -42,8 +39,6 @@ MAX_BATCH = 10
 """An upload may be as large as this many files of the largest size allowed."""
 FORM_BYTES = 512 * 1024
 """Names, paths and ids of files, boundaries and other fields, beside the files."""
-
-MAX_WAIT_SECONDS = 60.0
 
 router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
 
@@ -78,6 +73,9 @@ _UPLOAD_BODY: dict[str, Any] = {
                         "answer_column": {"type": "string", "maxLength": MAX_COLUMN_CHARS},
                         "valid_from": {"type": "string", "format": "date-time"},
                         "valid_until": {"type": "string", "format": "date-time"},
+                        "draft": {"type": "boolean", "description": "只存为草稿，不发布"},
+                        "author": {"type": "string", "maxLength": MAX_AUTHOR_CHARS},
+                        "reason": {"type": "string", "maxLength": MAX_REASON_CHARS},
                     },
                 }
             }
@@ -112,29 +110,16 @@ async def upload_documents(
     that goes away before it has an answer stops it; files that were taken by then stay. Sent again under the same
     `Idempotency-Key`, it returns its first answer; how far the job is by then, the job tells.
     """
-    seconds = wiring.settings.upload_wait if wait is None else wait
     async with multipart_form(request) as form:
-        sent, own_key = upload_form(form), given_key(request)
+        sent, own_key = upload_form(form, caller_name(request)), given_key(request)
 
         async def work(_: RequestAttempt | None) -> KeptResponse:
-            job_id = await wiring.document_jobs.submit(tenant, sent.incoming(wiring.settings.max_upload_bytes))
-            job = await while_connected(request, wiring.document_jobs.finished(tenant, job_id, seconds))
-            if job is None:
-                await wiring.document_jobs.cancel(tenant, job_id)
-                return KeptResponse(CLIENT_LEFT, b"")
-            if job.finished_at is not None:
-                _raise_if_nothing_was_taken(job)
-            status = 202 if job.finished_at is None else 201
-            return KeptResponse(status, JobDetail.of(job).model_dump_json().encode())
+            return await taken(request, wiring, tenant, sent.incoming(wiring.settings.max_upload_bytes), wait)
 
         key = None
         if own_key:
             key = retry_key(request, tenant, own_key, proof_from(request), digest_of_parts(sent.asked()))
-        response = await once(request, key, work)
-    if response.body:
-        job_id = orjson.loads(response.body)["job"]["id"]
-        response.headers["Location"] = f"{jobs_api.router.prefix}/{job_id}"
-    return response
+        return located(await once(request, key, work))
 
 
 @router.get("", response_model=DocumentPage)
@@ -163,9 +148,7 @@ async def list_documents(
 @router.get("/{document_id}", response_model=DocumentDetail, responses=fails(404))
 async def get_document(document_id: str, tenant: StaffTenant, wiring: Wiring) -> DocumentDetail:
     """One document with its versions."""
-    row = await _document(wiring, tenant, document_id)
-    versions = await wiring.documents.versions(tenant, document_id)
-    return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
+    return await detail(wiring, tenant, document_id)
 
 
 @router.patch(
@@ -187,7 +170,7 @@ async def change_document(
         filing = Filing(f"{folder}/{row.name}" if folder else row.name, row.external_id)
     if not await wiring.ingestion.change(tenant, document_id, body.labels(row), filing):
         response.status_code = 202
-    return await get_document(document_id, tenant, wiring)
+    return await detail(wiring, tenant, document_id)
 
 
 @router.delete("/{document_id}", status_code=204, responses=_INDEXING | fails(404))
@@ -239,23 +222,15 @@ async def get_original(
     return Response(found.data, media_type=found.media_type, headers=headers)
 
 
+async def detail(wiring: Wiring, tenant: str, document_id: str) -> DocumentDetail:
+    """A document with its versions. Raises NotFound."""
+    row = await _document(wiring, tenant, document_id)
+    versions = await wiring.versions.rows.all(tenant, document_id)
+    return DocumentDetail(document=DocumentOut.of(row), versions=[VersionOut.of(version) for version in versions])
+
+
 async def _document(wiring: Wiring, tenant: str, document_id: str) -> DocumentRow:
     row = await wiring.documents.get(tenant, document_id)
     if row is None:
         raise unknown(document_id)
     return row
-
-
-def _raise_if_nothing_was_taken(job: JobRow) -> None:
-    errors = [file.error for file in job.files if file.error is not None]
-    if len(errors) < len(job.files):
-        return
-    if len(errors) == 1:
-        (error,) = errors
-        raise FileRejected(error["message"], code=error["code"], status=error["status"], **error["details"])
-    files = [_failed(file) for file in job.files]
-    raise BatchRejected(f"{len(errors)} 个文件都没有导入，第一个的原因：{errors[0]['message']}", files=files)
-
-
-def _failed(file: FileRow) -> dict[str, Any]:
-    return FileReportOut.of(file).model_dump(mode="json")

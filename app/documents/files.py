@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from knowledge.parsing.registry import PARSERS
+from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
 
 
 class SamePath(Exception):
@@ -39,6 +39,8 @@ class Skipped(StrEnum):
 
     LINK = "link"
     UNSUPPORTED = "unsupported"
+    PICTURE = "picture"
+    """A folder of pages is full of them, and to read one takes seconds: it must be asked for by name."""
 
 
 def find_files(
@@ -47,9 +49,9 @@ def find_files(
     """Files as given, and in folders all that have a parser, in a stable order; hidden ones are left out.
 
     A link may be given, but none in a folder is followed, whether to a file or to a folder: it could lead anywhere.
-    `skipped` is told of them, and of files without a parser. A document's path begins with the name of the folder that
-    was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder` instead, which
-    may be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
+    `skipped` is told of them, of pictures, and of files without a parser. A document's path begins with the name of the
+    folder that was given, for a file with that of the folder it lies in: `帮助中心/保修/说明.md`; or with `folder`
+    instead, which may be empty. Raises FileNotFoundError, and SamePath where two files of one call would share theirs.
     """
     found: dict[str, FoundFile] = {}
     for path in paths:
@@ -79,7 +81,9 @@ def _walk(root: Path, skipped: Callable[[Path, Skipped], None]) -> Iterator[tupl
             continue
         if file.is_symlink():
             skipped(file, Skipped.LINK)
-        elif file.suffix.lower() not in PARSERS:
+        elif file.suffix.lower() in PICTURES:
+            skipped(file, Skipped.PICTURE)
+        elif file.suffix.lower() not in PARSERS | LEGACY:
             skipped(file, Skipped.UNSUPPORTED)
         elif file.is_file():
             yield file, below

@@ -15,7 +15,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, checked_validity
-from app.documents.types import Incoming, Labels
+from app.documents.types import Change, Incoming, Labels
+from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import InvalidRequest
 from knowledge.text import clean
 from knowledge.types import FaqColumns
@@ -39,13 +40,15 @@ class UploadForm:
     urls: tuple[str, ...]
     labels: Labels
     columns: FaqColumns | None
+    change: Change
 
     def incoming(self, max_bytes: int) -> Iterator[Incoming]:
         """The files, read one at a time; one byte over the limit is enough to refuse it."""
         for file, path, external_id, url in zip(self.files, self.paths, self.external_ids, self.urls, strict=True):
             name = file.filename or ""
             place = f"{path}{name}" if path.endswith(("/", "\\")) else path or name
-            own = Incoming(place, file.file.read(max_bytes + 1), external_id, Labels(url=url or None), self.columns)
+            content, labels = file.file.read(max_bytes + 1), Labels(url=url or None)
+            own = Incoming(place, content, external_id, labels, self.columns, self.change)
             yield own.labelled(self.labels)
 
     def asked(self) -> list[Any]:
@@ -54,7 +57,7 @@ class UploadForm:
         for file in self.files:
             file.file.seek(0)
         names = [file.filename or "" for file in self.files]
-        return [names, contents, self.paths, self.external_ids, self.urls, self.labels, self.columns]
+        return [names, contents, self.paths, self.external_ids, self.urls, self.labels, self.columns, self.change]
 
 
 @asynccontextmanager
@@ -78,8 +81,8 @@ async def multipart_form(request: Request) -> AsyncIterator[FormData]:
         await form.close()
 
 
-def upload_form(form: FormData) -> UploadForm:
-    """What was sent, checked. Raises InvalidRequest."""
+def upload_form(form: FormData, author: str = "") -> UploadForm:
+    """What was sent, checked. author: who made it, where that is not sent. Raises InvalidRequest."""
     files = tuple(part for part in form.getlist("files") if isinstance(part, UploadFile))
     if not files:
         raise InvalidRequest("没有收到文件：请把文件放在 multipart 的 files 字段里")
@@ -92,7 +95,7 @@ def upload_form(form: FormData) -> UploadForm:
     )
     checked_validity(labels.valid_from, labels.valid_until)
     paths, ids = (_parallel(form, name, len(files)) for name in ("paths", "external_ids"))
-    return UploadForm(files, paths, ids, urls, labels, _columns(form))
+    return UploadForm(files, paths, ids, urls, labels, _columns(form), _change(form, author))
 
 
 def _parallel(form: FormData, name: str, files: int) -> tuple[str, ...]:
@@ -130,6 +133,16 @@ def _columns(form: FormData) -> FaqColumns | None:
     if max(len(question), len(answer)) > MAX_COLUMN_CHARS:
         raise InvalidRequest(f"question_column 和 answer_column 不能超过 {MAX_COLUMN_CHARS} 个字")
     return FaqColumns(question, answer)
+
+
+def _change(form: FormData, author: str) -> Change:
+    sent = (form.get(name) for name in ("author", "reason", "draft"))
+    said, reason, draft = (clean(value).strip() if isinstance(value, str) else "" for value in sent)
+    if len(said) > MAX_AUTHOR_CHARS or len(reason) > MAX_REASON_CHARS:
+        raise InvalidRequest(f"author 不能超过 {MAX_AUTHOR_CHARS} 个字，reason 不能超过 {MAX_REASON_CHARS} 个字")
+    if draft.lower() not in ("", "true", "false", "1", "0"):
+        raise InvalidRequest("draft 要写成 true 或 false", field="draft")
+    return Change(said or author[:MAX_AUTHOR_CHARS], reason, draft.lower() in ("true", "1"))
 
 
 def _moment(form: FormData, name: str) -> datetime | None:

@@ -12,7 +12,8 @@ from app.documents.paths import filing as filed
 from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_labels import LabelRepository, PathTaken
-from app.documents.types import FileOutcome, FileReport, Filing, Incoming, Labels, Previous
+from app.documents.repository_versions import VersionRepository
+from app.documents.types import UNPUBLISHED, Change, FileOutcome, FileReport, Filing, Incoming, Labels, Previous
 from app.errors import Conflict, NotFound
 from knowledge.errors import EmbeddingUnavailable, InvalidDocument, KnowledgeError
 from knowledge.ingest import Identity, Ingestor, PreparedDocument, Progress, content_hash
@@ -67,13 +68,14 @@ class IngestionService:
     that is known, the content decides: the same is unchanged, but for labels that are given; another is a new version
     that replaces the old chunks at once. A new document with content that another has is unchanged, naming that one,
     because two copies would only crowd out other evidence; that one moves there if it lies in no folder, as all did
-    before documents had any.
+    before documents had any. A draft is kept beside what is published, and changes nothing of it.
     """
 
     def __init__(
         self,
         documents: DocumentRepository,
         knowledge: KnowledgeRepository,
+        versions: VersionRepository,
         labels: LabelRepository,
         ingestor: Ingestor,
         follower: Follower,
@@ -82,6 +84,7 @@ class IngestionService:
         """`wait_seconds`: how long `add`, `change` and `delete` wait for the index after their commit."""
         self._documents = documents
         self._knowledge = knowledge
+        self._versions = versions
         self._labels = labels
         self._ingestor = ingestor
         self._follower = follower
@@ -96,17 +99,18 @@ class IngestionService:
         tags: tuple[str, ...] | None = None,
         progress: Progress | None = None,
         columns: FaqColumns | None = None,
+        change: Change = Change(),  # noqa: B008 - frozen
     ) -> list[FileReport]:
         """Takes files in, in order, and returns once they answer or `wait_seconds` passed (see `ready`).
 
         files: paths and contents; read one by one, so a generator keeps one in memory. category, tags: None keeps
-        those of an existing document. columns: see `Incoming`.
+        those of an existing document. columns, change: see `Incoming`.
         """
         labels = Labels(category, tags)
-        sent = (Incoming(path, content, "", labels, columns) for path, content in files)
+        sent = (Incoming(path, content, "", labels, columns, change) for path, content in files)
         taken = [await self.take(tenant, file, progress) for file in sent]
         revision = max((report.revision for report in taken), default=0)
-        ready = await self._answers(tenant, revision)
+        ready = await self.answers(tenant, revision)
         return [replace(report, ready=ready and report.error is None) for report in taken]
 
     async def take(
@@ -139,52 +143,85 @@ class IngestionService:
             raise Conflict(f"{error} 已有另一篇文档", code="path_taken", path=str(error)) from error
         if revision is None:
             raise unknown(document_id)
-        return await self._answers(tenant, revision)
+        return await self.answers(tenant, revision)
 
     async def delete(self, tenant: str, document_id: str) -> bool:
         """Removes a document; True when searches no longer find it. Raises NotFound."""
         revision = await self._knowledge.delete(tenant, document_id)
         if revision is None:
             raise unknown(document_id)
-        return await self._answers(tenant, revision)
+        return await self.answers(tenant, revision)
 
-    async def _answers(self, tenant: str, revision: int) -> bool:
+    async def answers(self, tenant: str, revision: int) -> bool:
+        """Waits until searches know of a revision, `wait_seconds` at most; whether they do."""
         return revision == 0 or await self._follower.reached(tenant, revision, self._wait_seconds)
 
     async def _store(self, upload: _Upload) -> FileReport:
         known = await self._documents.filed(upload.tenant, upload.filing)
+        if upload.file.change.draft:
+            return await self._draft(upload, known)
         if known is None:
             twin = await self._documents.holding(upload.tenant, upload.digest)
             if twin is None:
                 return await self._commit(upload, None)
             return await self._relabel(upload, twin) if _moves(twin, upload.filing) else _unchanged(upload, twin)
-        if known.content_hash != upload.digest or upload.file.columns is not None:
+        if known.content_hash != upload.digest or upload.file.columns is not None or not known.published:
             return await self._commit(upload, known)
         if upload.changes(known) or known.filing != upload.filing:
             return await self._relabel(upload, known)
         return _unchanged(upload, known)
 
+    async def _draft(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
+        if known is None:
+            twin = await self._documents.holding(upload.tenant, upload.digest)
+            return await self._commit(upload, None) if twin is None else _unchanged(upload, twin)
+        same = known.content_hash == upload.digest and not upload.changes(known)
+        same = same or await self._waits(upload, known)
+        return _unchanged(upload, known) if same and upload.file.columns is None else await self._commit(upload, known)
+
+    async def _waits(self, upload: _Upload, known: DocumentRow) -> bool:
+        """Whether the same draft was sent before, and is not published yet."""
+        sent = upload.digest, upload.file.labels
+        versions = await self._versions.all(upload.tenant, known.id)
+        return any(row.state in UNPUBLISHED and (row.content_hash, row.labels) == sent for row in versions)
+
     async def _commit(self, upload: _Upload, known: DocumentRow | None) -> FileReport:
         prepared = await self._prepared(upload, upload.identity(known))
+        change, answering = upload.file.change, known if known and known.published else None
+        outcome = FileOutcome.UPDATED if answering else FileOutcome.CREATED
         report = FileReport(
             path=upload.filing.path,
-            outcome=FileOutcome.UPDATED if known else FileOutcome.CREATED,
+            outcome=FileOutcome.DRAFTED if change.draft else outcome,
             document_id=prepared.document.id,
             title=prepared.document.title,
-            chunks=len(prepared.chunks),
-            previous=_previous(known),
+            chunks=prepared.size,
+            previous=None if change.draft else _previous(answering),
             notices=prepared.notices,
         )
         replaces, together = known.version_id if known else None, upload.together(report)
+        write = self._versions.draft if change.draft else self._knowledge.commit
         labels = upload.file.labels
-        revision = await self._knowledge.commit(upload.tenant, prepared, replaces, upload.filing, labels, together)
+        revision = await write(upload.tenant, prepared, replaces, upload.filing, labels, together, change)
         return replace(report, revision=revision)
 
     async def _prepared(self, upload: _Upload, identity: Identity) -> PreparedDocument:
-        tenant, name, content = upload.tenant, upload.filing.name, upload.file.content
-        columns = upload.file.columns
+        file = upload.file
+        return await self.prepare(
+            upload.tenant, upload.filing.name, file.content, identity, upload.progress, file.columns
+        )
+
+    async def prepare(
+        self,
+        tenant: str,
+        name: str,
+        content: bytes,
+        identity: Identity,
+        progress: Progress | None = None,
+        columns: FaqColumns | None = None,
+    ) -> PreparedDocument:
+        """See `Ingestor.prepare`; without embeddings where nothing of the tenant has any."""
         try:
-            return await self._ingestor.prepare(tenant, name, content, identity, upload.progress, columns=columns)
+            return await self._ingestor.prepare(tenant, name, content, identity, progress, columns=columns)
         except EmbeddingUnavailable:
             if not await self._follower.by_keywords(tenant):
                 raise

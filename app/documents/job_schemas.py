@@ -45,7 +45,7 @@ class FileReportOut(BaseModel):
     name: str
     path: str = Field(description="目录与文件名")
     external_id: str | None
-    outcome: FileOutcome | None = Field(description="新增、更新、未变或失败；处理完之前为空")
+    outcome: FileOutcome | None = Field(description="新增、更新、未变、存为草稿或失败；处理完之前为空")
     status: FileState = Field(
         description="queued：排队；parsing：解析；embedding：计算向量；indexing：已入库，索引进行中；"
         "ready：已可检索；failed：未导入；cancelled：已取消"

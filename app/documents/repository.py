@@ -11,12 +11,14 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
 from app.db.engine import Database
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
-from app.documents.types import Filing
+from app.documents.types import DocumentKind, Filing
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """A document at the head revision. `indexed`: what is here is what searches find; `live`: it is valid now."""
+    """A document at the head revision. `indexed`: what is here is what searches find; `published`: a version of it is;
+    `live`: that, and it is valid now.
+    """
 
     id: str
     name: str
@@ -29,6 +31,7 @@ class DocumentRow:
     valid_from: datetime | None
     valid_until: datetime | None
     live: bool
+    published: bool
     media_type: str
     size: int
     content_hash: str
@@ -63,7 +66,9 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A piece of a document as it is stored; `question`: of a FAQ entry."""
+    """A piece of a document as it is stored; `question`: of a FAQ entry; `excluded`: no search finds it; `correction`:
+    that which made it so, or empty.
+    """
 
     id: str
     ordinal: int
@@ -71,6 +76,8 @@ class ChunkRow:
     heading_path: list[str]
     page: int | None
     question: str | None
+    excluded: bool
+    correction: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +98,6 @@ class Original:
     name: str
     media_type: str
     data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRow:
-    """One version of a document, numbered from 1."""
-
-    id: str
-    number: int
-    content_hash: str
-    chunks: int
-    created_at: datetime
 
 
 NO_FILTERS = Filters()
@@ -125,31 +121,15 @@ class DocumentRepository:
 
     async def get(self, tenant: str, document_id: str) -> DocumentRow | None:
         """The document of that id."""
-        return await self._one((Document.tenant_id == tenant) & (Document.id == document_id))
+        return await self._one(tenant, Document.id == document_id)
 
     async def filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
         """The document that is filed so: of that external id, or where there is none, of that path."""
-        return await self._one((Document.tenant_id == tenant) & (Document.identity == filing.identity))
+        return await self._one(tenant, Document.identity == filing.identity)
 
     async def holding(self, tenant: str, content_hash: str) -> DocumentRow | None:
-        """The oldest document whose current version has that content."""
-        return await self._one((Document.tenant_id == tenant) & (Document.content_hash == content_hash))
-
-    async def versions(self, tenant: str, document_id: str) -> list[VersionRow]:
-        """All versions of a document, the newest first."""
-        query = (
-            select(
-                DocumentVersion.id,
-                DocumentVersion.number,
-                DocumentVersion.content_hash,
-                DocumentVersion.chunks,
-                DocumentVersion.created_at,
-            )
-            .where(DocumentVersion.tenant_id == tenant, DocumentVersion.document_id == document_id)
-            .order_by(DocumentVersion.number.desc())
-        )
-        async with self._database.read() as connection:
-            return [VersionRow(*row) for row in await connection.execute(query)]
+        """The oldest document whose published version has that content."""
+        return await self._one(tenant, (Document.content_hash == content_hash) & Document.published)
 
     async def chunks(
         self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""
@@ -173,11 +153,12 @@ class DocumentRepository:
         more, or the document is not valid now. Ids of pieces change when a document is labelled anew, words do not.
         """
         of = (Document.tenant_id == StoredChunk.tenant_id) & (Document.id == StoredChunk.document_id)
-        holding = (StoredChunk.text.contains(quote, autoescape=True) for quote in quotes)
+        shown: list[ColumnElement[bool]] = [StoredChunk.excluded.is_(False)]
+        shown += (StoredChunk.text.contains(quote, autoescape=True) for quote in quotes)
         query = (
             select(StoredChunk.text, StoredChunk.heading_path, StoredChunk.page, Document.title, Document.url)
             .join(Document, of)
-            .where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id, Document.live, *holding)
+            .where(StoredChunk.tenant_id == tenant, StoredChunk.document_id == document_id, Document.live, *shown)
             .order_by(StoredChunk.ordinal, StoredChunk.id)
             .limit(1)
         )
@@ -190,14 +171,15 @@ class DocumentRepository:
         of = (DocumentVersion.tenant_id == Document.tenant_id) & (DocumentVersion.document_id == Document.id)
         of &= DocumentVersion.id == Document.version_id if version is None else DocumentVersion.number == version
         held = (Content.tenant_id == Document.tenant_id) & (Content.content_hash == DocumentVersion.content_hash)
-        query = select(Document.name, Document.media_type, Content.data).join(DocumentVersion, of).join(Content, held)
+        name = func.coalesce(func.nullif(DocumentVersion.name, ""), Document.name)
+        query = select(name, Document.media_type, Content.data).join(DocumentVersion, of).join(Content, held)
         async with self._database.read() as connection:
-            query = query.where(Document.tenant_id == tenant, Document.id == document_id)
+            query = query.where(_files(tenant), Document.id == document_id)
             row = (await connection.execute(query)).first()
         return None if row is None else Original(*row)
 
-    async def _one(self, where: ColumnElement[bool]) -> DocumentRow | None:
-        query = _documents(where).order_by(Document.created_at, Document.id).limit(1)
+    async def _one(self, tenant: str, where: ColumnElement[bool]) -> DocumentRow | None:
+        query = _documents(_files(tenant) & where).order_by(Document.created_at, Document.id).limit(1)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
             return _row(row) if row else None
@@ -218,6 +200,7 @@ def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             Document.valid_from,
             Document.valid_until,
             Document.live,
+            Document.published,
             Document.media_type,
             Document.size,
             Document.content_hash,
@@ -235,8 +218,13 @@ def _documents(where: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     )
 
 
+def _files(tenant: str) -> ColumnElement[bool]:
+    """What is listed as a document."""
+    return (Document.tenant_id == tenant) & (Document.kind == DocumentKind.FILE)
+
+
 def _filtered(tenant: str, filters: Filters, dialect: str) -> ColumnElement[bool]:
-    where = Document.tenant_id == tenant
+    where = _files(tenant)
     if filters.category is not None:
         where &= Document.category == filters.category
     if filters.folder:

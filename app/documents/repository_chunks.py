@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import Base
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.tables import Document, StoredChunk
-from knowledge.types import Chunk, DocumentMeta, TermIds
+from app.documents.types import DocumentKind, StoredPiece
+from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, TermIds
+
+_NO_TERMS: TermIds = np.empty(0, np.int32)
 
 
 async def replace(
@@ -22,15 +27,31 @@ async def replace(
     version_id: str,
     chunks: Sequence[Chunk],
     terms: Sequence[TermIds],
+    corrected: CorrectedChunks | None = None,
 ) -> None:
     """Puts the chunks of a version in the place of those that the document had; `terms` belong to `chunks`."""
     old = (StoredChunk.tenant_id == tenant) & (StoredChunk.document_id == document_id)
     await connection.execute(delete(StoredChunk).where(old))
+    excluded = corrected.excluded if corrected else ()
+    every = [(version_id, chunk) for chunk in (*chunks, *excluded)]
+    await add(connection, tenant, every, [*terms, *(_NO_TERMS for _ in excluded)], corrected)
+
+
+async def add(
+    connection: AsyncConnection,
+    tenant: str,
+    chunks: Sequence[tuple[str, Chunk]],
+    terms: Sequence[TermIds],
+    corrected: CorrectedChunks | None = None,
+) -> None:
+    """Writes new chunks, each with its version's id; `terms` belong to `chunks`."""
+    corrected = corrected or CorrectedChunks(())
+    left_out = {chunk.id for chunk in corrected.excluded}
     rows = [
         {
             "tenant_id": tenant,
             "id": chunk.id,
-            "document_id": document_id,
+            "document_id": chunk.document.id,
             "version_id": version_id,
             "ordinal": chunk.ordinal,
             "heading_path": list(chunk.heading_path),
@@ -39,8 +60,10 @@ async def replace(
             "question": chunk.question,
             "entry": chunk.entry,
             "terms": vocabulary.pack(ids),
+            "correction": corrected.by.get(chunk.id, ""),
+            "excluded": chunk.id in left_out,
         }
-        for chunk, ids in zip(chunks, terms, strict=True)
+        for (version_id, chunk), ids in zip(chunks, terms, strict=True)
     ]
     for part in vocabulary.batches(rows):
         await connection.execute(insert(StoredChunk), part)
@@ -53,14 +76,22 @@ async def all_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
 
 
 async def live_ids(connection: AsyncConnection, tenant: str) -> frozenset[str]:
-    """Those that belong into the index: without the documents that are not valid now, of which there are few."""
+    """Those that belong into the index: without what was excluded, and without the documents that are not valid now, of
+    which there are few.
+    """
     asleep = select(Document.id).where(Document.tenant_id == tenant, Document.live.is_(False))
-    query = select(StoredChunk.id).where(StoredChunk.tenant_id == tenant, StoredChunk.document_id.not_in(asleep))
+    own = StoredChunk.tenant_id == tenant, StoredChunk.document_id.not_in(asleep), StoredChunk.excluded.is_(False)
+    query = select(StoredChunk.id).where(*own)
     return frozenset((await connection.execute(query)).scalars())
 
 
-async def renew(connection: AsyncConnection, tenant: str, document_id: str) -> None:
-    """Gives the chunks of a document new ids, so that indexes take them anew, with the labels that it has now."""
+async def renew(
+    connection: AsyncConnection, tenant: str, document_id: str, terms: Mapping[str, bytes] = MappingProxyType({})
+) -> None:
+    """Gives the chunks of a document new ids, so that indexes take them anew, with the labels that it has now.
+
+    terms: by id, those of all of its chunks, packed, where they are others from now on.
+    """
     token, table = secrets.token_hex(8), Base.metadata.tables[StoredChunk.__tablename__]
     query = select(StoredChunk.id, StoredChunk.entry)
     rows = await connection.execute(
@@ -72,8 +103,29 @@ async def renew(connection: AsyncConnection, tenant: str, document_id: str) -> N
         for row in rows
     ]
     change = update(table).where(table.c.tenant_id == tenant, table.c.id == bindparam("old"))
+    change = change.values(id=bindparam("new"), entry=bindparam("of"))
+    if terms:
+        change = change.values(terms=bindparam("made"))
+        renamed = [row | {"made": terms[row["old"]]} for row in renamed]
     for part in vocabulary.batches(renamed):
-        await connection.execute(change.values(id=bindparam("new"), entry=bindparam("of")), part)
+        await connection.execute(change, part)
+
+
+async def entry(
+    connection: AsyncConnection, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
+) -> list[StoredPiece]:
+    """A chunk of a file, by its id or by what corrected it, with the others of its entry, in order; none where there is
+    no such chunk any more.
+    """
+    chunk = StoredChunk
+    own = chunk.tenant_id == tenant, chunk.document_id == document_id
+    named = chunk.correction == correction if correction else chunk.id == chunk_id
+    of = select(chunk.entry).where(*own, named).limit(1).scalar_subquery()
+    file = (Document.tenant_id == chunk.tenant_id) & (Document.id == chunk.document_id)
+    file &= Document.kind == DocumentKind.FILE
+    query = select(chunk.id, chunk.excluded, chunk.correction).join(Document, file).where(*own, chunk.entry == of)
+    marks = {row.id: (row.excluded, row.correction) for row in await connection.execute(query)}
+    return [StoredPiece(found, *marks[found.id]) for found, _ in await load(connection, tenant, marks)]
 
 
 async def load(connection: AsyncConnection, tenant: str, ids: Iterable[str]) -> tuple[tuple[Chunk, TermIds], ...]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, update
+from datetime import datetime
+
+from sqlalchemy import func, select, update
 
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as vocabulary
-from app.documents.tables import KbState
-from app.documents.types import IndexDelta, Revisions
+from app.documents.repository_tokens import is_outdated
+from app.documents.tables import Document, KbState
+from app.documents.types import IndexDelta, OutdatedTokens, Revisions
 
 
 class IndexFeed:
@@ -23,14 +26,29 @@ class IndexFeed:
             rows = await connection.execute(select(KbState.tenant_id, KbState.revision, KbState.indexed_revision))
             return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
 
-    async def delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
-        """What an index with the chunks `held` and the first `terms` terms lacks, all as of one moment."""
+    async def since(self) -> dict[str, datetime]:
+        """Tenants that have documents, and since when they have the oldest of these."""
         async with self._database.read() as connection:
-            head = select(KbState.revision).where(KbState.tenant_id == tenant)
-            revision = (await connection.execute(head)).scalar_one_or_none() or 0
+            query = select(Document.tenant_id, func.min(Document.created_at).label("since")).group_by(
+                Document.tenant_id
+            )
+            return {row.tenant_id: row.since for row in await connection.execute(query)}
+
+    async def delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
+        """What an index with the chunks `held` and the first `terms` terms lacks, all as of one moment.
+
+        Raises OutdatedTokens where not all terms are of the newest vocabulary: half of them in an index would be found
+        by no question.
+        """
+        async with self._database.read() as connection:
+            head = select(KbState.revision, KbState.vocabulary).where(KbState.tenant_id == tenant)
+            revision, words = (await connection.execute(head)).one_or_none() or (0, 0)
+            if await connection.run_sync(is_outdated, tenant, words):
+                raise OutdatedTokens(tenant)
             live = await chunks.live_ids(connection, tenant)
             added = await chunks.load(connection, tenant, live - held)
-            return IndexDelta(revision, added, held - live, await vocabulary.terms_from(connection, tenant, terms))
+            new_terms = await vocabulary.terms_from(connection, tenant, terms)
+            return IndexDelta(revision, added, held - live, new_terms, words)
 
     async def set_indexed(self, tenant: str, revision: int) -> None:
         """Records that the index answers from `revision`; never goes back."""

@@ -175,6 +175,7 @@ def _new(
         "external_id": file.external_id if isinstance(file, Incoming) else "",
         "labels": to_json(file.labels) if isinstance(file, Incoming) else {},
         "columns": asdict(file.columns) if isinstance(file, Incoming) and file.columns else None,
+        "change": asdict(file.change) if isinstance(file, Incoming) else {},
         "size": size,
         "state": FileState.FAILED if refused else FileState.QUEUED,
         "outcome": FileOutcome.FAILED if refused else "",

@@ -14,7 +14,7 @@ from app.db.engine import Database
 from app.documents import repository_chunks as chunks
 from app.documents.repository_knowledge import Together, raise_revision, valid
 from app.documents.tables import Document, KbState
-from app.documents.types import Filing
+from app.documents.types import DocumentKind, Filing
 
 _SEARCHED = frozenset({"name", "category", "tags"})
 """What the indexes hold of a document, besides its chunks."""
@@ -46,7 +46,7 @@ class LabelRepository:
         async with self._database.write() as connection:
             state = select(KbState.revision).where(KbState.tenant_id == tenant)
             await connection.execute(state.with_for_update())  # as every commit does first
-            key = (Document.tenant_id == tenant) & (Document.id == document_id)
+            key = (Document.tenant_id == tenant) & (Document.id == document_id) & (Document.kind == DocumentKind.FILE)
             known = (await connection.execute(select(Document.__table__).where(key))).mappings().first()
             if known is None:
                 return None
@@ -90,7 +90,7 @@ class LabelRepository:
                     raise PathTaken(filing.path)
             values |= {name: getattr(filing, name) for name in ("identity", "name", "path", "external_id")}
         start, end = (values.get(name, known[name]) for name in ("valid_from", "valid_until"))
-        values["live"] = valid(start, end, now())
+        values["live"] = known["published"] and valid(start, end, now())
         return {name: value for name, value in values.items() if value != known[name]}
 
     @staticmethod
@@ -104,4 +104,5 @@ def _turned() -> ColumnElement[bool]:
     moment: datetime = now()
     started = or_(Document.valid_from.is_(None), Document.valid_from <= moment)
     lasts = or_(Document.valid_until.is_(None), Document.valid_until > moment)
-    return or_(and_(Document.live, ~and_(started, lasts)), and_(~Document.live, started, lasts))
+    comes = and_(~Document.live, Document.published, started, lasts)
+    return or_(and_(Document.live, ~and_(started, lasts)), comes)

@@ -13,7 +13,16 @@ from app.db.base import now
 from app.db.engine import Database
 from app.documents.repository_job_rows import FileKey, drop, finish, from_json
 from app.documents.tables import IngestionFile, IngestionJob, IngestionOriginal, KbState
-from app.documents.types import AT_WORK, INTERRUPTED, MAX_INTERRUPTIONS, FileOutcome, FileReport, FileState, Incoming
+from app.documents.types import (
+    AT_WORK,
+    INTERRUPTED,
+    MAX_INTERRUPTIONS,
+    Change,
+    FileOutcome,
+    FileReport,
+    FileState,
+    Incoming,
+)
 from app.webhooks.events import emit
 from knowledge.types import FaqColumns
 
@@ -144,7 +153,7 @@ def _due() -> ColumnElement[bool]:
 
 def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, Incoming] | None:
     job = (_JOB.tenant_id == _FILE.tenant_id) & (_JOB.id == _FILE.job_id)
-    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns)
+    query = select(_FILE.job_id, _FILE.number, _FILE.path, _FILE.external_id, _FILE.labels, _FILE.columns, _FILE.change)
     query = query.join(_JOB, job).where(_FILE.tenant_id == tenant, _due()).order_by(_FILE.number, _JOB.created_at)
     row = connection.execute(query.limit(1).with_for_update(of=_FILE, skip_locked=True)).first()
     if row is None:
@@ -160,7 +169,7 @@ def _claim(connection: Connection, tenant: str, worker: str) -> tuple[FileKey, I
     connection.execute(update(_FILE).where(key.row).values(values | {"started_at": moment}))
     data = connection.execute(select(_ORIGINAL.data).where(key.original)).scalar_one()  # there while it is open
     columns = FaqColumns(**row.columns) if row.columns else None
-    return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns)
+    return key, Incoming(row.path, data, row.external_id, from_json(row.labels), columns, Change(**row.change))
 
 
 def _fail(connection: Connection, key: FileKey, where: ColumnElement[bool], error: dict[str, Any]) -> None:
@@ -198,7 +207,8 @@ def _settle(connection: Connection) -> int:
         key = FileKey(row.tenant_id, row.job_id, row.number)
         connection.execute(update(_FILE).where(key.row).values(state=FileState.READY, finished_at=now()))
         about = {column.key: getattr(row, column.key) for column in told}
-        emit(connection, key.tenant, "document.ready", {"job_id": key.job_id} | about)
+        if row.outcome != FileOutcome.DRAFTED:  # nobody finds a draft
+            emit(connection, key.tenant, "document.ready", {"job_id": key.job_id} | about)
     for tenant, job_id in {(row.tenant_id, row.job_id) for row in rows}:
         finish(connection, tenant, job_id)
     return len(rows)

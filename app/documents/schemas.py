@@ -9,7 +9,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags, checked_url, checked_validity
 from app.documents.paths import MAX_PATH_CHARS
-from app.documents.repository import DocumentRow, VersionRow
+from app.documents.repository import DocumentRow
+from app.documents.versions_schemas import VersionOut
 from app.http.fields import CLEANED
 
 Status = Literal["ready", "indexing"]
@@ -30,6 +31,7 @@ class DocumentOut(BaseModel):
     valid_from: datetime | None
     valid_until: datetime | None
     valid: bool = Field(description="现在是否在有效期内；不在时检索不到")
+    published: bool = Field(description="有没有已发布的版本；没有时只有草稿，检索不到")
     media_type: str
     size: int = Field(description="字节")
     content_hash: str = Field(description="SHA-256")
@@ -54,6 +56,7 @@ class DocumentOut(BaseModel):
             valid_from=row.valid_from,
             valid_until=row.valid_until,
             valid=row.live,
+            published=row.published,
             media_type=row.media_type,
             size=row.size,
             content_hash=row.content_hash,
@@ -74,19 +77,6 @@ class DocumentPage(BaseModel):
     limit: int
 
 
-class VersionOut(BaseModel):
-    """One version of a document."""
-
-    version: int
-    content_hash: str
-    chunks: int
-    created_at: datetime
-
-    @classmethod
-    def of(cls, row: VersionRow) -> Self:
-        return cls(version=row.number, content_hash=row.content_hash, chunks=row.chunks, created_at=row.created_at)
-
-
 class DocumentDetail(BaseModel):
     """A document with its versions, the newest first."""
 
@@ -103,6 +93,8 @@ class ChunkOut(BaseModel):
     heading_path: list[str]
     page: int | None
     question: str | None = Field(description="问答表里的问法")
+    excluded: bool = Field(description="已停用：检索不到")
+    correction: str = Field(description="改成现在这样的修正的编号；没改过时为空")
 
 
 class ChunkPage(BaseModel):

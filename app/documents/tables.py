@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, true
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
@@ -14,7 +14,8 @@ from app.db.base import Base, tenant_key
 class KbState(Base):
     """One row per tenant: the revision that every knowledge change raises, and how far the indexes followed.
 
-    `terms` is the size of the vocabulary, the next term id. The row is what concurrent commits lock.
+    `terms` is how many terms were ever seen, the next term id; `vocabulary` the version of the tenant's own words,
+    which every change of them raises. The row is what concurrent commits lock.
     """
 
     __tablename__ = "kb_state"
@@ -22,21 +23,24 @@ class KbState(Base):
     tenant_id: Mapped[str] = tenant_key()
     revision: Mapped[int]
     indexed_revision: Mapped[int]
-    text_version: Mapped[str] = mapped_column(String(32))
+    vocabulary: Mapped[int] = mapped_column(server_default="0")
     terms: Mapped[int]
 
 
 class Document(Base):
     """A document as it stands at the head revision. `revision` is the one that brought what searches find of it.
 
-    `identity`, `path` and `external_id`: see `app.documents.types.Filing`; `live`: whether it was within its validity
-    when that was last looked at, which is what the indexes hold.
+    `kind`: see `app.documents.types.DocumentKind`; `identity`, `path` and `external_id`: see `Filing` there;
+    `published`: a version of it is, else it stands as its newest draft has it; `live`: that, and it was within its
+    validity when that was last looked at, which is what the indexes hold; `text_version` and `vocabulary`: of what made
+    the terms of its chunks, `knowledge.text.VERSION` and the tenant's words.
     """
 
     __tablename__ = "documents"
 
     tenant_id: Mapped[str] = tenant_key()
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16), server_default="file")
     identity: Mapped[str]
     name: Mapped[str] = mapped_column(server_default="")
     path: Mapped[str] = mapped_column(server_default="")
@@ -48,11 +52,14 @@ class Document(Base):
     valid_from: Mapped[datetime | None]
     valid_until: Mapped[datetime | None]
     live: Mapped[bool] = mapped_column(server_default=true())
+    published: Mapped[bool] = mapped_column(server_default=true())
     media_type: Mapped[str]
     size: Mapped[int]
     content_hash: Mapped[str] = mapped_column(String(64))
     version_id: Mapped[str] = mapped_column(String(32))
     revision: Mapped[int]
+    text_version: Mapped[str] = mapped_column(String(32), server_default="")
+    vocabulary: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
@@ -74,7 +81,11 @@ class Content(Base):
 
 
 class DocumentVersion(Base):
-    """Every version that a document ever had, numbered from 1. `chunks` is how many chunks it was split into."""
+    """Every version that a document ever had, numbered from 1; at most one is published.
+
+    `chunks` is how many chunks it was split into; `name` and `columns`: by what its bytes are read again; `labels`:
+    what publishing it says of the document; `note`: what was said at the last decision on it, by `decided_by`.
+    """
 
     __tablename__ = "document_versions"
 
@@ -84,6 +95,17 @@ class DocumentVersion(Base):
     number: Mapped[int]
     content_hash: Mapped[str] = mapped_column(String(64))
     chunks: Mapped[int]
+    name: Mapped[str] = mapped_column(server_default="")
+    columns: Mapped[dict[str, Any] | None]
+    labels: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
+    author: Mapped[str] = mapped_column(server_default="")
+    reason: Mapped[str] = mapped_column(server_default="")
+    state: Mapped[str] = mapped_column(String(16), server_default="published")
+    publish_at: Mapped[datetime | None]
+    note: Mapped[str] = mapped_column(server_default="")
+    decided_by: Mapped[str] = mapped_column(server_default="")
+    decided_at: Mapped[datetime | None]
+    archived_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
 
     __table_args__ = (
@@ -91,11 +113,14 @@ class DocumentVersion(Base):
         ForeignKeyConstraint(["tenant_id", "content_hash"], ["contents.tenant_id", "contents.content_hash"]),
         UniqueConstraint("tenant_id", "document_id", "number"),
         Index(None, "tenant_id", "content_hash"),
+        Index(None, "state", "publish_at"),
     )
 
 
 class StoredChunk(Base):
-    """The chunks of current versions only. `terms`: little-endian int32 term ids of its tokens, in order."""
+    """The chunks of current versions only. `terms`: little-endian int32 term ids of its tokens, in order; `correction`:
+    the one that made it what it is; `excluded`: by it no search finds the chunk.
+    """
 
     __tablename__ = "chunks"
 
@@ -110,6 +135,8 @@ class StoredChunk(Base):
     question: Mapped[str | None]
     entry: Mapped[str] = mapped_column(String(64))
     terms: Mapped[bytes]
+    correction: Mapped[str] = mapped_column(String(32), server_default="")
+    excluded: Mapped[bool] = mapped_column(server_default=false())
 
     __table_args__ = (
         ForeignKeyConstraint(
@@ -150,8 +177,8 @@ class IngestionFile(Base):
     """A file of a job. `worker` has it until `leased_until`; `due_at`: not to be begun before.
 
     `interruptions`: how often a process ended while it had the file; `retries`: how often a model was out of reach.
-    `labels`, `columns`, `previous`, `notices` and `error` are those of the types of the same name, as JSON; the notices
-    stand in `items`.
+    `labels`, `columns`, `change`, `previous`, `notices` and `error` are those of the types of the same name, as JSON;
+    the notices stand in `items`.
     """
 
     __tablename__ = "ingestion_files"
@@ -163,6 +190,7 @@ class IngestionFile(Base):
     external_id: Mapped[str]
     labels: Mapped[dict[str, Any]]
     columns: Mapped[dict[str, Any] | None]
+    change: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
     size: Mapped[int]
     state: Mapped[str] = mapped_column(String(16))
     outcome: Mapped[str] = mapped_column(String(16))

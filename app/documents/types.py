@@ -11,12 +11,21 @@ from knowledge.errors import KnowledgeError
 from knowledge.types import Chunk, FaqColumns, Notice, TermIds
 
 
+class DocumentKind(StrEnum):
+    """What a document was made of. Only files are listed, changed and deleted as documents."""
+
+    FILE = "file"
+    FAQ = "faq"
+    """An entry of the curated answers, whose id it has."""
+
+
 class FileOutcome(StrEnum):
     """What became of one file."""
 
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
+    DRAFTED = "drafted"
     FAILED = "failed"
 
 
@@ -31,6 +40,19 @@ class FileState(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+
+class VersionState(StrEnum):
+    """Where a version stands. SCHEDULED: approved, for a moment to come; ARCHIVED: it was published, and replaced."""
+
+    DRAFT = "draft"
+    REVIEW = "review"
+    SCHEDULED = "scheduled"
+    PUBLISHED = "published"
+    ARCHIVED = "archived"
+
+
+UNPUBLISHED = (VersionState.DRAFT, VersionState.REVIEW, VersionState.SCHEDULED)
+"""States of versions that customers never had an answer from."""
 
 AT_WORK = (FileState.PARSING, FileState.EMBEDDING)
 OPEN = (FileState.QUEUED, *AT_WORK, FileState.INDEXING)
@@ -90,6 +112,15 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """Who makes a version, why, and whether it is a draft, which answers nobody."""
+
+    author: str = ""
+    reason: str = ""
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """A file to be taken in. path: as it was sent, still to be checked; columns: where its tables hold questions and
     answers; given, a file that is known is read again.
@@ -100,6 +131,7 @@ class Incoming:
     external_id: str = ""
     labels: Labels = Labels()
     columns: FaqColumns | None = None
+    change: Change = Change()
 
     def labelled(self, labels: Labels) -> Incoming:
         """The same file under these labels, besides its own."""
@@ -150,11 +182,70 @@ class Revisions:
     indexed: int
 
 
+class OutdatedTokens(Exception):
+    """Terms have to be made again before an index may follow."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexDelta:
-    """What separates an index from SQL: chunks to add, ids to remove, the vocabulary's new end."""
+    """What separates an index from SQL: chunks to add, ids to remove, the terms that came since. `vocabulary`: the
+    version of the tenant's words that made all its terms.
+    """
 
     revision: int
     added: tuple[tuple[Chunk, TermIds], ...]
     removed: frozenset[str]
     new_terms: tuple[str, ...]
+    vocabulary: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedDocument:
+    """Its chunks, and which version of the vocabulary made their terms; None: another way to cut text did."""
+
+    id: str
+    vocabulary: int | None
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedBatch:
+    """Some of the documents whose terms are not of the newest `vocabulary`."""
+
+    vocabulary: int
+    documents: tuple[OutdatedDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenewedDocument:
+    """The chunks that a document had, and their tokens; None: they stay as they are."""
+
+    id: str
+    chunks: tuple[Chunk, ...]
+    tokens: tuple[tuple[str, ...], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPiece:
+    """A chunk as it is stored. excluded: no search finds it; correction: what made it so, or empty."""
+
+    chunk: Chunk
+    excluded: bool
+    correction: str
+
+
+class PieceGone(Exception):
+    """The chunk that was to be changed is not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenPieces:
+    """Chunks of one document in the place of those of the same ids, under new ones. `tokens` belong to `chunks`, and
+    `vocabulary` made them.
+    """
+
+    chunks: tuple[Chunk, ...]
+    tokens: tuple[tuple[str, ...], ...]
+    vocabulary: int
+    excluded: bool
+    correction: str

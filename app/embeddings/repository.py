@@ -43,6 +43,11 @@ class DatabaseEmbeddingCache:
         for start in range(0, len(rows), _BATCH):
             self._wait(self._put(rows[start : start + _BATCH]))
 
+    def drop_many(self, keys: Sequence[str]) -> None:
+        """Deletes vectors; keys that are missing already do no harm. Blocking."""
+        for start in range(0, len(keys), _BATCH):
+            self._wait(self._drop(keys[start : start + _BATCH]))
+
     def count(self) -> int:
         """How many vectors there are. Blocking."""
         return self._wait(self._counted(None))
@@ -89,6 +94,10 @@ class DatabaseEmbeddingCache:
             connection.execute(insert_into(connection, Embedding).on_conflict_do_nothing(), rows)
 
         await self._database.transact(put, durable=False)  # what a power cut takes is embedded again
+
+    async def _drop(self, keys: Sequence[str]) -> None:
+        dropped = delete(Embedding).where(Embedding.key.in_(keys))
+        await self._database.transact(lambda connection: connection.execute(dropped) and None)
 
     async def _counted(self, before: int | None) -> int:
         query = select(func.count()).select_from(Embedding)

@@ -58,6 +58,12 @@ class SqliteEmbeddingCache:
             connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
             connection.executemany("INSERT OR REPLACE INTO uses VALUES (?, ?)", [(key, today) for key, _ in rows])
 
+    def drop_many(self, keys: Sequence[str]) -> None:
+        """Deletes vectors; keys that are missing already do no harm."""
+        with self._transaction() as connection:
+            connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
+            connection.executemany("DELETE FROM uses WHERE key = ?", [(key,) for key in keys])
+
     def count(self) -> int:
         """How many vectors there are."""
         with self._lock:

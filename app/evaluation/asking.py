@@ -13,8 +13,8 @@ from typing import Any
 from agents.types import GIVEN, Source
 from app.evaluation.grounding import cited_chunks, unfounded
 from app.evaluation.judging import FACTS, JudgedReply
-from app.evaluation.product import Product
-from app.evaluation.report import share
+from app.evaluation.results import share
+from app.evaluation.types import EvaluatedProduct
 from knowledge.evaluation.dataset import EvalQuestion, EvalSet
 from knowledge.evaluation.rows import read_rows
 from knowledge.types import Chunk
@@ -67,7 +67,7 @@ def source_of(data: EvalSet, ids: Mapping[str, str]) -> SourceOf:
 
 
 async def ask_all(
-    product: Product, questions: Sequence[EvalQuestion], source_of: SourceOf, progress: Callable[[int], object]
+    product: EvaluatedProduct, questions: Sequence[EvalQuestion], source_of: SourceOf, progress: Callable[[int], object]
 ) -> list[AskedQuestion]:
     """Every question as the first message of a conversation."""
     asked = []
@@ -77,7 +77,7 @@ async def ask_all(
     return asked
 
 
-async def _ask(product: Product, session: str, question: EvalQuestion, source_of: SourceOf) -> AskedQuestion:
+async def _ask(product: EvaluatedProduct, session: str, question: EvalQuestion, source_of: SourceOf) -> AskedQuestion:
     told = await product.ask(session, question.text)
     heard = JudgedReply.of(told.body)
     invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None

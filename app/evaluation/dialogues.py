@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -36,13 +36,17 @@ class TurnKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """`kinds`: any of them is right. `must_any`: of every group one string has to be in the reply; `must_not`: none of
-    these; `sources`: one of these in the title or heading of a cited document.
+    these; `sources`: one of these in the title or heading of a cited document; `documents`: or its id is one of these.
+    `note`, and that it is `date_dependent`, are for people.
     """
 
     kinds: frozenset[TurnKind]
     must_any: tuple[tuple[str, ...], ...] = ()
     must_not: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    note: str = ""
+    date_dependent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Dialogue:
 
 def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
     """The conversations of a JSONL file. Raises InvalidConfiguration, which names what is wrong."""
-    dialogues = tuple(_dialogue(row) for row in read_rows(path, id=str, turns=list))
+    dialogues = tuple(dialogue_of(row) for row in read_rows(path, id=str, turns=list))
     ids = [dialogue.id for dialogue in dialogues]
     if not ids:
         raise InvalidConfiguration(f"{path} 里没有对话")
@@ -80,11 +84,31 @@ def read_dialogues(path: Path) -> tuple[Dialogue, ...]:
     return dialogues
 
 
-def _dialogue(row: Mapping[str, Any]) -> Dialogue:
+def dialogue_of(row: Mapping[str, Any]) -> Dialogue:
+    """A row of such a file: `id`, `user_id` and `turns`. Raises InvalidConfiguration."""
     if not row["turns"]:
         raise InvalidConfiguration(f"对话 {row['id']} 没有内容")
     turns = tuple(_turn(f"{row['id']}.{number}", turn) for number, turn in enumerate(row["turns"], 1))
     return Dialogue(row["id"], turns, row.get("user_id") or "")
+
+
+def row_of(dialogue: Dialogue) -> dict[str, Any]:
+    """What `dialogue_of` reads."""
+    return {"id": dialogue.id, "user_id": dialogue.user_id, "turns": [_turn_row(turn) for turn in dialogue.turns]}
+
+
+def _turn_row(turn: LabelledTurn) -> dict[str, Any]:
+    expect = turn.expect
+    told = {
+        "kind": sorted(expect.kinds),
+        "must_any": [list(group) for group in expect.must_any],
+        "must_not": list(expect.must_not),
+        "source": list(expect.sources),
+        "documents": list(expect.documents),
+        "note": expect.note,
+        "date_dependent": expect.date_dependent,
+    }
+    return {"say": turn.say, "tag": turn.tag, "expect": told} | ({"page": asdict(turn.page)} if turn.page else {})
 
 
 def _turn(name: str, turn: Mapping[str, Any]) -> LabelledTurn:
@@ -101,6 +125,9 @@ def _expectation(row: Mapping[str, Any]) -> Expectation:
         tuple(tuple(group) for group in row.get("must_any") or ()),
         tuple(row.get("must_not") or ()),
         tuple(row.get("source") or ()),
+        tuple(row.get("documents") or ()),
+        row.get("note") or "",
+        bool(row.get("date_dependent")),
     )
     if not expectation.kinds:
         raise ValueError("没有 kind")

@@ -46,7 +46,8 @@ class TurnVerdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class JudgedReply:
     """A response as far as it is judged. `documents`: title and heading of those that it cites, the page included;
-    `rows`: it cites the business database; `queued`: the session waits for a person.
+    `ids`: the same by their ids, "" for the page; `rows`: it cites the business database; `queued`: the session waits
+    for a person.
     """
 
     text: str
@@ -56,20 +57,23 @@ class JudgedReply:
     rows: bool = False
     proposes: bool = False
     queued: bool = False
+    ids: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, response: Mapping[str, Any]) -> JudgedReply:
         """Out of the body of a chat response."""
         text, data = response.get("reply") or "", response.get("data") or {}
         sources = data.get("sources") or []
+        cited = [item for item in sources if item["index"] != ROWS]
         return cls(
             text,
             response["outcome"],
             data.get("agent") or "",
-            tuple(f"{item['title']} {item['heading']}" for item in sources if item["index"] != ROWS),
+            tuple(f"{item['title']} {item['heading']}" for item in cited),
             any(item["index"] == ROWS for item in sources) or f"[{ROWS}]" in text,
             bool(data.get("proposal")),
             (data.get("handoff") or {}).get("state") == "queued",
+            tuple(item.get("document_id") or "" for item in cited),
         )
 
     @property
@@ -141,6 +145,12 @@ def _verdict(expect: Expectation, heard: JudgedReply, said: str) -> tuple[TurnVe
 
 def _astray(expect: Expectation, heard: JudgedReply) -> bool:
     """Whether documents are cited, and none of those that hold the answer."""
-    cited = [folded(place) for place in heard.documents]
+    return bool(heard.documents and (expect.sources or expect.documents)) and not any(right_sources(expect, heard))
+
+
+def right_sources(expect: Expectation, heard: JudgedReply) -> list[bool]:
+    """Of every document that is cited, whether it is one of those that hold the answer."""
     wanted = [folded(place) for place in expect.sources]
-    return bool(cited and wanted) and not any(part in place for part in wanted for place in cited)
+    ids = heard.ids or ("",) * len(heard.documents)
+    cited = zip(map(folded, heard.documents), ids, strict=True)
+    return [id in expect.documents or any(part in place for part in wanted) for place, id in cited]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -9,13 +10,13 @@ from datetime import date
 from app.evaluation.dialogues import Dialogue, LabelledTurn
 from app.evaluation.grounding import unfounded
 from app.evaluation.judging import FACTS, JudgedReply, Judgement, judge
-from app.evaluation.product import Product, ProductReply
+from app.evaluation.types import EvaluatedProduct, ProductReply
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedTurn:
     """A labelled turn and what came of it. `said` is the message as it was sent; `unfounded` what the answer made up,
-    None where it was none.
+    None where it was none; `seconds` until the whole reply was there.
     """
 
     dialogue: str
@@ -25,10 +26,14 @@ class PlayedTurn:
     heard: JudgedReply
     judgement: Judgement
     unfounded: tuple[str, ...] | None = None
+    seconds: float = 0.0
 
 
 async def play(
-    product: Product, dialogues: Sequence[Dialogue], today: date, progress: Callable[[int], object] = lambda _: None
+    product: EvaluatedProduct,
+    dialogues: Sequence[Dialogue],
+    today: date,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> list[PlayedTurn]:
     """All turns in order; progress is told of every one. The queue for a person is left after a turn that it took
     without being asked, and at the end of a conversation.
@@ -44,9 +49,11 @@ async def play(
     return played
 
 
-async def _turn(product: Product, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
+async def _turn(product: EvaluatedProduct, dialogue: Dialogue, turn: LabelledTurn, today: date) -> PlayedTurn:
     said = turn.said_on(today)
+    began = time.perf_counter()
     told = await product.ask(dialogue.id, said, user_id=dialogue.user_id, page=turn.page)
+    seconds = time.perf_counter() - began
     heard = JudgedReply.of(told.body)
     invented = unfounded(heard.text, told.grounds, rows=heard.rows) if heard.kinds & FACTS else None
-    return PlayedTurn(dialogue.id, turn, said, told, heard, judge(turn.expect, heard), invented)
+    return PlayedTurn(dialogue.id, turn, said, told, heard, judge(turn.expect, heard), invented, seconds)

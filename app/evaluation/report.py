@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.evaluation.judging import TurnVerdict
 from app.evaluation.playing import PlayedTurn
+from app.evaluation.results import figures, result_of
 
 
 def dialogue_report(played: Sequence[PlayedTurn]) -> dict[str, Any]:
-    """The figures of a file of conversations; shares are of all turns but where said otherwise.
-
-    hallucination_rate: share of the answers from documents or rows, `answers`, that state a quantity or code which
-    nothing they lean on holds.
-    """
-    by_tag: dict[str, list[PlayedTurn]] = defaultdict(list)
-    by_dialogue: dict[str, list[PlayedTurn]] = defaultdict(list)
-    for turn in played:
-        by_tag[turn.labelled.tag].append(turn)
-        by_dialogue[turn.dialogue].append(turn)
-    answers = [turn for turn in played if turn.unfounded is not None]
-    return {
-        "conversations": len(by_dialogue),
-        "turns": len(played),
-        "correct": _correct(played),
-        "partly": sum(turn.judgement.verdict is TurnVerdict.PARTLY for turn in played),
-        "accuracy": share(_correct(played), len(played)),
-        "false_answers": share(sum(turn.judgement.false_answer for turn in played), len(played)),
-        "brush_offs": sum(turn.judgement.brush_off for turn in played),
-        "swallowed": sum(turn.judgement.swallowed for turn in played),
-        "conversations_clean": sum(_correct(turns) == len(turns) for turns in by_dialogue.values()),
-        "answers": len(answers),
-        "hallucination_rate": share(sum(bool(turn.unfounded) for turn in answers), len(answers)),
-        "by_tag": {tag: {"correct": _correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())},
-    }
+    """See `figures`."""
+    return figures([result_of(turn) for turn in played])
 
 
 def turn_row(turn: PlayedTurn) -> dict[str, Any]:
@@ -76,12 +52,3 @@ def _paragraph(row: Mapping[str, Any]) -> str:
         trace,
     ]
     return "\n  ".join(line.replace("\n", "\n    ") for line in lines)
-
-
-def share(part: int, whole: int) -> float:
-    """0.0 of nothing."""
-    return round(part / whole, 4) if whole else 0.0
-
-
-def _correct(turns: Iterable[PlayedTurn]) -> int:
-    return sum(turn.judgement.correct for turn in turns)

@@ -1,143 +1,244 @@
-"""Questions that the knowledge base did not answer."""
+"""Gaps in SQL: ranked, one by one, and what was done with them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, insert, select, update
+from sqlalchemy.orm import aliased
 
-from app.db import outbox
-from app.db.engine import Database, insert_into
-from app.db.outbox import PendingEvent
-from app.gaps.tables import KnowledgeGap
-from app.webhooks.events import emit
+from app.conversations.tables import StoredTurn
+from app.db.base import now
+from app.db.engine import Database
+from app.gaps.repository_misses import miss
+from app.gaps.tables import GapEventRow, GapItemRow, GapRow
+from app.gaps.types import Counts, EarlierTurn, Gap, GapEvent, GapState, Miss, MissReason
+from app.ids import new_id
+from app.privacy import masked
 
-DETECTED = "gap.detected"
-Asked = Sequence[tuple[str, datetime]]
-"""Gap and time of turns that the knowledge base did not answer."""
+WEEK = timedelta(days=7)
+CONTEXT = 2
+"""Turns before a question that are shown with it."""
+SAID_CHARS = 200
+_GAP = ("id", "state", "question", "checked", "merged_into", "created_at", "updated_at")
+_COUNTS = tuple(Counts.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """A question without personal data, how it ended the last time, and how often it was asked."""
+class GapFilters:
+    """Which gaps are listed; empty for all. text: in a question; customers: at least so many conversations asked;
+    recent: by time, not by rank.
+    """
 
-    id: str
-    question: str
-    outcome: str
-    count: int
-    first_seen: datetime
-    last_seen: datetime
+    states: tuple[GapState, ...] = ()
+    text: str = ""
+    reason: MissReason | None = None
+    customers: int = 0
+    recent: bool = False
+
+
+EVERYTHING = GapFilters()
 
 
 class GapRepository:
-    """A tenant's gaps."""
+    """A tenant's gaps. A merged one's questions count for the one that it went into."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(
-        self, tenant: str, limit: int = 50, offset: int = 0, *, text: str = "", outcome: str = "", often: bool = False
-    ) -> tuple[list[Gap], int]:
-        """The gaps that were asked last, or often first, and how many there are. text: in the question."""
-        table = KnowledgeGap
-        columns = table.question_hash, table.question, table.outcome, table.count, table.first_seen, table.last_seen
-        own = table.tenant_id == tenant
-        if text:
-            own &= table.question.icontains(text, autoescape=True)
-        if outcome:
-            own &= table.outcome == outcome
-        order = (table.count.desc(),) if often else ()
-        query = select(*columns).where(own).order_by(*order, table.last_seen.desc(), table.question_hash)
+    async def page(self, tenant: str, wanted: GapFilters, offset: int, limit: int) -> tuple[list[Gap], int]:
+        """The gap first that most conversations asked about within a week, growth counting again; and how many."""
+        counted = _counted(tenant)
+        query = _gaps(counted).where(*_where(tenant, wanted, counted))
+        score = counted.c.week + case(
+            (counted.c.week > counted.c.week_before, counted.c.week - counted.c.week_before), else_=0
+        )
+        rank = (func.coalesce(score, 0).desc(), func.coalesce(counted.c.customers, 0).desc())
+        order = (*(() if wanted.recent else rank), func.coalesce(counted.c.last_seen, GapRow.updated_at).desc())
         async with self._database.read() as connection:
-            rows = [Gap(*row) for row in await connection.execute(query.limit(limit).offset(offset))]
-            total = (await connection.execute(select(func.count()).select_from(table).where(own))).scalar_one()
-        return rows, total
+            total = (await connection.execute(select(func.count()).select_from(query.subquery()))).scalar_one()
+            rows = await connection.execute(query.order_by(*order, GapRow.id).offset(offset).limit(limit))
+            return [_gap(row) for row in rows], total
+
+    async def get(self, tenant: str, gap_id: str) -> Gap | None:
+        """The gap of that id."""
+        query = _gaps(_counted(tenant)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        return _gap(row) if row else None
+
+    async def states(self, tenant: str) -> dict[GapState, int]:
+        """How many there are of each state."""
+        query = select(GapRow.state, func.count()).where(GapRow.tenant_id == tenant).group_by(GapRow.state)
+        async with self._database.read() as connection:
+            return {GapState(state): count for state, count in await connection.execute(query)}
+
+    async def misses(self, tenant: str, gap_id: str, limit: int) -> list[Miss]:
+        """The questions of a gap, those of the ones merged into it included, the latest first."""
+        item = GapItemRow
+        query = select(*(getattr(item, name) for name in Miss.__dataclass_fields__)).where(
+            item.tenant_id == tenant, item.gap_id.in_(_family(tenant, gap_id))
+        )
+        async with self._database.read() as connection:
+            rows = await connection.execute(query.order_by(item.asked_at.desc(), item.id).limit(limit))
+            return [miss(row) for row in rows]
+
+    async def before(self, tenant: str, turns: Sequence[str]) -> dict[str, list[EarlierTurn]]:
+        """What was said before each of these turns, the oldest first; masked and shortened."""
+        turn, earlier = StoredTurn, aliased(StoredTurn)
+        same = (earlier.tenant_id == turn.tenant_id) & (earlier.session_id == turn.session_id)
+        near = same & (earlier.number < turn.number) & (earlier.number >= turn.number - CONTEXT)
+        query = (
+            select(turn.id, earlier.question, earlier.reply, earlier.outcome)
+            .join(earlier, near)
+            .where(turn.tenant_id == tenant, turn.id.in_(turns))
+            .order_by(turn.id, earlier.number)
+        )
+        found: dict[str, list[EarlierTurn]] = {}
+        async with self._database.read() as connection:
+            for id, question, reply, outcome in await connection.execute(query):
+                found.setdefault(id, []).append(EarlierTurn(_short(question), _short(reply), outcome))
+        return found
+
+    async def history(self, tenant: str, gap_id: str) -> list[GapEvent]:
+        """What was done, the oldest first."""
+        table = GapEventRow
+        query = select(table.event, table.actor, table.note, table.at).where(
+            table.tenant_id == tenant, table.gap_id == gap_id
+        )
+        async with self._database.read() as connection:
+            return [GapEvent(*row) for row in await connection.execute(query.order_by(table.number))]
 
 
-def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
-    """Keeps the `gaps` of events: {"hash", "question", "outcome", "at"}, `at` in ISO 8601."""
-    rows = [
-        {
-            "tenant_id": event.tenant,
-            "question_hash": gap["hash"],
-            "question": gap["question"],
-            "outcome": gap["outcome"],
-            "count": 1,
-            "first_seen": datetime.fromisoformat(gap["at"]),
-            "last_seen": datetime.fromisoformat(gap["at"]),
-        }
-        for event in events
-        for gap in event.payload["gaps"]
-    ]
-    if not rows:
-        return
-    added = insert_into(connection, KnowledgeGap)
-    table = KnowledgeGap
-    connection.execute(
-        added.on_conflict_do_update(
-            index_elements=[table.tenant_id, table.question_hash],
-            set_={
-                "count": table.count + 1,
-                "outcome": added.excluded.outcome,
-                "last_seen": added.excluded.last_seen,
-            },
-        ),
-        sorted(rows, key=lambda row: (row["tenant_id"], row["question_hash"], row["last_seen"])),
+def latest(connection: Connection, tenant: str, limit: int) -> list[Gap]:
+    """The gaps that something was done with last, without their counts."""
+    query = select(*(getattr(GapRow, name) for name in _GAP)).where(GapRow.tenant_id == tenant)
+    rows = connection.execute(query.order_by(GapRow.updated_at.desc(), GapRow.id).limit(limit))
+    return [_bare(row) for row in rows]
+
+
+def questions(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, str]:
+    """What those of these gaps ask that there are."""
+    query = select(GapRow.id, GapRow.question).where(GapRow.tenant_id == tenant)
+    found, wanted = dict[str, str](), sorted(ids)
+    for start in range(0, len(wanted), 500):
+        rows = connection.execute(query.where(GapRow.id.in_(wanted[start : start + 500])))
+        found |= {row.id: row.question for row in rows}
+    return found
+
+
+def locked(connection: Connection, tenant: str, gap_id: str) -> Gap | None:
+    """The gap, which nobody else changes before the transaction ends; without its counts."""
+    query = select(*(getattr(GapRow, name) for name in _GAP)).where(GapRow.tenant_id == tenant, GapRow.id == gap_id)
+    row = connection.execute(query.with_for_update()).first()
+    return _bare(row) if row else None
+
+
+def add(connection: Connection, tenant: str, question: str, revision: int) -> str:
+    """A new gap; its id."""
+    id, moment = new_id(), now()
+    values = {"state": GapState.OPEN, "question": question, "checked": revision, "merged_into": ""}
+    times = {"created_at": moment, "updated_at": moment}
+    connection.execute(insert(GapRow).values(tenant_id=tenant, id=id, **values, **times))
+    return id
+
+
+def change(
+    connection: Connection, tenant: str, gap_id: str, values: Mapping[str, Any], event: GapEvent | None = None
+) -> None:
+    """Writes columns of a gap, and into its history."""
+    mine = (GapRow.tenant_id == tenant) & (GapRow.id == gap_id)
+    connection.execute(update(GapRow).where(mine).values(**values, updated_at=now()))
+    if event is not None:
+        table = GapEventRow
+        last = select(func.coalesce(func.max(table.number), 0)).where(table.tenant_id == tenant, table.gap_id == gap_id)
+        number = connection.execute(last).scalar_one() + 1
+        told = {"event": event.event, "actor": event.actor, "note": masked(event.note), "at": event.at}
+        connection.execute(insert(table).values(tenant_id=tenant, gap_id=gap_id, number=number, **told))
+
+
+def seen(connection: Connection, tenant: str, checked: Mapping[str, int]) -> None:
+    """Up to which revision gaps were searched again; nothing that people see."""
+    for gap_id, revision in checked.items():
+        mine = (GapRow.tenant_id == tenant) & (GapRow.id == gap_id)
+        connection.execute(update(GapRow).where(mine).values(checked=revision))
+
+
+def _family(tenant: str, gap_id: str) -> Select[Any]:
+    """The gap and those that were merged into it."""
+    return select(GapRow.id).where(GapRow.tenant_id == tenant, (GapRow.id == gap_id) | (GapRow.merged_into == gap_id))
+
+
+def _counted(tenant: str) -> Any:
+    """By gap, how often it was asked."""
+    item, gap = GapItemRow, aliased(GapRow)
+    root = case((gap.merged_into != "", gap.merged_into), else_=gap.id)
+    moment = now()
+    return (
+        select(
+            root.label("root"),
+            func.count().label("asked"),
+            func.count(item.session_id.distinct()).label("customers"),
+            _customers(moment - WEEK, None).label("week"),
+            _customers(moment - 2 * WEEK, moment - WEEK).label("week_before"),
+            func.count(case((item.handoff, 1))).label("handoffs"),
+            func.min(item.asked_at).label("first_seen"),
+            func.max(item.asked_at).label("last_seen"),
+        )
+        .join(gap, (gap.tenant_id == item.tenant_id) & (gap.id == item.gap_id))
+        .where(item.tenant_id == tenant)
+        .group_by(root)
+        .subquery()
     )
-    _tell(connection, rows)
 
 
-def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Of questions that nobody asked before: those whose count is what was just added."""
-    table = KnowledgeGap
-    added = Counter((row["tenant_id"], row["question_hash"]) for row in rows)
-    found = select(table.tenant_id, table.question_hash, table.question, table.outcome, table.count, table.first_seen)
-    for tenant, digest, question, outcome, count, seen in connection.execute(
-        found.where(tuple_(table.tenant_id, table.question_hash).in_(list(added)))
-    ):
-        if count == added[tenant, digest]:
-            gap = {"gap_id": digest, "question": question, "outcome": outcome, "first_seen": seen.isoformat()}
-            emit(connection, tenant, DETECTED, gap)
+def _customers(since: datetime, until: datetime | None) -> ColumnElement[int]:
+    """Conversations that asked within that time."""
+    item = GapItemRow
+    within = item.asked_at >= since
+    if until is not None:
+        within &= item.asked_at < until
+    return func.count(case((within, item.session_id)).distinct())
 
 
-def forget(connection: Connection, tenant: str, kind: str, asked: Asked) -> list[str]:
-    """Takes back that questions were asked, those of events that wait included; kind: of these. Returns the gaps that
-    are gone, since nobody else asked about them.
-    """
-    return _forget_counted(connection, tenant, _forget_pending(connection, tenant, kind, asked))
+def _gaps(counted: Any) -> Select[Any]:
+    columns = [getattr(GapRow, name) for name in _GAP]
+    counts = [counted.c[name] for name in _COUNTS]
+    return select(*columns, *counts).outerjoin(counted, counted.c.root == GapRow.id)
 
 
-def _forget_pending(connection: Connection, tenant: str, kind: str, asked: Asked) -> Asked:
-    """Takes gaps out of what is to be counted yet; returns those that were counted already."""
-    left = list(asked)
-    for key, payload in outbox.pending(connection, tenant, kind) if asked else ():
-        kept = []
-        for gap in payload["gaps"]:
-            turn = gap["hash"], datetime.fromisoformat(gap["at"])
-            left.remove(turn) if turn in left else kept.append(gap)
-        if len(kept) < len(payload["gaps"]):
-            outbox.replace(connection, tenant, key, payload | {"gaps": kept})
-    return left
+def _where(tenant: str, wanted: GapFilters, counted: Any) -> list[ColumnElement[bool]]:
+    where: list[ColumnElement[bool]] = [GapRow.tenant_id == tenant]
+    item, child = GapItemRow, aliased(GapRow)
+    mine = (item.tenant_id == tenant) & (child.tenant_id == tenant) & (child.id == item.gap_id)
+    mine &= (child.id == GapRow.id) | (child.merged_into == GapRow.id)
+    if wanted.states:
+        where.append(GapRow.state.in_(wanted.states))
+    if wanted.text:
+        asked = exists().where(mine, item.question.icontains(wanted.text, autoescape=True))
+        where.append(GapRow.question.icontains(wanted.text, autoescape=True) | asked)
+    if wanted.reason is not None:
+        where.append(exists().where(mine, item.reason == wanted.reason))
+    if wanted.customers:
+        where.append(counted.c.customers >= wanted.customers)
+    return where
 
 
-def _forget_counted(connection: Connection, tenant: str, asked: Asked) -> list[str]:
-    """Counts the turns back; a gap that nobody else asked about goes. Returns those that are gone."""
-    if not asked:
-        return []
-    table = KnowledgeGap
-    mine = (table.tenant_id == tenant) & table.question_hash.in_({gap for gap, _ in asked})
-    query = select(table.question_hash, table.first_seen, table.count).where(mine).order_by(table.question_hash)
-    gone = []
-    for gap, first, count in connection.execute(query.with_for_update()).all():
-        times = Counter(name for name, moment in asked if moment >= first)[gap]  # one from before was deleted by age
-        row = (table.tenant_id == tenant) & (table.question_hash == gap)
-        if times >= count:
-            connection.execute(delete(table).where(row))
-            gone.append(gap)
-        elif times:
-            connection.execute(update(table).where(row).values(count=count - times))
-    return gone
+def _gap(row: Any) -> Gap:
+    values = dict(row._mapping)
+    counts = {name: values.pop(name) for name in _COUNTS}
+    known = {name: value for name, value in counts.items() if value is not None}
+    return Gap(**values | {"state": GapState(values["state"]), "counts": Counts(**known)})
+
+
+def _bare(row: Any) -> Gap:
+    values = dict(row._mapping)
+    return Gap(**values | {"state": GapState(values["state"])})
+
+
+def _short(text: str) -> str:
+    text = " ".join(masked(text).split())
+    return text if len(text) <= SAID_CHARS else text[: SAID_CHARS - 1] + "…"

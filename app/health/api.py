@@ -71,7 +71,7 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     """
     indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
     if wiring.startup.ready.is_set():
-        return Readiness(status="ready", ready=True, learning=wiring.learning.under_way, indexing=indexing)
+        return Readiness(status="ready", ready=True, learning=wiring.base.generations.learning, indexing=indexing)
     message = "服务正在启动，请稍后再试。"
     if indexing:
         message = "正在为知识库重新计算向量，其间只凭关键词回答。"

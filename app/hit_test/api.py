@@ -2,21 +2,91 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+import asyncio
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
 
-from app.hit_test.schemas import SearchRequest, SearchResponse
+from fastapi import APIRouter, Request, Response
+
+from app.hit_test.batch import COLUMNS, cells_of, questions_of
+from app.hit_test.batch_schemas import BatchSearchRequest, BatchSearchResponse
+from app.hit_test.compare import compared
+from app.hit_test.compare_schemas import CompareRequest, CompareResponse
+from app.hit_test.schemas import SearchRequest, SearchResponse, draft_choice
+from app.hit_test.trial import Trial, Tried
 from app.http.deps import StaffTenant, Wiring
-from app.http.failures import fails
+from app.http.failures import Responses, fails
 from app.http.routes import GuardedRoute
+from app.spreadsheets import CSV, XLSX, write_sheet
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
+_BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
+# Generated clients know no text/csv; what type a request names makes no difference.
+_FILE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
+_TABLE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}, XLSX: _BINARY}}}
 
 
-@router.post("/search", response_model=SearchResponse, responses=fails(409))
+class TableFormat(StrEnum):
+    """Of the table of results."""
+
+    CSV = "csv"
+    XLSX = "xlsx"
+
+
+@router.post("/search", response_model=SearchResponse, responses=fails(404, 409, 415))
 async def search_knowledge(
     body: SearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
 ) -> SearchResponse:
-    """Searches as the chat does, and says why what was expected is not found."""
+    """Searches as the chat does, with drafts if wanted, and says why what was expected is not found."""
     async with wiring.limits.slots.slot(tenant, request.state.sender.key):
-        tried = await wiring.hit_test.run(tenant, body.trial())
+        trying = await wiring.canaries.trying(tenant, draft_choice(body.drafts)) if body.drafts else None
+        tried = await wiring.hit_test.run(tenant, body.trial(), trying)
     return SearchResponse.of(tried, body.top_k, explain=body.explain)
+
+
+@router.post("/search/batch", response_model=BatchSearchResponse)
+async def search_many(
+    body: BatchSearchRequest, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> BatchSearchResponse:
+    """Tries many questions as the chat takes them, each in a place of its own."""
+    tried = await _tried(wiring, tenant, request.state.sender.key, body.trials())
+    return BatchSearchResponse.of(tried)
+
+
+@router.post("/search/file", response_class=Response, openapi_extra=_FILE_BODY, responses=_TABLE | fails(400, 413, 415))
+async def search_file(
+    request: Request,
+    tenant: StaffTenant,
+    wiring: Wiring,
+    decide: bool = False,
+    format: TableFormat = TableFormat.CSV,
+) -> Response:
+    """Tries the questions of a file (TXT, CSV, XLSX or JSONL) and gives what came of them as a table."""
+    content = await request.body()
+    rows = await asyncio.to_thread(questions_of, content, decide=decide)
+    trials = [row.trial for row in rows]
+    tried = await _tried(wiring, tenant, request.state.sender.key, trials)
+    name = f"hit-test.{format}"
+    cells = list(map(cells_of, trials, tried))
+    written, kind = await asyncio.to_thread(write_sheet, name, COLUMNS, cells)
+    return Response(written, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+async def _tried(wiring: Any, tenant: str, key: str, trials: Sequence[Trial]) -> list[Tried]:
+    found = []
+    for trial in trials:
+        async with wiring.limits.slots.slot(tenant, key):
+            found.append(await wiring.hit_test.run(tenant, trial))
+    return found
+
+
+@router.post("/compare", response_model=CompareResponse, responses=fails(404, 409, 415))
+async def compare_drafts(
+    body: CompareRequest, request: Request, tenant: StaffTenant, wiring: Wiring
+) -> CompareResponse:
+    """Tries questions as things are and as they would be with drafts published, and says what changes."""
+    async with wiring.limits.slots.slot(tenant, request.state.sender.key):
+        trying = await wiring.canaries.trying(tenant, draft_choice(body.drafts))
+        compared_questions = [compared(*await wiring.hit_test.both(tenant, trial, trying)) for trial in body.trials()]
+    return CompareResponse.of(compared_questions)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
+from app.hit_test.canaries import DraftChoice
 from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import waterfall
@@ -37,6 +38,24 @@ class ExpectedIn(BaseModel):
         return self
 
 
+class DraftKeyIn(BaseModel):
+    """A version of a document."""
+
+    document_id: str = Field(max_length=64)
+    version: int = Field(ge=1, le=2**31)
+
+
+DraftsIn = Annotated[list[DraftKeyIn], Field(min_length=1, max_length=50)] | Literal[True]
+"""Versions, each of another document; true stands for the newest open one of every document."""
+
+
+def draft_choice(drafts: list[DraftKeyIn] | Literal[True]) -> DraftChoice:
+    """Which versions to try."""
+    if drafts is True:
+        return DraftChoice(every=True)
+    return DraftChoice(tuple((draft.document_id, draft.version) for draft in drafts))
+
+
 class SearchRequest(BaseModel):
     """A question to try."""
 
@@ -49,6 +68,9 @@ class SearchRequest(BaseModel):
     )
     decide: bool = Field(False, description="为 true 时像对话那样决定由谁回答；接了大模型时也由它理解这句话")
     why: ExpectedIn | None = Field(None, description="应当命中的文档或片段：看它停在哪一步")
+    drafts: DraftsIn | None = Field(
+        None, description="当作已经发布来试的版本：一个列表；true 为每篇文档最新的、还没发布的版本。对话不受影响"
+    )
 
     def trial(self) -> Trial:
         """What is to be tried."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agents.recall import Searcher, recall
 from agents.types import Question, Turn, Usage
 from agents.understanding.reading import read
@@ -10,11 +12,13 @@ from app.chat.answering import Answering, HeardMessage
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.session import Message
-from app.errors import InvalidRequest
+from app.errors import Conflict, InvalidRequest
+from app.hit_test.canaries import Trying
 from app.hit_test.dropping import Search, Widths, dropped
 from app.hit_test.repository import ExpectedRepository
-from app.hit_test.trial import EVERYTHING, Dropped, Expected, Trial, Tried
-from app.tenants import Tenants
+from app.hit_test.trial import EVERYTHING, Dropped, Trial, Tried
+from app.tenants import TenantParts, Tenants
+from knowledge.index import Snapshot
 from knowledge.text import clean
 from knowledge.types import Context, Filter, PageText, Retrieval, Vector
 
@@ -31,42 +35,71 @@ class HitTest:
         answering: Answering,
         tenants: Tenants,
         expected: ExpectedRepository,
-        widths: Widths,
     ) -> None:
         self._guard = guard
         self._history = history
         self._answering = answering
         self._tenants = tenants
         self._expected = expected
-        self._widths = widths
 
-    async def run(self, tenant: str, trial: Trial) -> Tried:
+    async def run(self, tenant: str, trial: Trial, trying: Trying | None = None) -> Tried:
         """Searches, and decides if wanted: then a model reads the message too, where the chat has one read it. What the
-        chat would not take is searched all the same. Raises InvalidRequest, KnowledgeError.
+        chat would not take is searched all the same. trying: drafts that are to be seen. Raises InvalidRequest,
+        KnowledgeError.
         """
-        account = Account()
+        async with self._tenants.turn(tenant) as parts:
+            account = Account()
+            heard = await self._heard(tenant, parts, trial, account, trying)
+            return await self._tried(tenant, parts, trial, heard, account, trying)
+
+    async def both(self, tenant: str, trial: Trial, trying: Trying) -> tuple[Tried, Tried]:
+        """A question that is read once, without the drafts and with them. Raises as `run`."""
+        async with self._tenants.turn(tenant) as parts:
+            account = Account()
+            heard = await self._heard(tenant, parts, trial, account, trying)
+            live = await self._tried(tenant, parts, trial, heard, account, None)
+            return live, await self._tried(tenant, parts, trial, heard, account, trying)
+
+    async def _heard(
+        self, tenant: str, parts: TenantParts, trial: Trial, account: Account, trying: Trying | None
+    ) -> HeardMessage:
+        if trying is not None and trying.search.generation is not parts.retriever.generation:
+            raise Conflict("知识库刚换了索引，请再试一次。", code="index_changed")
         checked = self._guard.check(trial.text)
         rejected = checked.reason if isinstance(checked, Rejected) else None
         text = clean(trial.text).strip() if isinstance(checked, Rejected) else checked
         if not text:
             raise InvalidRequest("query 不能为空")
-        heard = await self._answering.read(tenant, await self._question(tenant, text, trial.history), account)
-        rejected = rejected or heard.rejected
+        heard = await self._answering.read(parts.team, await self._question(tenant, text, trial.history), account)
+        return replace(heard, rejected=rejected or heard.rejected)
+
+    async def _tried(
+        self,
+        tenant: str,
+        parts: TenantParts,
+        trial: Trial,
+        heard: HeardMessage,
+        account: Account,
+        trying: Trying | None,
+    ) -> Tried:
         question, turn, decision = heard.question, None, None
-        if trial.decide and rejected is None:
+        if trying is not None:
+            heard = replace(heard, team=replace(heard.team, searcher=trying.search))
+        if trial.decide and heard.rejected is None:
             turn, decision = await self._answering.decide(heard, account)
             account.spent(Usage(), turn.route.degraded)
             question = turn.question
         found = await self._found(heard, question, trial)
+        snapshot = trying.snapshot if trying else parts.retriever.index.snapshot()
         return Tried(
-            text=text,
+            text=question.text,
             found=found,
             timings_ms=found.timings_ms | {"embed": account.ms["embed"]},
             degraded=tuple(dict.fromkeys((*found.degraded, *account.degraded))),
-            rejected=rejected,
+            rejected=heard.rejected,
             turn=turn,
             decision=decision,
-            dropped=await self._dropped(tenant, trial.expected, question, trial.where, found),
+            dropped=await self._dropped(tenant, parts, trial, question, found, snapshot, trying),
         )
 
     async def _question(self, tenant: str, text: str, history: tuple[str, ...]) -> Question:
@@ -81,13 +114,23 @@ class HitTest:
         return await recall(searcher, question, trial.where)
 
     async def _dropped(
-        self, tenant: str, expected: Expected | None, question: Question, where: Filter, found: Retrieval
+        self,
+        tenant: str,
+        parts: TenantParts,
+        trial: Trial,
+        question: Question,
+        found: Retrieval,
+        snapshot: Snapshot,
+        trying: Trying | None,
     ) -> Dropped | None:
+        expected = trial.expected
         if expected is None:
             return None
-        snapshot = (await self._tenants.of(tenant)).retriever.index.snapshot()
-        stored = await self._expected.find(tenant, expected)
-        return await dropped(stored, Search(snapshot, question, where, found), self._widths)
+        stored = trying.stored(expected) if trying else None
+        own = parts.tuned.settings
+        widths = Widths(own.vector_top_k, own.bm25_top_k)
+        stored = stored or await self._expected.find(tenant, expected)
+        return await dropped(stored, Search(snapshot, question, trial.where, found), widths)
 
 
 class _Explained:

@@ -116,6 +116,12 @@ async def wiring(request: Request) -> Container:
     return current_container(request)
 
 
+def caller_name(request: Request) -> str:
+    """What people call the key of a request that `Allow` let through; empty where it has no name."""
+    principal: Principal = request.state.principal
+    return principal.name
+
+
 def shown_key(request: Request) -> str | None:
     """The key of a request: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or that of who signed in on a page of this
     server.

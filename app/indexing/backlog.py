@@ -42,9 +42,8 @@ class EmbeddingBacklog:
     what the others did. Customers' questions go first, see `Embedder`.
     """
 
-    def __init__(self, embedder: Embedder, ended: Callable[[str, Exception | None], Awaitable[None]]) -> None:
+    def __init__(self, ended: Callable[[str, Exception | None], Awaitable[None]]) -> None:
         """ended: called with the tenant, and with what kept it from being embedded; None: its vectors are there."""
-        self._embedder = embedder
         self._ended = ended
         self.idle = asyncio.Event()
         """Nothing is being embedded."""
@@ -54,13 +53,13 @@ class EmbeddingBacklog:
         self._embedded: set[str] = set()
         self._since = self._logged = 0.0
 
-    def start(self, tenant: str, texts: Sequence[str]) -> None:
+    def start(self, tenant: str, texts: Sequence[str], embedder: Embedder) -> None:
         """texts: of all chunks of the tenant."""
         if not self._works:
             self._since, self._logged = monotonic(), -LOG_SECONDS
         self._works[tenant] = _Work(len(texts))
         self.idle.clear()
-        self._tasks[tenant] = asyncio.create_task(self._run(tenant, texts), name=f"backlog of {tenant}")
+        self._tasks[tenant] = asyncio.create_task(self._run(tenant, texts, embedder), name=f"backlog of {tenant}")
 
     def works_on(self, tenant: str) -> bool:
         """Whether the tenant's texts are being embedded, or its index is being told."""
@@ -69,6 +68,13 @@ class EmbeddingBacklog:
     def has_embedded(self, tenant: str) -> bool:
         """Whether it went through the tenant's texts: what is still missing came later and is little."""
         return tenant in self._embedded
+
+    def stop(self, tenant: str) -> None:
+        """The tenant's texts need no embedding any more."""
+        if self._works.pop(tenant, None) is not None:
+            self._tasks[tenant].cancel()
+        if not self._works:
+            self.idle.set()
 
     @property
     def state(self) -> Indexing | None:
@@ -87,23 +93,23 @@ class EmbeddingBacklog:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    async def _run(self, tenant: str, texts: Sequence[str]) -> None:
+    async def _run(self, tenant: str, texts: Sequence[str], embedder: Embedder) -> None:
         failure: Exception | None = None
         try:
-            await self._embed(tenant, texts)
+            await self._embed(tenant, texts, embedder)
             self._embedded.add(tenant)
         except Exception as error:  # whatever it is, the tenant's index says so, and it is tried again
             failure = error
         try:
             await self._ended(tenant, failure)
         finally:
-            del self._works[tenant]
+            self._works.pop(tenant, None)
             if not self._works:
                 self.idle.set()
 
-    async def _embed(self, tenant: str, texts: Sequence[str]) -> None:
+    async def _embed(self, tenant: str, texts: Sequence[str], embedder: Embedder) -> None:
         work = self._works[tenant]
-        missing = await self._embedder.missing(texts)
+        missing = await embedder.missing(texts)
         work.kept = len(texts) - len(missing)
         logger.bind(tenant=tenant, count=len(missing)).info(
             "{} of {} chunks have to be embedded; until then keywords alone answer", len(missing), len(texts)
@@ -114,7 +120,7 @@ class EmbeddingBacklog:
             self._tell()
 
         for part in _in_own_order(missing):
-            await self._embedder.passages(part, step)
+            await embedder.passages(part, step)
 
     def _tell(self) -> None:
         state = self.state

@@ -5,54 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from loguru import logger
 
-from app.documents.types import IndexDelta
 from app.indexing.backlog import EmbeddingBacklog, Indexing
-from knowledge.embeddings.base import Embedder
+from app.indexing.catching_up import CatchUp, Held, Served
 from knowledge.errors import EmbeddingUnavailable, NotEmbedded
-from knowledge.index import Index, Snapshot
-from knowledge.ingest import Ingestor
+from knowledge.index import Index
+from knowledge.ingest import EmbedderOf
 from knowledge.stores.memory import MemoryIndex
-from knowledge.types import IndexChange, IndexedChunk, Matrix
+from knowledge.types import Matrix
 
 if TYPE_CHECKING:
     from app.documents.repository_feed import IndexFeed
-    from app.documents.repository_knowledge import KnowledgeRepository
 
 
 POLL_SECONDS = 0.5
 """How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms."""
 MAX_BACKOFF_SECONDS = 30.0
-Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
-
-
-@dataclass(slots=True)
-class _Held:
-    """An index, and how many terms of the vocabulary it was told."""
-
-    index: Index
-    terms: int = 0
-
-
-class _Served:
-    """What searches see of a tenant; the index behind it changes once keywords alone are no longer all there is."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-
-    def snapshot(self) -> Snapshot:
-        return self.index.snapshot()
-
-    async def apply(self, change: IndexChange) -> None:
-        await self.index.apply(change)
-
-    async def close(self) -> None:
-        await self.index.close()
 
 
 class Indexer:
@@ -64,42 +36,39 @@ class Indexer:
 
     The server answers before any of that is done.
 
-    open_index: opens a tenant's index, blocking. on_revision: called on the event loop with tenant and revision each
+    open_index: opens a tenant's index. on_revision: called on the event loop with tenant and revision each
     time an index moved.
     """
 
     def __init__(
         self,
         feed: IndexFeed,
-        knowledge: KnowledgeRepository,
-        ingestor: Ingestor,
-        embedder: Embedder,
-        open_index: Callable[[str], Index],
+        catch_up: CatchUp,
+        embedder_of: EmbedderOf,
+        open_index: Callable[[str], Awaitable[Index]],
         on_revision: Callable[[str, int], None] | None = None,
     ) -> None:
         self._feed = feed
-        self._knowledge = knowledge
-        self._ingestor = ingestor
-        self._embedder = embedder
+        self._catch_up = catch_up
+        self._embedder_of = embedder_of
         self._open_index = open_index
         self._on_revision = on_revision
-        self._served: dict[str, _Served] = {}
-        self._embedded: dict[str, _Held] = {}
-        self._keywords: dict[str, _Held] = {}
+        self._served: dict[str, Served] = {}
+        self._embedded: dict[str, Held] = {}
+        self._keywords: dict[str, Held] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._answering: dict[str, int] = {}
         self._moved = asyncio.Condition()
         self._wake = asyncio.Event()
-        self._outdated: set[str] = set()
+        self._distrusted: dict[str, frozenset[str]] = {}
         self._looked = asyncio.Event()
-        self._backlog = EmbeddingBacklog(embedder, self._embedding_ended)
+        self._backlog = EmbeddingBacklog(self._embedding_ended)
         self._task: asyncio.Task[None] | None = None
         self.failures: dict[str, Exception] = {}
         """Why a tenant's index lags behind, while it does."""
 
     async def start(self) -> None:
         """Opens what is there and follows it behind: see `serving` and `settled`. Raises IndexMismatch."""
-        self._outdated = set(await self._knowledge.outdated_tenants())
         for tenant in await self._feed.heads():
             with suppress(EmbeddingUnavailable):  # then keywords serve
                 await self._opened(tenant)
@@ -144,9 +113,6 @@ class Indexer:
     async def follow(self, tenant: str) -> None:
         """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
         async with self._locks.setdefault(tenant, asyncio.Lock()):
-            if tenant in self._outdated:
-                await self._knowledge.retokenise(tenant, self._ingestor.tokenise)
-                self._outdated.discard(tenant)
             try:
                 held = await self._with_vectors(tenant)
                 self._keywords.pop(tenant, None)  # not closed: searches may still be at it
@@ -154,13 +120,38 @@ class Indexer:
                 if tenant in self._embedded and len(self._embedded[tenant].index.snapshot()):
                     raise
                 held = await self._without_vectors(tenant, error)
-            served = self._served.setdefault(tenant, _Served(held.index))
+            served = self._served.setdefault(tenant, Served(held.index))
             changed = served.index is not held.index
             served.index = held.index
             revision = held.index.snapshot().revision
             if changed or self._answering.get(tenant) != revision:
                 await self._feed.set_indexed(tenant, revision)
                 await self._announce(tenant, revision)
+
+    async def replace(
+        self, tenant: str, held: Held, served: Served, commit: Callable[[], Awaitable[None]], put: Callable[[], None]
+    ) -> Index | None:
+        """Puts another index in the place of the tenant's, which it gives back: who searches the old one still may.
+
+        commit: what has to be true before; put: what has to happen at the same moment. What the first raises leaves
+        everything as it was.
+        """
+        async with self._locks.setdefault(tenant, asyncio.Lock()):
+            await commit()
+            old = self._embedded.get(tenant)
+            self._embedded[tenant], self._served[tenant] = held, served
+            self._keywords.pop(tenant, None)
+            self._backlog.stop(tenant)
+            self._distrusted.pop(tenant, None)
+            self.failures.pop(tenant, None)
+            put()
+            self._answering.pop(tenant, None)  # `follow` says how far the new one is
+        self._wake.set()
+        return old.index if old else None
+
+    def distrust(self, tenant: str, chunk_ids: frozenset[str]) -> None:
+        """At the next revision these chunks are taken from SQL anew, and the vocabulary with them."""
+        self._distrusted[tenant] = self._distrusted.get(tenant, frozenset()) | chunk_ids
 
     async def close(self) -> None:
         """Stops following and closes the indexes."""
@@ -171,29 +162,38 @@ class Indexer:
         for held in (*self._embedded.values(), *self._keywords.values()):
             await held.index.close()
 
-    async def _opened(self, tenant: str) -> _Held:
+    async def _opened(self, tenant: str) -> Held:
         if tenant not in self._embedded:
-            self._embedded[tenant] = _Held(await asyncio.to_thread(self._open_index, tenant))
+            self._embedded[tenant] = Held(await self._open_index(tenant))
         return self._embedded[tenant]
 
-    async def _with_vectors(self, tenant: str) -> _Held:
+    async def _with_vectors(self, tenant: str) -> Held:
         held = await self._opened(tenant)
         embedded = self._backlog.has_embedded(tenant)
         if not embedded and self._backlog.works_on(tenant):
             raise NotEmbedded("the knowledge base is being embedded")
-        served = len(held.index.snapshot()) > 0
-        return await self._caught_up(tenant, held, self._embedder.passages if served or embedded else self._kept)
+        embedder, served = await self._embedder_of(tenant), len(held.index.snapshot()) > 0
 
-    async def _without_vectors(self, tenant: str, error: EmbeddingUnavailable) -> _Held:
+        async def kept(texts: Sequence[str]) -> Matrix:
+            """Vectors that are in the cache: keywords need not wait for one that is not."""
+            vectors = await embedder.kept(texts)
+            if vectors is None:
+                raise NotEmbedded("the knowledge base has to be embedded")
+            return vectors
+
+        return await self._caught_up(tenant, held, embedder.passages if served or embedded else kept)
+
+    async def _without_vectors(self, tenant: str, error: EmbeddingUnavailable) -> Held:
         if tenant not in self._keywords:
-            self._keywords[tenant] = _Held(MemoryIndex())
+            self._keywords[tenant] = Held(MemoryIndex())
             if not isinstance(error, NotEmbedded):
                 logger.bind(tenant=tenant).warning("keyword recall alone until the embedder is back: {}", error)
         self.failures[tenant] = error
         held = await self._caught_up(tenant, self._keywords[tenant], _no_vectors)
         if isinstance(error, NotEmbedded) and not self._backlog.works_on(tenant):
             snapshot = held.index.snapshot()
-            self._backlog.start(tenant, [snapshot.chunk(chunk_id).indexed_text for chunk_id in snapshot.ids()])
+            texts = [snapshot.chunk(chunk_id).indexed_text for chunk_id in snapshot.ids()]
+            self._backlog.start(tenant, texts, await self._embedder_of(tenant))
         return held
 
     async def _embedding_ended(self, tenant: str, failure: Exception | None) -> None:
@@ -203,20 +203,9 @@ class Indexer:
             self.failures[tenant] = failure
             logger.bind(tenant=tenant).warning("keywords alone answer, embedding is tried again: {}", failure)
 
-    async def _kept(self, texts: Sequence[str]) -> Matrix:
-        """Vectors that are in the cache. Raises NotEmbedded when one is not: keywords need not wait for it."""
-        vectors = await self._embedder.kept(texts)
-        if vectors is None:
-            raise NotEmbedded("the knowledge base has to be embedded")
-        return vectors
-
-    async def _caught_up(self, tenant: str, held: _Held, embed: Embed) -> _Held:
-        snapshot = held.index.snapshot()
-        delta = await self._feed.delta(tenant, snapshot.ids(), held.terms)
-        if delta.revision != snapshot.revision:
-            vectors = await embed([chunk.indexed_text for chunk, _ in delta.added])
-            await held.index.apply(_change(delta, vectors, held.terms))
-            held.terms += len(delta.new_terms)
+    async def _caught_up(self, tenant: str, held: Held, embed: Callable[[Sequence[str]], Awaitable[Matrix]]) -> Held:
+        if await self._catch_up.bring(tenant, held, embed, self._distrusted.get(tenant, frozenset())):
+            self._distrusted.pop(tenant, None)
         return held
 
     async def _announce(self, tenant: str, revision: int) -> None:
@@ -248,7 +237,6 @@ class Indexer:
             tenant
             for tenant, head in heads.items()
             if self._answering.get(tenant) != head.revision
-            or tenant in self._outdated
             or (tenant in self._keywords and not self._backlog.works_on(tenant))
         ]
         healthy = all(await asyncio.gather(*(self._try_follow(tenant) for tenant in lagging)))
@@ -270,8 +258,3 @@ class Indexer:
 
 async def _no_vectors(texts: Sequence[str]) -> Matrix:
     return np.zeros((len(texts), 0), np.float32)
-
-
-def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
-    added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
-    return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)

@@ -34,6 +34,12 @@ class SentenceLearner:
         self._task = self._task or asyncio.create_task(self._run(), name="sentences")
         self._wake()
 
+    def leave(self, tenant: str, index: Index) -> None:
+        """This index is not searched any more."""
+        if self._indexes.get(tenant) is index:
+            del self._indexes[tenant]
+            self._learnt.pop(tenant, None)
+
     def follow(self, tenant: str, revision: int) -> None:
         """A tenant's index moved."""
         if tenant in self._indexes:

@@ -37,6 +37,11 @@ class TurnSlots:
         self._held: Counter[str] = Counter()
         self._waiting: OrderedDict[str, _Line] = OrderedDict()
 
+    @property
+    def idle(self) -> bool:
+        """Whether nobody has a place, and nobody waits for one."""
+        return not self._held and not self._waiting
+
     @asynccontextmanager
     async def slot(
         self, tenant: str, sender: Hashable = "", patience: Callable[[], float] | None = None

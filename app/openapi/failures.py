@@ -13,6 +13,7 @@ from app.errors import (
     OPENAI_PREFIX,
     Conflict,
     Description,
+    FetchUnavailable,
     Forbidden,
     HeadTooLarge,
     InvalidRequest,
@@ -82,6 +83,11 @@ KINDS: dict[int, _Kind] = {
     429: _Kind("TooManyRequests", "太频繁", RateLimited("请求太频繁，请稍后再试。", retry_after=3)),
     431: _Kind("HeadTooLarge", "请求头过大", HeadTooLarge("请求头过大。")),
     500: _Kind("InternalError", "服务出错", Exception()),
+    502: _Kind(
+        "BadGateway",
+        "要取的网址所在的服务器没有正常回应",
+        FetchUnavailable("对方返回 HTTP 503", code="fetch_unavailable", status=503),
+    ),
     503: _Kind("Unavailable", "人太多、正在启动或重启，或所依赖的服务暂时不可用", Overloaded("服务繁忙，请稍后再试。")),
 }
 OF_ALL = (400, 403, 408, 431, 500, 503)

@@ -160,12 +160,13 @@ async def read_metrics(tenant: AdminTenant, wiring: Wiring) -> MetricsOut:
 async def read_cache_stats(tenant: AdminTenant, wiring: Wiring) -> CacheStatsOut:
     """Hits and what they saved."""
     cache, stats = wiring.hot_cache, wiring.hot_cache.stats(tenant)
-    behind = (await wiring.tenants.of(tenant)).retriever.cache
+    parts = await wiring.tenants.of(tenant)
+    behind, tuned = parts.retriever.cache, parts.tuned.settings
     return CacheStatsOut(
-        enabled=cache.max_size > 0,
+        enabled=tuned.hot_cache_max_size > 0,
         size=cache.size(tenant),
-        max_size=cache.max_size,
-        ttl_seconds=cache.ttl,
+        max_size=tuned.hot_cache_max_size,
+        ttl_seconds=tuned.hot_cache_ttl,
         hits=stats.hits,
         shared=stats.shared,
         misses=stats.misses,

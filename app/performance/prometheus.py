@@ -86,6 +86,7 @@ class _Families(Collector):
         rejected = CounterMetricFamily("yingda_messages_rejected", "Messages not taken", labels=["tenant", "reason"])
         limited = CounterMetricFamily("yingda_requests_limited", "Turned away by a limit", labels=["tenant", "kind"])
         ingested = CounterMetricFamily("yingda_ingested", "Files of jobs by outcome", labels=["tenant", "outcome"])
+        jobs = CounterMetricFamily("yingda_job_runs", "Runs of jobs that ended", labels=["tenant", "kind", "state"])
         verified = CounterMetricFamily("yingda_replies_verified", "Checked replies", labels=["tenant", "verdict"])
         for tenant, own in self._tenants:
             for labels, count in own.routes.items():
@@ -98,9 +99,11 @@ class _Families(Collector):
                 limited.add_metric([tenant, kind], count)
             for outcome, count in own.ingested.items():
                 ingested.add_metric([tenant, outcome], count)
+            for ended, count in own.jobs.items():
+                jobs.add_metric([tenant, *ended], count)
             for verdict, count in own.verdicts.items():
                 verified.add_metric([tenant, verdict], count)
-        return iter((routes, scores, rejected, limited, ingested, verified))
+        return iter((routes, scores, rejected, limited, ingested, jobs, verified))
 
     def _saved(self, tenant: str) -> int:
         stats = self._cache(tenant)

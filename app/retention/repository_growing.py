@@ -13,6 +13,7 @@ from sqlalchemy.orm import aliased
 from agents.ticketing.types import DONE
 from app.canned.tables import CannedReplyRow
 from app.conversations.tables import Conversation
+from app.corrections.tables import CorrectionRow
 from app.db.base import Base, now
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
@@ -27,15 +28,25 @@ from app.documents.tables import (
     StoredChunk,
     Term,
 )
+from app.documents.types import VersionState
 from app.embeddings.tables import Embedding
-from app.gaps.tables import KnowledgeGap
+from app.evaluation_runs.tables import EvaluationReportRow
+from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
+from app.faqs.tables import FaqRow, FaqWordingRow
+from app.gaps.tables import GapItemRow, GapPolicyRow, GapRow, KnowledgeGap
+from app.generations.tables import GenerationRow
 from app.idempotency.tables import IdempotentRequest
+from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
+from app.quality.tables import QualityIssueRow
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow
+from app.sources.tables import SourceItemRow, SourceRow
 from app.tickets.tables import Ticket
+from app.tuner.tables import TunerExperiment, TunerParams, TunerReport
+from app.vocabulary.tables import VocabularyRow
 from app.webhooks.tables import Webhook, WebhookDelivery
 
 Key = tuple[Any, ...]
@@ -88,16 +99,8 @@ def _conversations(before: datetime) -> ColumnElement[bool]:
 
 
 def _versions(before: datetime) -> ColumnElement[bool]:
-    """Those that were replaced before; never the current one."""
-    later = aliased(DocumentVersion)
-    replaced = exists().where(
-        later.tenant_id == DocumentVersion.tenant_id,
-        later.document_id == DocumentVersion.document_id,
-        later.number > DocumentVersion.number,
-        later.created_at < before,
-    )
-    current = exists().where(Document.tenant_id == DocumentVersion.tenant_id, Document.version_id == DocumentVersion.id)
-    return replaced & ~current
+    """Those that were replaced before; a draft waits for as long as it takes."""
+    return (DocumentVersion.state == VersionState.ARCHIVED) & (DocumentVersion.archived_at < before)
 
 
 def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
@@ -115,6 +118,20 @@ def _keys(before: datetime) -> ColumnElement[bool]:
     """Those revoked; the last key ever made stays: a server that has none at all trusts whoever asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
     return (ApiKey.revoked_at < before) & (ApiKey.id != last)
+
+
+def _gaps(before: datetime) -> ColumnElement[bool]:
+    """Those about which nobody asks any more, and on which nobody worked since."""
+    mine = (GapItemRow.tenant_id == GapRow.tenant_id) & (GapItemRow.gap_id == GapRow.id)
+    return (GapRow.updated_at < before) & ~exists().where(mine)
+
+
+def _runs(before: datetime) -> ColumnElement[bool]:
+    """Never the last of a kind, which tells when it ran, nor the last by schedule, which is not made again."""
+    later, scheduled = aliased(JobRunRow), JobRunRow.scheduled.is_not(None)
+    same = (later.tenant_id == JobRunRow.tenant_id) & (later.kind == JobRunRow.kind) & (later.id > JobRunRow.id)
+    newer = exists().where(same, later.scheduled.is_not(None) | ~scheduled)
+    return (JobRunRow.finished_at < before) & newer
 
 
 def _failed(before: datetime) -> ColumnElement[bool]:
@@ -140,6 +157,8 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
         ),
         Growing("solutions", DeskSolution, DeskSolution.updated_at, lambda before: DeskSolution.updated_at < before),
         Growing("gaps", KnowledgeGap, KnowledgeGap.last_seen, lambda before: KnowledgeGap.last_seen < before),
+        Growing("gaps", GapItemRow, GapItemRow.asked_at, lambda before: GapItemRow.asked_at < before),
+        Growing("gaps", GapRow, GapRow.updated_at, _gaps),
         Growing("usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()),
         Growing(
             "deliveries",
@@ -154,8 +173,16 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             IdempotentRequest.created_at,
             lambda before: IdempotentRequest.created_at < before,
         ),
-        Growing("versions", DocumentVersion, DocumentVersion.created_at, _versions, _remove_versions),
+        Growing("versions", DocumentVersion, DocumentVersion.archived_at, _versions, _remove_versions),
         Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
+        Growing("jobs", JobRunRow, JobRunRow.finished_at, _runs),
+        Growing("jobs", TunerReport, TunerReport.created_at, lambda before: TunerReport.created_at < before),
+        Growing(
+            "evaluations",
+            EvaluationReportRow,
+            EvaluationReportRow.created_at,
+            lambda before: EvaluationReportRow.created_at < before,
+        ),
         Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
     )
 
@@ -164,15 +191,28 @@ STAYING: Mapping[type[Base], str] = {
     KbState: "one row a tenant",
     Profile: "one row a tenant",
     CalibrationRow: "one row a tenant, scorer and base; a later fit replaces it",
+    GapPolicyRow: "one row a tenant",
     RetentionPeriod: "one row a tenant and kind",
+    GenerationRow: "one row a tenant",
     Document: "the knowledge base: an administrator adds and deletes",
     Content: "goes with the last version that has it",
     StoredChunk: "of current versions only",
+    QualityIssueRow: "what the last check found; the next one replaces it",
+    CorrectionRow: "what an administrator corrects, one a chunk; goes with its document",
     IngestionOriginal: "goes once its file is in, refused or cancelled",
     Term: "the vocabulary of the knowledge base, whose ids must not change",
     Webhook: "what an administrator subscribed to",
     DeskStaff: "one row a member of staff",
+    SourceRow: "what an administrator adds and deletes",
+    SourceItemRow: "one row a page or file of a source; goes with it",
+    VocabularyRow: "words that an administrator adds and deletes; ended ones go after a day",
+    EvaluationSetRow: "what an administrator measures the product with",
+    EvaluationCaseRow: "an administrator adds and deletes; one made of a gap goes with it when it is erased",
+    FaqRow: "curated answers, which an administrator writes and deletes",
+    FaqWordingRow: "goes with its entry",
     CannedReplyRow: "what staff write for their colleagues and delete",
+    TunerParams: "one row a change by an administrator: who, when, before, after",
+    TunerExperiment: "what an administrator set up, with what came of it",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
 }
@@ -188,5 +228,6 @@ KINDS = (
     "requests",
     "versions",
     "jobs",
+    "evaluations",
     "keys",
 )

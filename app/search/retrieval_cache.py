@@ -13,15 +13,15 @@ from knowledge.types import Context, Filter, Retrieval
 
 Scope = Filter | Context | str
 """The last is the digest of a page."""
-MAX_SIZE = 2000
-"""Entries of one tenant, about 2 kB each: the chunks belong to the index."""
 
 
 class RetrievalCache:
-    """One tenant's. ttl: seconds, 0 turns it off."""
+    """One tenant's, entries of about 2 kB each: the chunks belong to the index. ttl: seconds, size: entries; 0 turns it
+    off.
+    """
 
-    def __init__(self, ttl: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._entries: TTLCache[Hashable, Retrieval] = TTLCache(MAX_SIZE if ttl else 0, ttl, clock)
+    def __init__(self, ttl: float, size: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._entries: TTLCache[Hashable, Retrieval] = TTLCache(size if ttl else 0, ttl, clock)
         self.hits = self.misses = 0
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ class HypothesisOut(BaseModel):
     text: str
     kind: FormKind = Field(
         description="怎么来的：asked 原话，rewritten 改写，spelled 纠正错字，translated 译成中文，"
-        "in_context 接在前面的问题之后，part 一条消息里的一个问题"
+        "in_full 简称换成全称，in_context 接在前面的问题之后，part 一条消息里的一个问题"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,16 +15,18 @@ from app.retrieval import reranker_options, retrieval_options
 from app.search.repository import CalibrationRepository
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
-from knowledge.calibration.calibrator import Calibrator, LabelledQuestion
+from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
 from knowledge.spelling import BaseSpeller
+from knowledge.text import Analyzer
 from knowledge.types import Context, Filter, PageText, Retrieval, Vector
 
 if TYPE_CHECKING:
+    from app.generations.engine import Generation
     from app.wiring.knowledge import KnowledgeBase
 
 
@@ -35,10 +37,34 @@ _NOTHING_SAID = Context()
 class CalibratedSearch:
     """One tenant's retriever. The first search of a base that was empty before waits for the first calibration."""
 
-    def __init__(self, retriever: Retriever, calibrator: Calibrator, cache: RetrievalCache) -> None:
+    def __init__(
+        self,
+        retriever: Retriever,
+        calibrator: Calibrator,
+        cache: RetrievalCache,
+        generation: Generation,
+        settings: Settings,
+    ) -> None:
+        """settings: what it was made by."""
         self._retriever = retriever
-        self._calibrator = calibrator
+        self.calibrator = calibrator
         self.cache = cache
+        self.generation = generation
+        self.settings = settings
+
+    def over(self, index: Index) -> CalibratedSearch:
+        """The same search of another view of this base; what it finds is not remembered."""
+        none = RetrievalCache(0, 0)
+        return CalibratedSearch(self._retriever.over(index), self.calibrator, none, self.generation, self.settings)
+
+    def carry_over(self, others: Iterable[CalibratedSearch]) -> None:
+        """What a cross-encoder scores does not depend on the widths: until its own calibration is there, minutes later,
+        that of another search of the tenant serves.
+        """
+        slow = self._retriever.scorers.slow
+        for calibration in [known for other in others for known in other.calibrations]:
+            if slow is not None and calibration.scorer == slow.kind:
+                self._retriever.calibrate(calibration)
 
     @property
     def index(self) -> Index:
@@ -54,6 +80,11 @@ class CalibratedSearch:
     def revision(self) -> int:
         """The revision that a search would look at now."""
         return self.index.snapshot().revision
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """Of questions that are searched now."""
+        return self._retriever.analyzer
 
     @property
     def calibrations(self) -> tuple[CalibrationMap, ...]:
@@ -93,7 +124,7 @@ class CalibratedSearch:
             found = await search()
         except NotCalibrated:
             with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
-                await self._calibrator.refresh_quick()
+                await self.calibrator.refresh_quick()
             found = await search()
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, found, *scope)
@@ -103,7 +134,7 @@ class CalibratedSearch:
         """Returns once the gate is calibrated on what the index holds now, a slow reranker's apart, which is fitted
         behind. Raises EmbeddingUnavailable.
         """
-        await self._calibrator.refresh_quick()
+        await self.calibrator.refresh_quick()
 
 
 class Searches:
@@ -113,45 +144,100 @@ class Searches:
         """labelled: questions of the default tenant. Raises MissingDependency."""
         self._settings = settings
         self._labelled = tuple(labelled)
-        self._calibrators: dict[str, Calibrator] = {}
+        self._opened: dict[str, dict[Hashable, CalibratedSearch]] = {}
+        self._left: list[Calibrator] = []
         # One for all tenants: it may hold a model.
         self._reranker = get_reranker(settings.reranker, reranker_options(settings))
 
-    async def open(self, tenant: str, base: KnowledgeBase) -> CalibratedSearch:
-        """A tenant's search, calibrated on what is stored already. Raises IndexUnavailable, IndexMismatch."""
-        retriever = Retriever(
-            await base.index(tenant),
-            base.embedder,
-            base.analyzer,
-            self._reranker,
-            retrieval_options(self._settings),
-        )
-        labelled = self._labelled if tenant == DEFAULT_TENANT else ()
-        calibrator = Calibrator(retriever, CalibrationRepository(base.database, tenant), labelled)
-        self._calibrators[tenant] = calibrator
+    async def open(self, tenant: str, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+        """A tenant's search by its settings, calibrated on what is stored already; the one that is open, if any. Raises
+        IndexUnavailable, IndexMismatch.
+        """
+        index, generation = await base.index(tenant), await base.generations.of(tenant)
+        opened, scope = self._opened.setdefault(tenant, {}), _scope(settings)
+        if scope in opened:
+            return opened[scope]
+        search = self.over(index, generation, base, settings)
+        search.carry_over(opened.values())
+        opened[scope] = search
         try:
-            await calibrator.start()
+            await search.calibrator.start()
         except EmbeddingUnavailable as error:  # keywords answer meanwhile, by a calibration that needs no embedder
             logger.bind(tenant=tenant).warning("calibration has to wait for the embedder: {}", error)
-            calibrator.refresh_soon()
-        return CalibratedSearch(retriever, calibrator, RetrievalCache(self._settings.retrieval_cache_ttl))
+            search.calibrator.refresh_soon()
+        if self._opened.get(tenant, {}).get(scope) is search:
+            return search
+        await search.calibrator.close()  # another index took the place of this one meanwhile
+        return await self.open(tenant, base, settings)
+
+    def over(self, index: Index, generation: Generation, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+        """A search of an index that nobody is answered from yet; not calibrated. settings: the tenant's own, see
+        `Tuner.settings_of`.
+        """
+        cache = RetrievalCache(settings.retrieval_cache_ttl, settings.retrieval_cache_max_size)
+        store = CalibrationRepository(base.database, generation.tenant)
+        return self._made(index, generation, base, settings, cache, store)
+
+    def beside(self, search: CalibratedSearch, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
+        """The same index by other settings, to be tried: nothing of it is kept."""
+        return self._made(search.index, search.generation, base, settings, RetrievalCache(0, 0), None)
+
+    def _made(
+        self,
+        index: Index,
+        generation: Generation,
+        base: KnowledgeBase,
+        settings: Settings,
+        cache: RetrievalCache,
+        store: CalibrationStore | None,
+    ) -> CalibratedSearch:
+        analyzers = base.analyzers.history(generation.tenant)
+        reranker = self._reranker.reading(settings.rerank_candidates)
+        retriever = Retriever(index, generation.embedder, analyzers, reranker, retrieval_options(settings))
+        labelled = self._labelled if generation.tenant == DEFAULT_TENANT else ()
+        return CalibratedSearch(retriever, Calibrator(retriever, store, labelled), cache, generation, settings)
+
+    def put(self, search: CalibratedSearch) -> None:
+        """From here on this is the tenant's, which is calibrated when its index moves; those of the index before are
+        not any more.
+        """
+        before = self._opened.get(search.generation.tenant, {}).values()
+        self._left += [one.calibrator for one in before if one is not search]
+        self._opened[search.generation.tenant] = {_scope(search.settings): search}
+
+    async def retain(self, tenant: str, used: Collection[CalibratedSearch]) -> None:
+        """Stops calibrating a tenant's other searches; turns that still use one are not disturbed."""
+        opened = self._opened.get(tenant, {})
+        for scope in [scope for scope, search in opened.items() if search not in used]:
+            self._left.append(opened.pop(scope).calibrator)
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Stops calibrating what is not used any more."""
+        while self._left:
+            await self._left.pop().close()
 
     def follow(self, tenant: str, revision: int) -> None:
         """A tenant's index moved: its gate is calibrated again behind, the old calibration serves meanwhile."""
-        if tenant in self._calibrators:
-            self._calibrators[tenant].refresh_soon()
+        for search in self._opened.get(tenant, {}).values():
+            search.calibrator.refresh_soon()
 
     async def catch_up(self) -> None:
         """Calibrates where that failed before, for example while the embedder was out of reach; else costs nothing."""
-        for tenant, calibrator in list(self._calibrators.items()):
+        for search in [search for opened in self._opened.values() for search in opened.values()]:
             try:
-                await calibrator.refresh()
+                await search.calibrator.refresh()
             except KnowledgeError as error:  # one tenant's trouble must not stop the others; the next round tries again
-                logger.bind(tenant=tenant).opt(exception=error).warning("calibration failed")
+                logger.bind(tenant=search.generation.tenant).opt(exception=error).warning("calibration failed")
 
     async def close(self) -> None:
         """Stops calibrating and lets the reranker go."""
-        while self._calibrators:
-            _, calibrator = self._calibrators.popitem()
-            await calibrator.close()
+        for tenant in list(self._opened):
+            await self.retain(tenant, ())
         await asyncio.to_thread(self._reranker.close)
+
+
+def _scope(settings: Settings) -> Hashable:
+    """What a search is made of."""
+    sizes = settings.rerank_candidates, settings.retrieval_cache_ttl, settings.retrieval_cache_max_size
+    return retrieval_options(settings), sizes

@@ -24,6 +24,14 @@ class RouteOut(BaseModel):
     scores: dict[str, float] = Field(description="各意图的得分，像为约 +1，不像为约 -1；规则判定时为空")
 
 
+class BasisOut(BaseModel):
+    """By which configuration the turn was answered."""
+
+    configuration: str = Field(description="配置的散列：参数、设定、提示词、词表与模型有一处不同就不同")
+    params_version: int = Field(description="检索参数的版本；0 为没有调过")
+    arm: str = Field("", description="对照实验的编号与组；不在实验的新参数组里时为空")
+
+
 class ModelOut(BaseModel):
     """What was asked of language models."""
 
@@ -54,6 +62,7 @@ class TraceOut(BaseModel):
     decision: DecisionOut | None = Field(description="为什么由这些智能体回答")
     route: RouteOut | None = Field(description="像什么意图")
     evidence: EvidenceOut | None = Field(description="检索的每一步；没有检索时为 null")
+    basis: BasisOut | None = Field(None, description="凭什么配置回答；没有经过智能体时为 null")
     model: ModelOut | None = Field(description="大模型的用量；没有经过智能体时为 null")
     sources: list[SourceOut | RowSourceOut]
     verification: VerificationOut | None = Field(description="大模型所写回答的核对结果")
@@ -65,7 +74,7 @@ class TraceOut(BaseModel):
         data: dict[str, Any] = turn.response["data"]
         kept = {name: data[name] for name in _OF_RESPONSE}
         own = {name: getattr(turn, name) for name in _OF_TURN}
-        told = {name: turn.trace.get(name) for name in ("route", "evidence", "model")}
+        told = {name: turn.trace.get(name) for name in ("route", "evidence", "model", "basis")}
         said = {name: data.get(name) for name in ("decision", "verification")}
         return cls.model_validate({"message_id": turn.id, **own, **kept, **said, **told})
 

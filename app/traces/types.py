@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from agents.routing.types import Route
@@ -13,13 +14,14 @@ from knowledge.types import Retrieval
 @dataclass(frozen=True, slots=True)
 class TurnTrace:
     """How an answer came about, beyond what its response tells. `searched`: None where nothing was; `model`: the name
-    of the one that was asked to write, empty for none.
+    of the one that was asked to write, empty for none. `basis`: see `Routed`.
     """
 
     route: Route
     searched: Retrieval | None
     model: str
     usage: Usage
+    basis: Mapping[str, Any] = field(default_factory=dict)
 
 
 def route_fields(route: Route) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from agents.types import Outcome
-from app.conversations.schemas import SourceOut
+from app.conversations.schemas import ButtonOut, SourceOut
 from app.desk.handoff_api import SessionId
 from app.desk.schemas import HandoffOut, handoff_out
 from app.desk.types import Event, Sender
@@ -38,6 +38,7 @@ class SeenOut(BaseModel):
     outcome: Outcome | None = Field(None, description="这一轮的结论类型；只有智能客服的回复有")
     sources: list[SourceOut] = Field([], description="回复引用的片段；本人的业务数据不在其中")
     suggestions: list[str] = []
+    buttons: list[ButtonOut] = Field([], description="回答下面的按钮")
     escalate_to_human: bool = False
     degraded: list[str] = []
     stopped: bool = Field(False, description="true：顾客让它停下，text 是停下之前说的")
@@ -100,7 +101,9 @@ def _entries(item: TurnItem | DeskItem, proof: Proof) -> Iterator[SeenOut]:
 def _beside(data: dict[str, Any]) -> dict[str, Any]:
     """What stood beside the reply. data: as it was sent."""
     sources = [SourceOut(**source) for source in data["sources"] if source["index"] != "SQL"]
-    return {"sources": sources, "stopped": data.get("stopped", False)} | {name: data[name] for name in _BESIDE}
+    buttons = [ButtonOut(**button) for button in data.get("buttons", ())]
+    beside = {"sources": sources, "buttons": buttons, "stopped": data.get("stopped", False)}
+    return beside | {name: data[name] for name in _BESIDE}
 
 
 _BESIDE = "suggestions", "escalate_to_human", "degraded"

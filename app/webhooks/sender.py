@@ -11,9 +11,9 @@ import httpx
 
 from app.db.base import now
 from app.errors import InvalidRequest
+from app.net.targets import TargetPolicy, resolved
 from app.webhooks.repository_deliveries import Delivery
 from app.webhooks.signing import headers
-from app.webhooks.targets import resolved
 
 MAX_ERROR_CHARS = 200
 CONNECTIONS = 32
@@ -40,7 +40,8 @@ class WebhookSender:
     """timeout: seconds for a whole try, the name's resolution included."""
 
     def __init__(self, timeout: float, *, allow_private: bool) -> None:
-        self.allow_private = allow_private
+        remedy = "确有需要时由管理员设置 WEBHOOK_ALLOW_PRIVATE=true"
+        self.policy = TargetPolicy("Webhook 地址", remedy, private=allow_private)
         self._timeout = timeout
         self._client = httpx.AsyncClient(
             follow_redirects=False,
@@ -68,15 +69,15 @@ class WebhookSender:
             return SendResult(None, f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS])
 
     async def _send(self, delivery: Delivery) -> SendResult:
-        target = await resolved(delivery.url, allow_private=self.allow_private)
+        target = await resolved(delivery.url, self.policy)
         body = delivery.body.encode()
         signed = headers(delivery.secret, delivery.event, delivery.event_id, body, now())
         request = self._client.build_request(
             "POST",
             target.pinned,
             content=body,
-            headers={**signed, **_request_id(delivery), "Host": target.url.netloc.decode("ascii")},
-            extensions={"sni_hostname": target.url.raw_host.decode("ascii")},  # the certificate is that of the name
+            headers={**signed, **_request_id(delivery), **target.headers},
+            extensions=target.extensions,
         )
         response = await self._client.send(request, stream=True)
         await response.aclose()

@@ -9,11 +9,11 @@ from typing import Any
 
 from app.db.base import now
 from app.errors import Conflict, NotFound
+from app.net.targets import checked_url
 from app.request_ids import current
 from app.webhooks.repository import Subscription, WebhookRepository
 from app.webhooks.repository_deliveries import Delivery, DeliveryRepository, DeliveryRow, State
 from app.webhooks.sender import SendResult, WebhookSender
-from app.webhooks.targets import checked_url
 
 TEST_EVENT = "webhook.test"
 
@@ -91,7 +91,7 @@ class WebhookService:
             raise NotFound("没有找到这次投递。", code="delivery_not_found", delivery_id=delivery)
 
     def _check(self, url: str) -> None:
-        checked_url(url, allow_private=self._sender.allow_private)
+        checked_url(url, self._sender.policy)
 
 
 def _unknown(webhook: str) -> NotFound:

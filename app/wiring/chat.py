@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from app.chat.answering import Answering
@@ -11,9 +13,9 @@ from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.service import ChatService
 from app.chat.session import Sessions
-from app.hit_test.dropping import Widths
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.service import HitTest
+from app.tuner.placing import Placements
 
 if TYPE_CHECKING:
     from app.wiring.container import Container
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
 def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
     """The chat, and the hit test over the same steps. parts: all but these."""
 
-    async def team(tenant: str) -> Team:
-        return (await parts.tenants.of(tenant)).team
+    @asynccontextmanager
+    async def team(tenant: str, arm: str) -> AsyncIterator[Team]:
+        async with parts.tenants.turn(tenant, arm) as used:
+            yield used.team
 
     settings, limits = parts.settings, parts.limits
     guard = Guard(settings.max_message_chars, parts.profiles.get)
-    answering = Answering(parts.base.embedder, guard, team, parts.metrics, lambda: parts.learning.screening)
+    answering = Answering(guard, team, parts.metrics)
     history = History(parts.conversations, settings.history_turns, rows_to_model=parts.rows_to_model)
     chat = ChatService(
         guard,
@@ -41,6 +45,6 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
         parts.access,
         limits,
         parts.stops,
+        Placements(parts.tuner.of),
     )
-    widths = Widths(settings.vector_top_k, settings.bm25_top_k)
-    return chat, HitTest(guard, history, answering, parts.tenants, ExpectedRepository(parts.base.database), widths)
+    return chat, HitTest(guard, history, answering, parts.tenants, ExpectedRepository(parts.base.database))

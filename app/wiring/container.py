@@ -14,12 +14,25 @@ from app.chat.stopping import Stops
 from app.conversations.access import Access
 from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
+from app.corrections.service import CorrectionService
 from app.db.outbox import Outbox
+from app.documents.drafts import Drafts
 from app.documents.ingestion import IngestionService
 from app.documents.jobs import DocumentJobs
 from app.documents.repository import DocumentRepository
+from app.documents.repository_entries import EntryRepository
 from app.documents.repository_jobs import JobRepository
-from app.gaps.repository import GapRepository, note
+from app.documents.types import DocumentKind
+from app.documents.versions import VersionService
+from app.evaluation_runs.service import EvaluationRuns
+from app.evaluation_sets.service import EvaluationSets
+from app.faqs import repository as faq_rows
+from app.faqs.books import FaqBooks
+from app.faqs.entries import EntryPreparer
+from app.faqs.importing import FaqImporter
+from app.faqs.service import FaqService
+from app.gaps.repository_unanswered import UnansweredRepository, note
+from app.hit_test.canaries import Canaries
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
@@ -28,12 +41,14 @@ from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
 from app.learning import Learning
 from app.metrics import Metrics
+from app.net.fetcher import Fetcher
 from app.outbox import OutboxWorker
 from app.performance.repository import UsageRepository, count
 from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
 from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
+from app.quality.service import QualityService
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
@@ -46,6 +61,10 @@ from app.traces.repository import TraceRepository
 from app.transcripts.repository import TranscriptRepository
 from app.transcripts.repository_history import HistoryRepository
 from app.transcripts.repository_whole import WholeTranscriptRepository
+from app.tuner.experiments import Experiments
+from app.tuner.service import Tuner
+from app.vocabulary.service import VocabularyService
+from app.vocabulary.suggestions import Suggestions
 from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
@@ -53,11 +72,18 @@ from app.wiring.business import Business
 from app.wiring.chat import chat_service
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
+from app.wiring.gaps import gap_parts
+from app.wiring.jobs import background_jobs
 from app.wiring.knowledge import KnowledgeBase, document_runner
 from app.wiring.limits import open_attempts, open_limits
 from app.wiring.models import LanguageModels
+from app.wiring.quality import quality_service
+from app.wiring.reindexing import reindexing
+from app.wiring.sources import source_service
 from app.wiring.teams import Teams
+from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
+from app.wiring.warming import cache_warming
 
 
 class Container:
@@ -71,9 +97,10 @@ class Container:
         models: LanguageModels,
         webhooks: WebhookService,
         businesses: Mapping[str, Business],
+        fetcher: Fetcher,
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
-        self.settings, self.base, self.webhooks = settings, base, webhooks
+        self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
         self.attempts = open_attempts(settings, self.metrics)
@@ -85,12 +112,20 @@ class Container:
         self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))
-        self.usage, self.gaps, self.backlog = (
+        self.usage, self.unanswered, self.backlog = (
             UsageRepository(database),
-            GapRepository(database),
+            UnansweredRepository(database),
             BacklogRepository(database),
         )
-        self.outbox = OutboxWorker(Outbox(database, {KIND: (count, note), WEBHOOK: (fan_out,)}))
+        self.faqs = FaqService(
+            database,
+            EntryRepository(DocumentKind.FAQ),
+            EntryPreparer(base.ingestor, base.generations.embedder),
+            base.follower,
+        )
+        self.faq_books, self.faq_importer = FaqBooks(self.faqs.stored), FaqImporter(self.faqs)
+        self.evaluation_sets = EvaluationSets(database)
+        self.outbox = OutboxWorker(Outbox(database, {KIND: (count, note, faq_rows.note), WEBHOOK: (fan_out,)}))
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
@@ -112,27 +147,67 @@ class Container:
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
-        self.learning = Learning(base.embedder)
-        teams = Teams(settings, base, models, businesses, self.tickets, self.limits, self.learning)
-        self.tenants = Tenants(self.profiles, self.learning.heads, partial(self._search, searches), teams.build)
+        self.models = models
+        self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
+        self.tuner = Tuner(database, settings, self._prepare)
+        self.tenants = Tenants(
+            self.profiles, self.tuner.of, partial(self._search, searches), self.teams.build, searches.retain
+        )
         self.startup = Startup(settings, base, self.tenants)
-        self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedder == "openai")
-        self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self._version)
+        self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)
+        self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.index, self._missed)
+        self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self.answers_depend_on)
         self.chat, self.hit_test = chat_service(self)
+        self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
+        self.labelled_sets = LabelledCases(self.evaluation_sets)
+        self.experiments, self.reports = Experiments(database, self.tuner), tuner_reports(self, searches)
+        self.reindexing = reindexing(self, searches)
+        self.sources = source_service(settings, base, fetcher)
+        self.warming = cache_warming(self)
+        self.gaps, self.gap_mining, self.gap_review = gap_parts(self, models)
+        self.quality: QualityService = quality_service(settings, base, self.profiles)
+        self.jobs, self.job_worker, self.scheduler, self.due = background_jobs(self, searches)
+        self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
+
+    @property
+    def learning(self) -> Learning:
+        """What is learnt of the default tenant's embedder."""
+        return self.base.generations.default.learning
 
     @property
     def ingestion(self) -> IngestionService:
         return self.base.ingestion
 
     @property
+    def vocabulary(self) -> VocabularyService:
+        return self.base.vocabulary
+
+    @property
+    def corrections(self) -> CorrectionService:
+        return self.base.corrections
+
+    @property
     def documents(self) -> DocumentRepository:
         return self.base.documents
 
-    async def _search(self, searches: Searches, tenant: str) -> CalibratedSearch:
-        found = await searches.open(tenant, self.base)
-        self.learning.sentences.watch(tenant, found.index)
+    @property
+    def versions(self) -> VersionService:
+        return self.base.versions
+
+    async def _prepare(self, tenant: str, settings: Settings) -> None:
+        await self.tenants.prepare(tenant, settings)
+
+    async def _search(self, searches: Searches, tenant: str, settings: Settings) -> CalibratedSearch:
+        found = await searches.open(tenant, self.base, settings)
+        found.generation.learning.sentences.watch(tenant, found.index)
         return found
 
-    async def _version(self, tenant: str) -> Version:
-        parts = await self.tenants.of(tenant)
-        return Version(parts.retriever.revision, (parts.configuration, parts.retriever.calibrations))
+    async def _missed(self, tenant: str) -> list[tuple[str, int]]:
+        questions, _ = await self.unanswered.page(tenant, 500, often=True)
+        return [(gap.question, gap.count) for gap in questions]
+
+    async def answers_depend_on(self, tenant: str, arm: str) -> Version:
+        """See `HotCache`."""
+        parts = await self.tenants.of(tenant, arm)
+        config, kept = (parts.configuration, parts.retriever.calibrations), parts.tuned.settings
+        return Version(parts.retriever.revision, config, kept.hot_cache_ttl, kept.hot_cache_max_size)

@@ -24,7 +24,7 @@ from app.desk.repository_solutions import SolutionRepository
 from app.desk.repository_staff import StaffRepository
 from app.desk.service import Desk
 from app.desk.watch import Watch
-from app.gaps import repository as gaps
+from app.gaps import repository_unanswered as gaps
 from app.limits.service import RateLimits
 from app.profiles.repository import ProfileRepository
 from app.settings import Settings

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from app.chat.after import KIND, asked
 from app.conversations import repository as conversations
-from app.gaps import repository as gaps
+from app.evaluation_runs import repository as evaluation_runs
+from app.evaluation_sets import repository as evaluation_sets
+from app.evaluation_sets.types import CaseOrigin
+from app.gaps import repository as clusters
+from app.gaps import repository_misses as misses
+from app.gaps import repository_unanswered as gaps
 from app.idempotency import repository as requests
 from app.tickets.repository_erasure import erase
 from app.webhooks import repository as webhooks
@@ -21,10 +26,18 @@ def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> int:
     """Deletes the conversations and returns how many there were.
 
     With a conversation go its turns, their feedback, and what the desk has of it; the events about it that were not
-    handed on yet, and the payloads of those that were; the gaps that nobody else asked about. Its tickets stay, without
-    what was said in it; so do reviewed solutions, which hold no personal data.
+    handed on yet, and the payloads of those that were; the questions and gaps that nobody else asked about, and the
+    evaluation cases that were made of them, with their results. Its tickets stay, without what was said in it; so do
+    reviewed solutions, which hold no personal data.
     """
     unanswered = asked(conversations.turns_of(connection, tenant, sessions))
+    of_gaps = evaluation_sets.origins(connection, tenant, CaseOrigin.GAP)
+    before = clusters.questions(connection, tenant, of_gaps)
+    misses.forget(connection, tenant, sessions)
+    after = clusters.questions(connection, tenant, of_gaps)
+    lost = {gap: question for gap, question in before.items() if after.get(gap) != question}
+    evaluation_sets.forget(connection, tenant, CaseOrigin.GAP, lost)
+    evaluation_runs.forget(connection, tenant, list(lost.values()))
     deleted = conversations.delete_all(connection, tenant, sessions)
     requests.forget(connection, tenant, sessions)
     if deleted:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from app.corrections import repository as correction_rows
+from app.corrections.corrector import StoredCorrections
+from app.corrections.service import CorrectionService
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.documents.ingestion import IngestionService
@@ -18,24 +21,34 @@ from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
 from app.documents.repository_queue import JobQueue
+from app.documents.repository_rewriting import RewritingRepository
+from app.documents.repository_tokens import TokenRepository, vocabulary_version
+from app.documents.repository_versions import VersionRepository
 from app.documents.runner import JobRunner
+from app.documents.versions import VersionService
 from app.embeddings import shipped_vectors
 from app.embeddings.base import KeptEmbeddings
 from app.embeddings.repository import DatabaseEmbeddingCache
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.generations.engine import Generation
+from app.generations.repository import GenerationRepository
+from app.generations.service import Generations
 from app.indexing.backlog import Indexing
+from app.indexing.catching_up import CatchUp
 from app.indexing.following import Follower, RemoteFollower
 from app.indexing.indexer import Indexer
+from app.indexing.retokenising import Retokeniser
 from app.metrics import Metrics
-from app.retrieval import chunk_options, embedder_options, sandbox_options
+from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
+from app.vocabulary.analyzers import TenantAnalyzers
+from app.vocabulary.service import VocabularyService
+from app.wiring.reading import open_reader
 from knowledge.embeddings.base import Embedder
-from knowledge.embeddings.registry import get_embedder
+from knowledge.embeddings.registry import get_embedder, resolved
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
 from knowledge.ingest import Ingestor
-from knowledge.parsing.limits import ParsingLimits
-from knowledge.sandbox.pool import Sandbox
 from knowledge.stores.base import DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
@@ -51,14 +64,24 @@ class KnowledgeBase:
     database: Database
     documents: DocumentRepository
     feed: IndexFeed
-    embedder: Embedder
-    analyzer: Analyzer
+    generations: Generations
+    catch_up: CatchUp
+    analyzers: TenantAnalyzers
+    vocabulary: VocabularyService
+    corrections: CorrectionService
     ingestion: IngestionService
+    versions: VersionService
+    ingestor: Ingestor
     labels: LabelRepository
     follower: Follower
     indexer: Indexer | None
     embeddings: KeptEmbeddings
     recalls: DenseRecalls
+
+    @property
+    def embedder(self) -> Embedder:
+        """That of the default tenant, by now: it may be another one later, and is another tenant's own."""
+        return self.generations.default.embedder
 
     async def index(self, tenant: str) -> Index:
         """The tenant's index, at SQL's revision when first opened. Raises IndexUnavailable without the lock."""
@@ -101,25 +124,49 @@ async def open_knowledge(
         await upgrade(database)
         cache = open_embeddings(settings, database)
         stack.callback(cache.close)
-        embedder = get_embedder(settings.embedder, cache, embedder_options(settings))
-        stack.callback(embedder.close)
-        await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
-        analyzer, documents, feed = Analyzer(), DocumentRepository(database), IndexFeed(database)
-        knowledge = KnowledgeRepository(database)
-        sandbox = Sandbox(ParsingLimits(max_bytes=settings.max_upload_bytes), sandbox_options(settings))
-        stack.push_async_callback(sandbox.close)
-        ingestor = Ingestor(embedder, analyzer, chunk_options(settings), sandbox)
+        opened = partial(_open_embedder, settings, cache)
+        generations = Generations(GenerationRepository(database), resolved(settings.embedder), opened)
+        stack.push_async_callback(generations.close)
+        await generations.start()
+        documents, feed = DocumentRepository(database), IndexFeed(database)
+        tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, vocabulary_version)
+        knowledge = KnowledgeRepository(database, correction_rows.settle)
+        reader = await stack.enter_async_context(open_reader(settings))
+        corrector, options = StoredCorrections(database), chunk_options(settings)
+        ingestor = Ingestor(generations.embedder, Analyzer(), options, reader, analyzers.newest, corrector)
         recalls: DenseRecalls = defaultdict(Counter)
-        indexer = None
+        catch_up, indexer = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers), None
         if owns_index:
-            open_index = partial(_open_index, settings, embedder, recalls)
-            indexer = Indexer(feed, knowledge, ingestor, embedder, open_index, on_revision)
+
+            async def open_tenant(tenant: str) -> Index:
+                return await open_index(settings, await generations.of(tenant), recalls)
+
+            indexer = Indexer(feed, catch_up, generations.embedder, open_tenant, on_revision)
             stack.push_async_callback(indexer.close)
             await indexer.start()
-        follower, labels = indexer or RemoteFollower(feed), LabelRepository(database)
-        ingestion = IngestionService(documents, knowledge, labels, ingestor, follower, wait_seconds)
+        follower, labels, rows = indexer or RemoteFollower(feed), LabelRepository(database), VersionRepository(database)
+        ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, follower, wait_seconds)
+        versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
+        vocabulary = VocabularyService(database, tokens, follower, wait_seconds)
+        rewriting = RewritingRepository(database)
+        corrections = CorrectionService(database, rewriting, ingestor, generations.embedder, follower, wait_seconds)
         yield KnowledgeBase(
-            database, documents, feed, embedder, analyzer, ingestion, labels, follower, indexer, cache, recalls
+            database,
+            documents,
+            feed,
+            generations,
+            catch_up,
+            analyzers,
+            vocabulary,
+            corrections,
+            ingestion,
+            versions,
+            ingestor,
+            labels,
+            follower,
+            indexer,
+            cache,
+            recalls,
         )
 
 
@@ -140,9 +187,17 @@ def index_path(settings: Settings) -> Path:
     return settings.data_dir / "index"
 
 
-def _open_index(settings: Settings, embedder: Embedder, recalls: DenseRecalls, tenant: str) -> Index:
-    options = IndexOptions(settings.exact_search_max_chunks, recalls[tenant])
-    return get_index(settings.vector_store, index_path(settings), tenant, embedder, options)
+async def open_index(settings: Settings, generation: Generation, recalls: DenseRecalls) -> Index:
+    """As the store keeps it. Raises IndexMismatch, IndexUnavailable."""
+    options = IndexOptions(settings.exact_search_max_chunks, recalls[generation.tenant], generation.number)
+    path, tenant, embedder = index_path(settings), generation.tenant, generation.embedder
+    return await asyncio.to_thread(get_index, settings.vector_store, path, tenant, embedder, options)
+
+
+async def _open_embedder(settings: Settings, cache: KeptEmbeddings, name: str) -> Embedder:
+    embedder = get_embedder(name, cache, embedder_options(settings))
+    await asyncio.to_thread(shipped_vectors.fill, cache, embedder)
+    return embedder
 
 
 def document_runner(base: KnowledgeBase, metrics: Metrics) -> JobRunner:

@@ -63,20 +63,25 @@ class LanguageModels:
         standby = [writer(self.small)] if self.small is not None and self._elsewhere else []
         return FallbackGenerator([writer(self.main), *standby, quotes])
 
-    def understanding(self) -> ModelUnderstanding | None:
-        """Reads messages in their conversation; None where no model does."""
+    def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
+        """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer.protected_in)
+
+    def critic(self) -> Critic | None:
+        """Judges replies; None where there is no model."""
+        if self.small is None:
+            return None
+        return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars)
 
     def verifier(self) -> Verifier | None:
         """Reads once more what a model wrote; None where no model writes."""
         if self.small is None:
             return None
         settings = self._settings
-        critic = Critic(self.small, settings.verify_timeout, settings.max_chunk_chars)
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
-        return Verifier(critic if settings.verify_enabled else None, policy)
+        return Verifier(self.critic() if settings.verify_enabled else None, policy)
 
     async def __aenter__(self) -> Self:
         return self

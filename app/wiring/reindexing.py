@@ -1,4 +1,4 @@
-"""Building indexes anew from the database, after a change of the embedder or when the files of an index are damaged."""
+"""Indexing knowledge bases anew: beside the index that answers, or while no server runs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,35 @@ import asyncio
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
 
-from app.errors import NotFound
+from app.db.engine import Database
+from app.documents.repository_feed import IndexFeed
+from app.errors import NotFound, Overloaded
+from app.generations.building import ShadowBuilder, Steps
+from app.generations.engine import Generation
+from app.generations.reindexing import KIND, Reindexing
+from app.generations.types import StoredGeneration
+from app.jobs.repository import RunRepository
+from app.jobs.types import OPEN, JobRun, RunState
+from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
-from app.wiring.knowledge import KnowledgeBase, index_path, open_knowledge
-from knowledge.stores.registry import drop_index
+from app.wiring.knowledge import KnowledgeBase, index_path, open_index, open_knowledge
+from knowledge.embeddings.registry import resolved
+from knowledge.errors import IndexUnavailable
+from knowledge.index import Index
+from knowledge.stores.registry import drop_others
 
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
+START_SECONDS = 60.0
+"""How long a run waits for a server that begins it."""
+POLL_SECONDS = 0.5
 Progress = Callable[[int, int], object]
-"""Called with the chunks embedded since the last call and the number of all."""
+"""Called with the chunks embedded so far and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,35 +46,109 @@ class Reindexed:
     revision: int
 
 
-async def reindex(settings: Settings, tenant: str | None, progress: Progress) -> list[Reindexed]:
-    """One tenant's index, or all. The caller holds the lock on DATA_DIR; the database is only read.
+def shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuilder:
+    """Builds indexes as `open_knowledge` opens them."""
+
+    async def opened(generation: Generation) -> Index:
+        return await open_index(settings, generation, base.recalls)
+
+    drop = partial(drop_others, settings.vector_store, index_path(settings))
+    return ShadowBuilder(base.generations, base.feed, base.catch_up, opened, drop)
+
+
+def reindexing(container: Container, searches: Searches) -> Reindexing:
+    """Of a server."""
+    base = container.base
+
+    def over(index: Index, generation: Generation, settings: Settings) -> CalibratedSearch:
+        return searches.over(index, generation, base, settings)
+
+    assert base.indexer is not None, "a server keeps the index"
+    builder = shadow_builder(container.settings, base)
+    return Reindexing(builder, base.generations, base.indexer, searches, container.tenants, over)
+
+
+async def reindex(settings: Settings, tenant: str | None, embedder: str, progress: Progress) -> list[Reindexed]:
+    """One tenant's index, or all, while no server runs. The caller holds the lock on DATA_DIR.
 
     Everything is embedded, into the cache, before anything is dropped: a run that fails or is killed leaves the old
-    index, and the next one goes on from where it was. Raises NotFound, EmbeddingUnavailable, InvalidConfiguration, and
-    IndexMismatch when one tenant's index is built anew while another's is still of an earlier embedder.
+    index, and the next one goes on from where it was. Raises NotFound, EmbeddingUnavailable, InvalidConfiguration,
+    IndexUnavailable.
     """
     async with open_knowledge(settings, owns_index=False) as base:
-        tenants = sorted(await base.feed.heads())
-        if tenant is not None and tenant not in tenants:
-            raise NotFound(f"租户 {tenant} 没有知识库")
-        await _embed(base, [tenant] if tenant is not None else tenants, progress)
-    await asyncio.to_thread(_drop, settings, tenant)
-    async with open_knowledge(settings, owns_index=True) as base:
-        snapshots = {name: (await base.index(name)).snapshot() for name in tenants if tenant in (None, name)}
-    return [Reindexed(name, len(snapshot), snapshot.revision) for name, snapshot in snapshots.items()]
+        tenants = await _asked_for(base.feed, tenant)
+        await _embed(base, tenants, embedder, progress)
+        if tenant is None:  # all of it: what is damaged may be the database that the tenants share
+            await asyncio.to_thread(shutil.rmtree, index_path(settings), ignore_errors=True)
+        builder = shadow_builder(settings, base)
+        return [await _built(base, builder, name, embedder) for name in tenants]
 
 
-async def _embed(base: KnowledgeBase, tenants: Sequence[str], progress: Progress) -> None:
+async def ask_server(settings: Settings, tenant: str | None, embedder: str, progress: Progress) -> list[Reindexed]:
+    """The same of the server that holds the lock, which goes on answering. Raises NotFound, Overloaded where nobody
+    begins within START_SECONDS, IndexUnavailable.
+    """
+    database, rebuilt = Database(settings.sql_url), []
+    try:
+        runs = RunRepository(database)
+        for name in await _asked_for(IndexFeed(database), tenant):
+            run = await runs.add(name, KIND, {"embedder": resolved(embedder)})
+            rebuilt.append(await _followed(runs, name, run, progress))
+    finally:
+        await database.close()
+    return rebuilt
+
+
+async def _asked_for(feed: IndexFeed, tenant: str | None) -> list[str]:
+    tenants = sorted(await feed.heads())
+    if tenant is not None and tenant not in tenants:
+        raise NotFound(f"租户 {tenant} 没有知识库")
+    return tenants if tenant is None else [tenant]
+
+
+async def _embed(base: KnowledgeBase, tenants: Sequence[str], embedder: str, progress: Progress) -> None:
+    if not tenants:
+        return
+    used = await base.generations.beside(tenants[0], StoredGeneration(-1, resolved(embedder)))
     deltas = [await base.feed.delta(tenant, frozenset(), 0) for tenant in tenants]
-    total = sum(len(delta.added) for delta in deltas)
+    done, total = 0, sum(len(delta.added) for delta in deltas)
+
+    def step(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
     for delta in deltas:
-        texts = [chunk.indexed_text for chunk, _ in delta.added]
-        await base.embedder.passages(texts, lambda done: progress(done, total))
+        await used.embedder.passages([chunk.indexed_text for chunk, _ in delta.added], step)
 
 
-def _drop(settings: Settings, tenant: str | None) -> None:
-    path = index_path(settings)
-    if tenant is not None:
-        drop_index(settings.vector_store, path, tenant)
-    elif path.exists():  # all of it: what is damaged may be the database that the tenants share
-        shutil.rmtree(path)
+async def _built(base: KnowledgeBase, builder: ShadowBuilder, tenant: str, embedder: str) -> Reindexed:
+    current = await base.generations.of(tenant)
+    stored, steps = StoredGeneration(current.number + 1, resolved(embedder)), Steps(_untold)
+    shadow = await builder.build(tenant, stored, steps)
+    chunks, revision = await builder.verify(shadow, steps), shadow.held.index.snapshot().revision
+    await shadow.held.index.close()
+    if not await base.generations.stored.put(tenant, stored):
+        raise IndexUnavailable(f"another process indexed the knowledge base of {tenant} anew meanwhile")
+    base.generations.put(shadow.generation)
+    await builder.forget(current, None)
+    return Reindexed(tenant, chunks, revision)
+
+
+async def _untold(done: int, total: int) -> None:
+    pass
+
+
+async def _followed(runs: RunRepository, tenant: str, run: JobRun, progress: Progress) -> Reindexed:
+    asked = monotonic()
+    while run.state in OPEN:
+        if run.state is RunState.QUEUED and monotonic() - asked > START_SECONDS:
+            await runs.cancel(tenant, run.id)
+            raise Overloaded("没有服务接手：DATA_DIR 正被另一个命令使用，或服务正忙。请稍后再试。", code="not_ready")
+        progress(run.done, run.total)
+        await asyncio.sleep(POLL_SECONDS)
+        run = await runs.get(tenant, run.id) or run
+    if run.result is None:
+        raise IndexUnavailable((run.error or {}).get("message", f"the run was {run.state}"))
+    progress(run.done, run.total)
+    return Reindexed(tenant, run.result["chunks"], run.result["revision"])

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import app.canned.tables
 import app.conversations.tables
+import app.corrections.tables
 import app.db.tables
 import app.desk.tables
 import app.documents.tables
 import app.embeddings.tables
+import app.evaluation_runs.tables
+import app.evaluation_sets.tables
+import app.faqs.tables
 import app.gaps.tables
+import app.generations.tables
 import app.idempotency.tables
+import app.jobs.tables
 import app.keys.tables
 import app.performance.tables
 import app.profiles.tables
+import app.quality.tables
 import app.retention.tables
 import app.search.tables
+import app.sources.tables
 import app.tickets.tables
 import app.traces.tables
+import app.tuner.tables
+import app.vocabulary.tables
 import app.webhooks.tables  # noqa: F401
 from app.db.base import Base
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from agents.registry import AgentParts, Roster
 from agents.router import Router, RouterParts
 from agents.routing.evidence import BaseCloseness
 from app.chat.evidence import Team
-from app.learning import Learning
+from app.faqs.books import FaqBooks
 from app.limits.service import RateLimits
 from app.retrieval import configuration, knowledge_policy
 from app.search.service import CalibratedSearch
@@ -19,8 +20,8 @@ from app.settings import Settings
 from app.tenants import TenantParts
 from app.tickets.customers import CustomerTickets
 from app.tickets.service import TicketService
+from app.tuner.types import Tuned
 from app.wiring.business import Business
-from app.wiring.knowledge import KnowledgeBase
 from app.wiring.models import LanguageModels
 
 
@@ -29,22 +30,23 @@ class Teams:
     """What all tenants' agents are built from."""
 
     settings: Settings
-    base: KnowledgeBase
     models: LanguageModels
     businesses: Mapping[str, Business]
     tickets: TicketService
     limits: RateLimits
-    learning: Learning
+    books: FaqBooks
 
-    def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile) -> TenantParts:
-        """The parts of a tenant whose knowledge base is open."""
-        learning, business = self.learning, self.businesses.get(tenant)
+    def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
+        """The parts of a tenant whose knowledge base is open, by its parameters."""
+        analyzer = retriever.analyzer
+        generation, business = retriever.generation, self.businesses.get(tenant)
+        learning = generation.learning
         offers, facts = (business.offers, business.facts) if business else (None, None)
         roster = Roster.of(
             AgentParts(
                 retriever,
-                self.models.generator(self.base.analyzer, profile, learning.meaning),
-                knowledge_policy(self.settings, profile),
+                self.models.generator(analyzer, profile, learning.meaning),
+                knowledge_policy(tuned.settings, profile),
                 business.parts if business else None,
                 CarePolicy(self.settings.emotion_threshold, offers, facts, learning.emotions, learning.dangers),
                 CustomerTickets(self.tickets, tenant, self.limits),
@@ -54,8 +56,20 @@ class Teams:
         head = learning.heads.of(tenant, profile.intent_examples)
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
-        router = Router(RouterParts(head, evidence, resolver, sure))
-        team = Team(retriever.speller, router, roster, retriever, self.models.understanding())
-        version = configuration(self.settings, self.base.embedder.title)
-        version += f" {profile.version} {learning.heads.fitted} {head is not None}"
-        return TenantParts(retriever, team, profile, head, version)
+        router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
+        version = configuration(tuned.settings, generation.embedder.title)
+        version += (
+            f" {generation.number} {profile.version} {learning.heads.fitted} {head is not None} {analyzer.version}"
+        )
+        team = Team(
+            generation.embedder,
+            lambda: learning.screening,
+            retriever.speller,
+            router,
+            roster,
+            retriever,
+            self.models.understanding(analyzer),
+            {"configuration": hashlib.sha256(version.encode()).hexdigest()[:16], **tuned.told()},
+            self.books.over(tenant, generation.embedder, lambda: retriever.revision),
+        )
+        return TenantParts(retriever, team, profile, head, analyzer, version, tuned)

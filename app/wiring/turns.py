@@ -15,6 +15,7 @@ from app.desk.repository import proved
 from app.desk.turns import follow
 from app.idempotency import repository as requests
 from app.traces import repository as traces
+from app.tuner import repository_turns as placed
 from app.types import SessionKey
 from app.webhooks import repository_messages
 from app.wiring.desk import PARTNERS
@@ -51,6 +52,7 @@ def turn_log(
             raise NotKept(refused)
         repository_messages.turns_kept(connection, turns)
         traces.append(connection, turns)
+        placed.append(connection, turns)
         requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
         outbox.add(connection, after(turns))
         return follow(connection, turns, PARTNERS, answering=answering)

@@ -188,7 +188,7 @@ class Calibrator:
         space = retriever.embedder.name if needs_vectors else ""
         strange = (off_topic_questions(), english_off_topic_questions())
         fitting = (POSITION, SPREADS, QUESTIONS, SLOW_QUESTIONS, strange, self._labelled)
-        parts = (space, VERSION, repr(retriever.options), scorer.constants, fitting)
+        parts = (space, VERSION, retriever.options.scores, scorer.constants, fitting)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     async def _best_scores(
@@ -202,7 +202,7 @@ class Calibrator:
             vectors = await self._retriever.embedder.queries(texts)
         best, scoring = [], Scoring(self._retriever.options, scorer)
         for text, vector in zip(texts, vectors, strict=True):
-            query = Query(text, tuple(self._retriever.analyzer.tokens(text)), vector)
+            query = Query(text, tuple(self._retriever.analyzer_of(snapshot).asked(text)), vector)
             scored = await scoring.score(snapshot, [query])
             counted = (item.score for item in scored if not chinese or is_chinese(item.chunk.text))
             best.append(next(counted, 0.0))

@@ -7,9 +7,9 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from threading import Event
 from time import monotonic
 from typing import Literal, NewType, Protocol
@@ -54,6 +54,9 @@ class EmbeddingCache(Protocol):
     def put_many(self, vectors: dict[str, Vector]) -> None:
         """Stores vectors durably."""
 
+    def drop_many(self, keys: Sequence[str]) -> None:
+        """Deletes vectors; keys that are missing already do no harm."""
+
 
 class NoCache:
     """Remembers nothing."""
@@ -63,6 +66,34 @@ class NoCache:
 
     def put_many(self, vectors: dict[str, Vector]) -> None:
         pass
+
+    def drop_many(self, keys: Sequence[str]) -> None:
+        pass
+
+
+class QueryLane:
+    """Where passages give way to questions. The embedders of one process share one: they share its processors."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+        self._free = Event()
+        self._free.set()
+
+    @contextmanager
+    def question(self) -> Iterator[None]:
+        """While one waits for its embedding. On the event loop."""
+        self._waiting += 1
+        self._free.clear()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._free.set()
+
+    def give_way(self) -> None:
+        """Returns once no question waits, or after PATIENCE_SECONDS. Blocking."""
+        self._free.wait(PATIENCE_SECONDS)
 
 
 class Embedder(ABC):
@@ -88,9 +119,7 @@ class Embedder(ABC):
         self.cache: EmbeddingCache = cache or NoCache()
         self._queries = ThreadPoolExecutor(self.query_threads, thread_name_prefix="embed-query")
         self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
-        self._waiting_queries = 0
-        self._no_query_waits = Event()
-        self._no_query_waits.set()
+        self.lane = QueryLane()
         self._last_passage = -math.inf
 
     @property
@@ -116,16 +145,10 @@ class Embedder(ABC):
         question = readable(text, MAX_QUERY_CHARS)
         if not question.strip():
             return np.zeros(await self._width(), dtype=np.float32)
-        self._waiting_queries += 1
-        self._no_query_waits.clear()
-        try:
+        with self.lane.question():
             matrix = await self._run(self._queries, [question], "query")
             vector: Vector = matrix[0]
             return vector
-        finally:
-            self._waiting_queries -= 1
-            if not self._waiting_queries:
-                self._no_query_waits.set()
 
     async def queries(self, texts: Sequence[str]) -> Matrix:
         """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
@@ -150,6 +173,11 @@ class Embedder(ABC):
         """Those passages that the cache has no vector of, in their order."""
         keys, found = await self._found([readable(text) for text in texts], "passage")
         return [text for key, text in zip(keys, texts, strict=True) if key not in found]
+
+    async def forget(self, texts: Sequence[str]) -> None:
+        """Drops what the cache has of these passages: they are embedded again when they are next asked for."""
+        keys = [self.key(readable(text), "passage") for text in texts]
+        await asyncio.to_thread(self.cache.drop_many, keys)
 
     @property
     def quiet_seconds(self) -> float:
@@ -216,7 +244,7 @@ class Embedder(ABC):
         """`_encode` once no question waits, or after PATIENCE_SECONDS. In the passages' thread: the event loop, which
         is busy with other things, need not come by between two passages.
         """
-        self._no_query_waits.wait(PATIENCE_SECONDS)
+        self.lane.give_way()
         try:
             return self._encode(texts, kind)
         finally:

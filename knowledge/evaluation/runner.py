@@ -12,7 +12,7 @@ from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.base import Embedder
 from knowledge.evaluation.dataset import EvalQuestion
 from knowledge.fusion import reciprocal_rank_fusion
-from knowledge.ingest import Ingestor
+from knowledge.ingest import tokens_of
 from knowledge.rerankers.base import Reranker
 from knowledge.retriever import Retriever
 from knowledge.scoring import RetrievalOptions
@@ -96,7 +96,7 @@ async def build_index(
 ) -> MemoryIndex:
     """An index in memory that holds these chunks, tokenised as ingestion does it. Close it at the end."""
     vectors = await embedder.passages([chunk.indexed_text for chunk in chunks], progress)
-    documents = await Ingestor(embedder, analyzer).tokenise(chunks)
+    documents = await tokens_of(analyzer, chunks)
     vocabulary: dict[str, int] = {}
     terms = [[vocabulary.setdefault(term, len(vocabulary)) for term in document] for document in documents]
     rows = zip(chunks, vectors, terms, strict=True)

@@ -11,7 +11,7 @@ from knowledge.numbering import article
 from knowledge.parsing.characters import shown
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
-from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
+from knowledge.parsing.pieces import Enclosed, Heading, Paragraph, ParsedTable, Piece, Title
 from knowledge.parsing.rows import Taken, read_rows
 from knowledge.types import Block, FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
 
@@ -67,6 +67,8 @@ class _Assembly:
             case ParsedTable():
                 for row in read_rows(piece, self._columns):
                     self._row(row, piece.page)
+            case Enclosed(name, document):
+                self._enclose(_one_line(name), document)
             case Notice():
                 self._notices[piece] = None
 
@@ -116,6 +118,16 @@ class _Assembly:
             return
         self._count(text)
         self._blocks.append(Block(text, self._headings(), page))
+        self._bare = False
+
+    def _enclose(self, name: str, document: ParsedDocument) -> None:
+        above = (*self._headings(), *([name] if name else []))
+        for block in document.blocks:
+            self._count(block.text)
+            self._blocks.append(Block(block.text, (*above, *block.heading_path), block.page))
+        for pair in document.faqs:
+            self._row(pair, None)
+        self._notices |= dict.fromkeys(document.notices)
         self._bare = False
 
     def _row(self, row: str | FaqPair | Taken, page: int | None) -> None:

@@ -10,6 +10,7 @@ from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, En
 from knowledge.parsing.assembly import assemble
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.pieces import Piece
+from knowledge.parsing.recognition import Recogniser
 from knowledge.types import FaqColumns, ParsedDocument
 
 _SIGNATURES = {
@@ -26,18 +27,22 @@ _SIGNATURES = {
 }
 _HEAD = 1024
 """A PDF may begin with rubbish: readers look for its signature in the first kilobyte."""
-_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 """The stream of an OLE file that holds a password-protected Office document."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file to be parsed: its checked name, its bytes, the limits in force, the columns of questions and answers."""
+    """One file to be parsed: its checked name, its bytes, the limits in force, the columns of questions and answers.
+
+    `recogniser`: reads pictures; None leaves them unread.
+    """
 
     name: str
     content: bytes
     limits: ParsingLimits
     columns: FaqColumns | None = None
+    recogniser: Recogniser | None = None
 
 
 class Parser(ABC):
@@ -70,7 +75,7 @@ class Parser(ABC):
         head = source.content[:_HEAD]
         if self.signature and self.signature in head:
             return
-        if self.signature and _ENCRYPTED_PACKAGE in source.content:
+        if self.signature and ENCRYPTED_PACKAGE in source.content:
             raise EncryptedDocument(source.name, "有密码保护，请去掉密码后再上传")
         found = next((kind for signature, kind in _SIGNATURES.items() if head.startswith(signature)), "")
         if found:

@@ -21,7 +21,7 @@ class CsvParser(Parser):
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
-        yield ParsedTable(_bounded(source, csv.reader(io.StringIO(text), delimiter=_delimiter(text))))
+        yield ParsedTable(_bounded(source, csv.reader(io.StringIO(text), delimiter=delimiter_of(text))))
 
 
 def _bounded(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -31,7 +31,9 @@ def _bounded(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str
         yield row
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
+    """What separates the cells of a table: what gives most of its first rows the same number of them."""
+
     def agreement(delimiter: str) -> tuple[int, int]:
         widths = [len(row) for row in islice(csv.reader(io.StringIO(text), delimiter=delimiter), _SAMPLE) if row]
         common = max(set(widths), key=lambda width: (widths.count(width), width), default=1)

@@ -19,9 +19,7 @@ class HtmlParser(Parser):
     """The title is the first h1 of the article, else <title>."""
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
-        charset = _CHARSET.search(source.content[:4096])
-        declared = charset.group(1).decode("ascii") if charset else ""
-        tree = markup.parse_tree(source.name, decode(source.name, source.content, declared))
+        tree = page_tree(source.name, source.content)
         article = _article(tree)
         if article is None:
             return
@@ -32,6 +30,13 @@ class HtmlParser(Parser):
         if title is not None and not any(isinstance(piece, Heading) and piece.level == 1 for piece in found):
             yield Title(title.text())
         yield from found
+
+
+def page_tree(name: str, content: bytes, *, hidden: bool = False) -> LexborHTMLParser:
+    """The tree of a page in whatever encoding; hidden: see `parse_tree`. Raises HostileDocument, WrongEncoding."""
+    charset = _CHARSET.search(content[:4096])
+    declared = charset.group(1).decode("ascii") if charset else ""
+    return markup.parse_tree(name, decode(name, content, declared), hidden=hidden)
 
 
 def _article(tree: LexborHTMLParser) -> LexborNode | None:

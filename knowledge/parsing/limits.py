@@ -16,6 +16,8 @@ class ParsingLimits:
 
     max_bytes: int = 20 * 2**20
     max_pages: int = 2000
+    max_recognised_pages: int = 100
+    max_pixels: int = 80_000_000
     max_characters: int = 5_000_000
     max_rows: int = 100_000
     max_cells: int = 20_000_000

@@ -53,8 +53,8 @@ _MAX_DEPTH = 5000
 """Open tags; the tree builder is quadratic in it (0.15 s at 10,000, minutes at 300,000); pages stay under 100."""
 
 
-def parse_tree(name: str, html: str) -> LexborHTMLParser:
-    """The tree of what the page shows. Raises HostileDocument for tags nested without end."""
+def parse_tree(name: str, html: str, *, hidden: bool = False) -> LexborHTMLParser:
+    """The tree of what the page shows; hidden: and of the rest. Raises HostileDocument for tags nested without end."""
     depth = 0
     for closing, tag in _TAG.findall(html):
         if tag.lower() not in _NOT_NESTING:
@@ -62,7 +62,8 @@ def parse_tree(name: str, html: str) -> LexborHTMLParser:
             if depth > _MAX_DEPTH:
                 raise HostileDocument(name, "的标签嵌套过深，已拒绝")
     tree = LexborHTMLParser(html)
-    remove_invisible(tree, html)
+    if not hidden:
+        remove_invisible(tree, html)
     return tree
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from knowledge.types import Notice
+from knowledge.types import Notice, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +44,12 @@ class ParsedTable:
     page: int | None = None
 
 
-Piece = Title | Heading | Paragraph | ParsedTable | Notice
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """A document within the document, an attachment for example; its headings stand under `name`, if it has one."""
+
+    name: str
+    document: ParsedDocument
+
+
+Piece = Title | Heading | Paragraph | ParsedTable | Enclosed | Notice

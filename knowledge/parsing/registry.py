@@ -10,6 +10,7 @@ from pathlib import PurePath
 from knowledge.errors import HostileDocument, UnsupportedType
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.recognition import Recogniser
 from knowledge.text import clean
 from knowledge.types import FaqColumns, ParsedDocument
 
@@ -61,6 +62,42 @@ def _csv() -> Parser:
     return CsvParser()
 
 
+def _pptx() -> Parser:
+    from knowledge.parsing.pptx import PptxParser
+
+    return PptxParser()
+
+
+def _json() -> Parser:
+    from knowledge.parsing.json import JsonParser
+
+    return JsonParser()
+
+
+def _epub() -> Parser:
+    from knowledge.parsing.epub import EpubParser
+
+    return EpubParser()
+
+
+def _eml() -> Parser:
+    from knowledge.parsing.eml import EmlParser
+
+    return EmlParser(lambda name, content, mail: parse(name, content, mail.limits, recogniser=mail.recogniser))
+
+
+def _picture() -> Parser:
+    from knowledge.parsing.picture import PictureParser
+
+    return PictureParser()
+
+
+def _legacy() -> Parser:
+    from knowledge.parsing.legacy import LegacyParser
+
+    return LegacyParser()
+
+
 PARSERS: dict[str, Callable[[], Parser]] = {
     ".md": _markdown,
     ".markdown": _markdown,
@@ -72,7 +109,18 @@ PARSERS: dict[str, Callable[[], Parser]] = {
     ".xlsx": _xlsx,
     ".csv": _csv,
     ".tsv": _csv,
+    ".pptx": _pptx,
+    ".json": _json,
+    ".jsonl": _json,
+    ".epub": _epub,
+    ".eml": _eml,
 }
+PICTURES: dict[str, Callable[[], Parser]] = dict.fromkeys(
+    (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp"), _picture
+)
+"""Need a recogniser."""
+LEGACY: dict[str, Callable[[], Parser]] = dict.fromkeys((".doc", ".xls", ".ppt"), _legacy)
+"""Need a conversion first, see `knowledge.conversion`."""
 
 
 def parse(
@@ -80,20 +128,22 @@ def parse(
     content: bytes,
     limits: ParsingLimits = ParsingLimits(),  # noqa: B008 - frozen
     columns: FaqColumns | None = None,
+    recogniser: Recogniser | None = None,
 ) -> ParsedDocument:
     """Parses a file by the suffix of its name. Blocking and CPU bound: call it in a thread.
 
-    columns: where its tables hold questions and answers; None finds out.
+    columns: where its tables hold questions and answers; None finds out. recogniser: reads pictures and scanned pages.
 
-    Raises HostileDocument, UnsupportedType, EmptyDocument, EncryptedDocument, BrokenDocument, WrongEncoding and
-    DocumentTooLarge, and MemoryError; nothing else leaves it, whatever the bytes are. What a hostile file takes is
-    bounded by `knowledge.sandbox` alone.
+    Raises HostileDocument, UnsupportedType, EmptyDocument, ScannedDocument without a recogniser, ReaderMissing,
+    EncryptedDocument, BrokenDocument, WrongEncoding and DocumentTooLarge, and MemoryError; nothing else leaves it,
+    whatever the bytes are. What a hostile file takes is bounded by `knowledge.sandbox` alone.
     """
     name = check_name(name)
     suffix = PurePath(name).suffix.lower()
-    if suffix not in PARSERS:
-        raise UnsupportedType(name, f"的类型不支持，请换成 {'、'.join(PARSERS)} 之一")
-    return PARSERS[suffix]().parse(SourceFile(name, content, limits, columns))
+    make = PARSERS.get(suffix) or PICTURES.get(suffix) or LEGACY.get(suffix)
+    if make is None:
+        raise UnsupportedType(name, f"的类型不支持，请换成 {'、'.join((*PARSERS, *PICTURES, *LEGACY))} 之一")
+    return make().parse(SourceFile(name, content, limits, columns, recogniser))
 
 
 def check_name(name: str) -> str:

@@ -69,7 +69,7 @@ def _rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]
         cells += len(row) + 1
         if cells > source.limits.max_cells:
             raise DocumentTooLarge(source.name, "的单元格过多，请删去多余的行列或拆分后再上传")
-        texts = [_text(cell) for cell in row]
+        texts = [shown(cell) for cell in row]
         if not any(texts):
             continue
         for column, (last, text) in covering.items():
@@ -83,7 +83,7 @@ def _rows(source: SourceFile, sheet: Any, merges: Merges) -> Iterator[list[str]]
                 covering[column] = (bottom, text)
 
 
-def _text(cell: Any) -> str:
+def shown(cell: Any) -> str:
     """A cell as it is usually shown: percentages and dates formatted, whole numbers without a decimal point."""
     value = cell.value
     match value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from knowledge.index import Snapshot
 from knowledge.types import Vector
@@ -50,6 +50,10 @@ class Reranker(ABC):
     @abstractmethod
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """Scores of at least one chunk. `query.vector` is there unless the provider is `lexical`."""
+
+    def reading(self, candidates: int) -> Self:
+        """The same scorer for searches that have another number of candidates read; most read all of them."""
+        return self
 
     def close(self) -> None:  # noqa: B027 - most have nothing to release
         """Releases a model and its threads."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from knowledge.checkpoint import Checkpoint, LazyModel, require
 from knowledge.embeddings.base import MAX_QUERY_CHARS
@@ -41,6 +42,12 @@ class BgeReranker(Reranker):
     def constants(self) -> tuple[float | str, ...]:  # type: ignore[override]
         """Raises RerankUnavailable while a local folder is not there."""
         return self._identity(), self._candidates, MAX_TOKENS, MAX_PASSAGE_CHARS
+
+    def reading(self, candidates: int) -> Self:
+        """With the same model and its thread."""
+        other = copy(self)
+        other._candidates = candidates
+        return other
 
     async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         ranked = sorted(fused, key=lambda chunk_id: -fused[chunk_id])

@@ -19,6 +19,7 @@ _NICE = 5
 _FILES = 32
 """Open files: the pipes, and modules that a library loads late."""
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _MIB = 2**20
 
 
@@ -37,6 +38,25 @@ def confine(memory_mb: int, parent: int) -> None:
     _limit(resource.RLIMIT_NOFILE, _FILES)
     _limit(resource.RLIMIT_NPROC, 0)  # root is exempt; threads count too, and no parser starts one
     _limit(resource.RLIMIT_AS, address_space() + memory_mb * _MIB)
+
+
+def confine_program(memory_mb: int, seconds: int, largest_file: int, parent: int) -> None:
+    """Before a program takes this process's place that needs files and children of its own: no network, where the
+    system allows to give it up, no core dumped, no privilege won. Bounds hold for each of its processes.
+
+    seconds: of CPU time. largest_file: bytes that it may write into one.
+    """
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    _die_with(parent)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+    if resource is None:
+        return
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_FSIZE, largest_file)
+    _limit(resource.RLIMIT_CPU, seconds)
+    _limit(resource.RLIMIT_AS, memory_mb * _MIB)
 
 
 def allow_cpu(seconds: int) -> None:

@@ -11,6 +11,7 @@ from loguru import logger
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import CostlyDocument, HostileDocument, InvalidDocument, ParsingUnavailable
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.links import PageLinks
 from knowledge.reading import ReadDocument
 from knowledge.sandbox.process import Worker, WorkerDied
 from knowledge.sandbox.slots import TenantSlots
@@ -26,11 +27,15 @@ _TIME_SIGNALS = {getattr(signal, "SIGXCPU", None)}
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """`workers`: processes at once, half of them for one tenant at most. `memory_mb`, `seconds`: of one file."""
+    """`workers`: processes at once, half of them for one tenant at most. `memory_mb`, `seconds`: of one file.
+
+    `recognises`: they read pictures.
+    """
 
     workers: int = 4
     memory_mb: int = 1024
     seconds: int = 60
+    recognises: bool = False
 
 
 class Sandbox:
@@ -55,14 +60,29 @@ class Sandbox:
         self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
     ) -> ReadDocument:
         """Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        job = Job(name, content, self._limits, options, self._options.seconds, columns)
+        found = await self._result(tenant, job)
+        if not isinstance(found, ReadDocument):
+            raise _unlike(name)
+        return found
+
+    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+        """See `page_links`. Raises InvalidDocument by its subclasses, ParsingUnavailable."""
+        job = Job(name, content, self._limits, ChunkOptions(), self._options.seconds, links=True)
+        found = await self._result(tenant, job)
+        if not isinstance(found, PageLinks):
+            raise _unlike(name)
+        return found
+
+    async def _result(self, tenant: str, job: Job) -> ReadDocument | PageLinks:
         async with self._slots.hold(tenant):
-            reply = await self._reply(Job(name, content, self._limits, options, self._options.seconds, columns))
+            reply = await self._reply(job)
         match reply.result:
             case MemoryError():
-                raise CostlyDocument(name, f"解析时占用的内存超过 {self._options.memory_mb} MB，已停止")
+                raise CostlyDocument(job.name, f"解析时占用的内存超过 {self._options.memory_mb} MB，已停止")
             case InvalidDocument() as error:
                 raise error
-            case ReadDocument() as found:
+            case found:
                 return found
 
     async def close(self) -> None:
@@ -91,7 +111,7 @@ class Sandbox:
                 raise self._too_slow(job.name) from error
             raise HostileDocument(job.name, "使解析进程中止（内存超限或内容有害），已拒绝") from error
         except Garbled as error:
-            raise HostileDocument(job.name, "使解析进程给出了无法识别的结果，已拒绝") from error
+            raise _unlike(job.name) from error
         finally:
             self._busy.discard(worker)
             if not self._busy:
@@ -111,7 +131,7 @@ class Sandbox:
                 return worker
             self._end(worker)
         try:
-            return await Worker.start(self._options.memory_mb)
+            return await Worker.start(self._options.memory_mb, self._options.recognises)
         except (OSError, TimeoutError, WorkerDied) as error:
             logger.opt(exception=error).error("no process to read files in")
             raise ParsingUnavailable("no process to read files in") from error
@@ -133,3 +153,7 @@ class Sandbox:
     def _let_go(self) -> None:
         while self._idle:
             self._end(self._idle.pop())
+
+
+def _unlike(name: str) -> HostileDocument:
+    return HostileDocument(name, "使解析进程给出了无法识别的结果，已拒绝")

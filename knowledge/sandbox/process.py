@@ -35,11 +35,11 @@ class Worker:
         self._process = process
 
     @classmethod
-    async def start(cls, memory_mb: int) -> Worker:
-        """A warm worker. Raises OSError, WorkerDied, TimeoutError."""
+    async def start(cls, memory_mb: int, recognises: bool = False) -> Worker:
+        """A warm worker; `recognises`: one that reads pictures. Raises OSError, WorkerDied, TimeoutError."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT),
-            *(str(memory_mb), str(os.getpid()), _path()),
+            *(str(memory_mb), str(os.getpid()), str(int(recognises)), _path()),
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,

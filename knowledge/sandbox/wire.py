@@ -16,6 +16,7 @@ from knowledge import errors
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.links import MAX_LINK, MAX_LINKS, PageLinks
 from knowledge.reading import ReadDocument
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice, NoticeCode
 
@@ -43,7 +44,7 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to read. `seconds`: of CPU time."""
+    """One file to read. `seconds`: of CPU time. `links`: it is a page, of which these are wanted and nothing else."""
 
     name: str
     content: bytes
@@ -51,6 +52,7 @@ class Job:
     options: ChunkOptions
     seconds: int
     columns: FaqColumns | None = None
+    links: bool = False
 
     def frames(self) -> bytes:
         """As it goes over the pipe: a head, then the file."""
@@ -60,6 +62,7 @@ class Job:
             "options": asdict(self.options),
             "seconds": self.seconds,
             "columns": self.columns and asdict(self.columns),
+            "links": self.links,
         }
         return frame(json.dumps(head).encode()) + LENGTH.pack(len(self.content))
 
@@ -78,6 +81,7 @@ class Job:
             ChunkOptions(**fields["options"]),
             fields["seconds"],
             FaqColumns(**columns) if (columns := fields["columns"]) else None,
+            fields["links"],
         )
 
 
@@ -85,7 +89,7 @@ class Job:
 class ParsedReply:
     """`retires`: the worker takes no further job."""
 
-    result: ReadDocument | InvalidDocument | MemoryError
+    result: ReadDocument | PageLinks | InvalidDocument | MemoryError
     retires: bool
 
 
@@ -107,6 +111,8 @@ def encode(reply: ParsedReply) -> bytes:
             fields["error"] = MEMORY
         case InvalidDocument() as error:
             fields |= {"error": type(error).__name__, "reason": error.reason[:MAX_REASON]}
+        case PageLinks() as page:
+            fields |= {"page": asdict(page)}
         case ReadDocument(title, chunks, notices):
             paths: dict[tuple[str, ...], int] = {}
             rows = [
@@ -125,6 +131,8 @@ def decode(payload: bytes, name: str) -> ParsedReply:
         retires = _of(bool, fields["retires"])
         if "error" in fields:
             return ParsedReply(_error(fields, name), retires)
+        if "page" in fields:
+            return ParsedReply(_page(**fields["page"]), retires)
         paths = [tuple(_of(str, heading) for heading in path) for path in fields["paths"]]
         document = DocumentMeta("", name, _of(str, fields["title"]))
         rows = enumerate(fields["chunks"])
@@ -157,6 +165,14 @@ def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str
         question=None if question is None else _of(str, question),
         entry=entry,
     )
+
+
+def _page(links: Any, base: Any, canonical: Any, index: Any, follow: Any) -> PageLinks:
+    found = tuple(_of(str, link) for link in links)
+    texts = _of(str, base), _of(str, canonical)
+    if len(found) > MAX_LINKS or any(len(text) > MAX_LINK for text in (*found, *texts)):
+        raise Garbled("links")
+    return PageLinks(found, *texts, _of(bool, index), _of(bool, follow))
 
 
 def _notice(code: Any, message: Any, pages: Any) -> Notice:

@@ -1,6 +1,7 @@
 """The process that reads strangers' files: jobs in at its standard input, replies out at its standard output.
 
-`python -c BOOT MEMORY_MB PARENT_ID`, see `process.Worker`. It knows parsing and chunking, nothing of the server.
+`python -c BOOT MEMORY_MB PARENT_ID RECOGNISES`, see `process.Worker`. It knows parsing and chunking, nothing of the
+server.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import os
 import sys
 
 from knowledge.errors import InvalidDocument
-from knowledge.parsing.registry import PARSERS
+from knowledge.parsing.links import PageLinks, page_links
+from knowledge.parsing.recognition import Recogniser
+from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
 from knowledge.reading import ReadDocument, read
 from knowledge.sandbox.confinement import address_space, allow_cpu, confine
 from knowledge.sandbox.wire import READY, Job, ParsedReply, encode, frame
@@ -24,19 +27,20 @@ _MAX_FILE = 2**16
 
 def main() -> None:
     """Ends with its input."""
-    memory_mb, parent = (int(argument) for argument in sys.argv[1:])
+    memory_mb, parent, recognises = (int(argument) for argument in sys.argv[1:])
     os.closerange(3, _MAX_FILE)  # not every event loop closes what was open in the server
     jobs = sys.stdin.buffer
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no reply
     _load()
+    recogniser = _recogniser() if recognises else None
     confine(memory_mb, parent)
     at_start, files, retires = address_space(), 0, False
     replies.write(frame(READY))
     replies.flush()
     while not retires and (job := Job.receive(jobs)) is not None:
         files += 1
-        result = _result(job)
+        result = _result(job, recogniser)
         del job
         retires = files >= MAX_FILES or isinstance(result, MemoryError) or address_space() - at_start > MAX_GROWTH
         replies.write(frame(encode(ParsedReply(result, retires))))
@@ -47,16 +51,25 @@ def _load() -> None:
     """Imports what parsers use, so that it is neither bounded by a file's limits nor paid for by a file."""
     import charset_normalizer  # noqa: F401
 
-    for parser in set(PARSERS.values()):
+    for parser in {*PARSERS.values(), *PICTURES.values(), *LEGACY.values()}:
         parser()
     for encoding in ("gb18030", "big5", "utf-16"):
         "".encode(encoding)
 
 
-def _result(job: Job) -> ReadDocument | InvalidDocument | MemoryError:
+def _recogniser() -> Recogniser:
+    """With its models in memory, which a file's limits do not count."""
+    from knowledge.recognition.rapid import RapidRecogniser
+
+    return RapidRecogniser()
+
+
+def _result(job: Job, recogniser: Recogniser | None) -> ReadDocument | PageLinks | InvalidDocument | MemoryError:
     allow_cpu(job.seconds)
     try:
-        return read(job.name, job.content, job.limits, job.options, job.columns)
+        if job.links:
+            return page_links(job.name, job.content)
+        return read(job.name, job.content, job.limits, job.options, job.columns, recogniser)
     except InvalidDocument as error:
         return error
     except MemoryError:

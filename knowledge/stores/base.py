@@ -27,10 +27,13 @@ class DenseRecall(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """exact_search_max_chunks: larger bases ask their vector database; recalls: counts who answered."""
+    """exact_search_max_chunks: larger bases ask their vector database; recalls: counts who answered; generation: of a
+    tenant's indexes, which a store that keeps them keeps apart.
+    """
 
     exact_search_max_chunks: int = EXACT_SEARCH_MAX_CHUNKS
     recalls: Counter[DenseRecall] = field(default_factory=Counter)
+    generation: int = 0
 
 
 class VectorStore(Protocol):

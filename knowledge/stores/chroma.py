@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -21,19 +21,20 @@ _BATCH = 1000
 _HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_search": 128}
 
 
-def collection_name(tenant: str) -> str:
+def collection_name(tenant: str, generation: int = 0) -> str:
     """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
-    return "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
+    name = "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
+    return f"{name}-{generation}" if generation else name
 
 
 class ChromaStore:
     """One tenant's vectors. Raises IndexMismatch when the collection was built by another embedder or dimension."""
 
-    def __init__(self, path: Path, tenant: str, embedder: str, dimension: int) -> None:
+    def __init__(self, path: Path, tenant: str, embedder: str, dimension: int, generation: int = 0) -> None:
         self._lock = Lock()
         with _unavailable("start"):
             self._client = _client(path)
-        self._name = collection_name(tenant)
+        self._name = collection_name(tenant, generation)
         built_by: dict[str, str | int] = {"embedder": embedder, "dimension": dimension}
         with _unavailable("open"):
             self._collection = self._open(built_by)
@@ -41,7 +42,7 @@ class ChromaStore:
         if recorded != built_by:
             raise IndexMismatch(
                 f"索引由向量模型 {recorded['embedder']}（{recorded['dimension']} 维）建成，现在配置的是 "
-                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或停止服务后运行 python scripts/reindex.py 重建索引"
+                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或运行 python scripts/reindex.py 重建索引"
             )
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
@@ -79,11 +80,14 @@ class ChromaStore:
             )
 
 
-def drop(path: Path, tenant: str) -> None:
-    """Removes one tenant's collection, for a rebuild with another embedder."""
-    client = _client(path)
-    if collection_name(tenant) in {collection.name for collection in client.list_collections()}:
-        client.delete_collection(collection_name(tenant))
+def drop_others(path: Path, tenant: str, keep: Collection[int]) -> None:
+    """Removes one tenant's collections but those of the generations `keep`. Raises IndexUnavailable."""
+    first, kept = collection_name(tenant), {collection_name(tenant, number) for number in keep}
+    with _unavailable("drop"):
+        client = _client(path)
+        for name in [collection.name for collection in client.list_collections()]:
+            if name not in kept and (name == first or name.startswith(f"{first}-")):
+                client.delete_collection(name)
 
 
 @contextmanager

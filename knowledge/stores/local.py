@@ -221,7 +221,7 @@ def _sorted(added: dict[str, IndexedChunk]) -> list[IndexedChunk]:
 def _rows(old: Matrix, added: Sequence[Vector], source: NDArray[np.int64]) -> Matrix:
     """The rows `source` of `old` with `added` below it, without laying the two together first."""
     is_added = source >= len(old)
-    if not len(old) or not len(source):
+    if is_added.all():
         return np.stack([added[row - len(old)] for row in source.tolist()]) if len(source) else old[:0]
     matrix: Matrix = np.empty((len(source), old.shape[1]), np.float32)
     np.take(old, np.where(is_added, 0, source), axis=0, out=matrix, mode="clip")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from knowledge.embeddings.base import Embedder
@@ -15,7 +15,7 @@ def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) 
     from knowledge.stores.chroma import ChromaStore
     from knowledge.stores.local import LocalIndex
 
-    return LocalIndex(ChromaStore(path, tenant, embedder.name, embedder.dimension), options)
+    return LocalIndex(ChromaStore(path, tenant, embedder.name, embedder.dimension, options.generation), options)
 
 
 def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
@@ -24,10 +24,10 @@ def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) 
     return MemoryIndex(options)
 
 
-def _drop_chroma(path: Path, tenant: str) -> None:
-    from knowledge.stores.chroma import drop
+def _drop_chroma(path: Path, tenant: str, keep: Collection[int]) -> None:
+    from knowledge.stores.chroma import drop_others
 
-    drop(path, tenant)
+    drop_others(path, tenant, keep)
 
 
 STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {"chroma": _chroma, "memory": _memory}
@@ -40,11 +40,13 @@ def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: I
     return STORES[name](path, tenant, embedder, options or IndexOptions())
 
 
-DROPS: dict[str, Callable[[Path, str], None]] = {"chroma": _drop_chroma}
+DROPS: dict[str, Callable[[Path, str, Collection[int]], None]] = {"chroma": _drop_chroma}
 """Stores that keep something between starts."""
 
 
-def drop_index(name: str, path: Path, tenant: str) -> None:
-    """Removes what a store keeps of one tenant below `path`; it is derived and can be built again. Blocking."""
+def drop_others(name: str, path: Path, tenant: str, keep: Collection[int]) -> None:
+    """Removes what a store keeps of one tenant below `path`, but for the generations `keep`; it is derived and can be
+    built again. Blocking. Raises IndexUnavailable.
+    """
     if name in DROPS:
-        DROPS[name](path, tenant)
+        DROPS[name](path, tenant, keep)

@@ -29,7 +29,9 @@ async def attack(target: Target) -> Report:
         gone = stored.keys() - await _deliveries(api, hook)  # others may have conversations meanwhile
         report.case(len(gone) >= len(TOLD), "会话删除后，Webhook 投递里还存着它")
         report.case((await api.get(f"/api/v1/conversations/{session}")).status_code == 404, "会话还能读")
-        report.case(mark not in (await api.get("/api/v1/knowledge/gaps?limit=200")).text, "知识缺口里还有它的问题")
+        report.case(
+            mark not in (await api.get("/api/v1/knowledge/gaps/questions?limit=200")).text, "知识缺口里还有它的问题"
+        )
         tickets = await api.get("/api/v1/tickets", params={"session_id": session})
         report.case(tickets.json()["total"] == 0, "工单还连着它")
         await api.delete(f"/api/v1/webhooks/{hook}")

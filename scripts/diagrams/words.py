@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agents.bids import Rank
+from agents.curated.agent import CURATED
 from agents.routing.types import Intent, Tier
 from app.desk.types import Actor, Event, State
 
@@ -77,6 +78,7 @@ AGENTS_CHINESE = AgentWords(
     {
         Intent.HUMAN_REQUEST: "要求人工",
         Intent.HIGH_STAKES: "投诉、退订、账单争议",
+        CURATED: "精选问答",
         Intent.TICKET: "工单",
         Intent.BUSINESS_QUERY: "本人的业务数据",
         Intent.KNOWLEDGE_QA: "规则与产品知识",
@@ -88,6 +90,7 @@ AGENTS_CHINESE = AgentWords(
     {
         "escalation": "转人工",
         "care": "安抚与挽留",
+        "curated": "原样给出",
         "ticket": "登记、查询",
         "business": "查业务库",
         "knowledge": "检索、作答",
@@ -125,6 +128,7 @@ AGENTS_ENGLISH = AgentWords(
     {
         Intent.HUMAN_REQUEST: "wants a person",
         Intent.HIGH_STAKES: "complaint, leaving",
+        CURATED: "curated answers",
         Intent.TICKET: "tickets",
         Intent.BUSINESS_QUERY: "one's own data",
         Intent.KNOWLEDGE_QA: "rules, products",
@@ -136,6 +140,7 @@ AGENTS_ENGLISH = AgentWords(
     {
         "escalation": "calls a person",
         "care": "calms, retains",
+        "curated": "word for word",
         "ticket": "files, looks up",
         "business": "reads rows",
         "knowledge": "searches, answers",

@@ -15,11 +15,11 @@ from tqdm import tqdm
 from app.evaluation.asking import AskedQuestion, ask_all, asked_report, asked_row, documents_of, source_of
 from app.evaluation.dialogues import read_dialogues
 from app.evaluation.playing import PlayedTurn, play
-from app.evaluation.product import Setup, open_product
 from app.evaluation.report import dialogue_report, failures, turn_row
 from app.retrieval import chunk_options
 from app.settings import Settings
 from knowledge.evaluation.dataset import load_set
+from scripts.evaluation.product import Setup, open_product
 from scripts.evaluation.routing import decided_report, labelled_rows
 
 

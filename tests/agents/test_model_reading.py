@@ -168,3 +168,13 @@ def test_neither_is_a_yes_to_a_proposal_nor_what_leans_on_rows() -> None:
 async def test_the_page_is_told_to_the_model() -> None:
     _, server = await understood("那这个呢", Say(reply("YS-W5 怎么退货")), page=Page(title="YS-W5 智能手表 - 云笙商城"))
     assert "正在看的网页：YS-W5" in server.prompt
+
+
+def test_a_rewrite_that_loses_a_name_of_the_tenant_is_none() -> None:
+    reply = '{"questions": ["净化仓怎么充电"], "intents": [], "slots": {}, "language": "zh"}'
+
+    def names(text: str) -> frozenset[str]:
+        return frozenset({"云朵一型"} if "云朵一型" in text else ())
+
+    assert read_understanding(reply, "云朵一型怎么充电", "").questions == ("净化仓怎么充电",)
+    assert read_understanding(reply, "云朵一型怎么充电", "", names).questions == ()

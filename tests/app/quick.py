@@ -45,7 +45,7 @@ def quick_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     checked once. Unless a test is marked with `as_shipped`.
     """
     if request.node.get_closest_marker("as_shipped") is None:
-        monkeypatch.setattr("app.wiring.knowledge.Sandbox", ReaderInProcess)
+        monkeypatch.setattr("app.wiring.reading.Sandbox", ReaderInProcess)
         monkeypatch.setattr(Calibrator, "_fit", _fitted_once)
         monkeypatch.setattr("app.wiring.business.load_queries", _read_once)
 

@@ -18,7 +18,7 @@ from app.documents.repository import Filters as DocumentFilters
 from app.documents.repository_jobs import JobFilter, JobRepository
 from app.documents.tables import Content, Document, DocumentVersion, IngestionFile, IngestionJob, KbState
 from app.documents.types import FileState
-from app.gaps.repository import GapRepository, note
+from app.gaps.repository_unanswered import UnansweredRepository, note
 from app.gaps.tables import KnowledgeGap
 from app.tickets.repository import TicketFilter, TicketRepository
 from app.tickets.tables import Ticket
@@ -63,7 +63,7 @@ async def test_a_text_means_what_it_says_in_every_list(database: Database) -> No
         database, IngestionFile, *({"job_id": str(n), "path": text, "state": FileState.READY} for n, text in numbered)
     )
     await documents(database, [{"title": text} for text in TEXTS])
-    gaps, solutions, jobs = GapRepository(database), SolutionRepository(database, note), JobRepository(database)
+    gaps, solutions, jobs = UnansweredRepository(database), SolutionRepository(database, note), JobRepository(database)
     tickets, library = TicketRepository(database), DocumentRepository(database)
     for text, expected in SEARCHES.items():
         found = {
@@ -85,7 +85,7 @@ async def test_lists_are_narrowed_ordered_and_paged_with_a_total(database: Datab
         for n, (outcome, count) in enumerate([("no_evidence", 1), ("clarify", 9), ("no_evidence", 5)])
     ]
     await keep(database, KnowledgeGap, *gaps)
-    repository = GapRepository(database)
+    repository = UnansweredRepository(database)
     assert [row.id for row in (await repository.page("t"))[0]] == ["2", "1", "0"]
     assert [row.id for row in (await repository.page("t", often=True))[0]] == ["1", "2", "0"]
     rows, total = await repository.page("t", limit=1, offset=1, outcome="no_evidence")
@@ -134,7 +134,9 @@ async def documents(database: Database, rows: list[dict[str, Any]], indexed: int
     """Numbered from 0, of one version each."""
     await keep(database, KbState, {"indexed_revision": indexed})
     await keep(database, Content, {"content_hash": "h"})
-    numbered = [{"id": str(n), "identity": str(n), "version_id": str(n)} | row for n, row in enumerate(rows)]
+    numbered = [
+        {"id": str(n), "kind": "file", "identity": str(n), "version_id": str(n)} | row for n, row in enumerate(rows)
+    ]
     await keep(database, Document, *numbered)
     versions = ({"id": row["id"], "document_id": row["id"], "number": 1, "content_hash": "h"} for row in numbered)
     await keep(database, DocumentVersion, *versions)

@@ -46,6 +46,51 @@ def test_files_are_dropped_found_edited_and_deleted(server: str, page: Page) -> 
     expect(content).to_contain_text("没有符合条件的内容")
 
 
+def test_a_draft_is_compared_tried_submitted_published_and_rolled_back(server: str, page: Page) -> None:
+    content = opened(page, server, "documents")
+    dropped(page, ("流星鼠标.md", "# 流星鼠标\n\n流星鼠标的电池可以用半年。\n"))
+    expect(content.get_by_role("region", name="导入进度").get_by_role("heading")).to_contain_text("1 个可以检索")
+    content.get_by_text("归类（可选）").click()
+    content.get_by_label("存为草稿，先不发布").check()
+    content.get_by_label("为什么改").fill("换了电池")
+    dropped(page, ("流星鼠标.md", "# 流星鼠标\n\n流星鼠标的电池可以用一年。\n"))
+    waiting = content.get_by_role("region", name="还没发布的版本")
+    expect(waiting).to_contain_text("换了电池")
+    waiting.get_by_role("link", name="流星鼠标").click()
+
+    place, versions = page.url, content.get_by_role("region", name="版本").get_by_role("listitem")
+    expect(versions).to_have_count(2)
+    versions.first.get_by_role("button", name="对比").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("ins")).to_contain_text("可以用一年")
+    expect(dialog.locator("del")).to_contain_text("可以用半年")
+    dialog.get_by_role("button", name="关闭").click()
+
+    def decide(action: str, state: str, *, row: int = 0) -> None:
+        versions.nth(row).get_by_role("button", name=action).click()
+        dialog.get_by_role("button", name=action).click()
+        expect(versions.first).to_contain_text(state)
+
+    decide("提交审核", "待审")
+    decide("通过并发布", "已发布")
+    expect(content).to_contain_text("流星鼠标的电池可以用一年")
+    decide("回到这一版", "第 3 版", row=1)
+    expect(content).to_contain_text("流星鼠标的电池可以用半年")
+
+    versions.nth(1).get_by_role("link", name="试一试").click()
+    expect(content).to_contain_text("正在试这篇文档的第 2 版")
+    content.get_by_role("textbox", name="顾客会怎么问").fill("流星鼠标的电池可以用多久")
+    content.get_by_role("button", name="试一试").click()
+    expect(content.locator(".ad-candidate").first).to_contain_text("可以用一年")
+    content.get_by_role("button", name="不带草稿再试").click()
+    expect(content.locator(".ad-candidate").first).to_contain_text("可以用半年")
+
+    page.goto(place)
+    content.get_by_role("button", name="删除", exact=True).click()
+    confirm(page, "删除")
+    expect(content.get_by_role("heading", level=1, name="文档")).to_be_visible()
+
+
 def test_the_list_has_pages_and_keeps_its_place_in_the_address(server: str, page: Page) -> None:
     content = opened(page, server, "documents?limit=20")
     names = content.get_by_role("table").locator("tbody tr td:first-child a")

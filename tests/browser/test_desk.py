@@ -106,7 +106,7 @@ def test_a_conversation_goes_from_the_queue_to_a_person_and_back_to_the_bot(seat
     expect(page.get_by_role("navigation", name="排队")).to_contain_text("刚结束")
     [kept] = customer.http.get(f"{DESK}/desk-whole/solution").json()["solutions"]
     assert (kept["question"], kept["answer"], kept["agent_id"]) == ("寄回的运费谁出", "质量问题由我们承担。", "amy")
-    gaps = customer.http.get("/api/v1/knowledge/gaps").json()["gaps"]
+    gaps = customer.http.get("/api/v1/knowledge/gaps/questions").json()["questions"]
     assert kept["gap"] in [gap["id"] for gap in gaps]
     assert customer.say("退货运费谁出？")["outcome"] == "answered"
 

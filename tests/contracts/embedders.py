@@ -32,6 +32,9 @@ class MemoryCache:
     def get_many(self, keys: Sequence[str]) -> dict[str, Vector]:
         return {key: self.vectors[key] for key in keys if key in self.vectors}
 
+    def drop_many(self, keys: Sequence[str]) -> None:
+        self.vectors = {key: vector for key, vector in self.vectors.items() if key not in keys}
+
     def put_many(self, vectors: dict[str, Vector]) -> None:
         self.vectors.update(vectors)
 

@@ -54,6 +54,12 @@ class EmbeddingCacheContract:
         found = await asyncio.to_thread(caches[0].get_many, ["k", "new"])
         assert (found["k"].tolist(), found["new"].tolist()) == ([1, 1], [1, 1])
 
+    async def test_dropped_vectors_are_gone_and_others_stay(self, caches: Caches) -> None:
+        await asyncio.to_thread(caches[0].put_many, ones("bad", "good"))
+        await asyncio.to_thread(caches[0].drop_many, ["bad", "absent"])
+        await asyncio.to_thread(caches[1].drop_many, [])
+        assert (await asyncio.to_thread(caches[1].get_many, ["bad", "good"])).keys() == {"good"}
+
     async def test_many_write_the_same_vectors_at_once(self, caches: Caches) -> None:
         def work(number: int) -> None:
             keys = [f"k{(number + i) % 30}" for i in range(10)]

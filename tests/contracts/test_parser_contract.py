@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import zipfile
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from knowledge.parsing.registry import PARSERS, check_name, parse
 from knowledge.types import ParsedDocument
 from scripts.integration.documents import workbook
 from tests.knowledge.parsing.files import damaged, in_order, page, pdf, rezip, word
+from tests.knowledge.parsing.offices import book, deck, mail, saved
 
 _LINES = ("签收后 7 天内可以退货。", "运费由买家承担。")
 
@@ -50,6 +52,11 @@ SAMPLES = {
     ".xlsx": workbook({"退货": [["说明", "备注"], [_LINES[0], None], [_LINES[1], "无"]]}),
     ".csv": _TABLE,
     ".tsv": _TABLE.replace(b",", b"\t"),
+    ".pptx": saved(deck(("退货", _LINES))),
+    ".json": json.dumps([{"说明": line} for line in _LINES]).encode(),
+    ".jsonl": b"\n".join(json.dumps({"说明": line}).encode() for line in _LINES),
+    ".epub": book({"1.xhtml": "".join(f"<p>{line}</p>" for line in _LINES)}),
+    ".eml": bytes(mail("退货", "\n".join(_LINES))),
 }
 _WRONG_CONTENT = {
     "png": b"\x89PNG\r\n\x1a\n" + bytes(64),
@@ -144,7 +151,7 @@ def _assert_clean(parsed: ParsedDocument) -> None:
         text.encode()  # no lone surrogates
 
 
-@pytest.mark.parametrize("name", ["a.doc", "a.exe", "a", ".txt", "a.pdf.zip"])
+@pytest.mark.parametrize("name", ["a.mdb", "a.exe", "a", ".txt", "a.pdf.zip"])
 def test_unknown_suffix_is_unsupported(name: str) -> None:
     with pytest.raises(UnsupportedType, match=r"\.pdf"):
         parse(name, b"x")

@@ -14,7 +14,6 @@ import pytest
 
 from app.embeddings import shipped_vectors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.evaluation.product import Setup
 from app.evaluation.report import dialogue_report
 from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
@@ -24,6 +23,7 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.evaluation.metrics import ranking_metrics
 from scripts.evaluate import Evaluation
+from scripts.evaluation.product import Setup
 from scripts.evaluation.through_chat import played_dialogues
 from tests.acceptance import part
 from tests.conftest import CACHE

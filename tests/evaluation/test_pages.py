@@ -12,9 +12,9 @@ import pytest
 
 from agents.types import GIVEN, Answer, Source
 from app.chat.page_schemas import PageIn
-from app.evaluation.product import Setup, open_product
 from app.settings import Settings
 from knowledge.evaluation.rows import read_rows
+from scripts.evaluation.product import Setup, open_product
 from tests.conftest import CACHE
 
 ANSWERED = 0.75

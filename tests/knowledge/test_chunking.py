@@ -66,9 +66,9 @@ def test_impossible_options_are_refused(values: tuple[int, int, int]) -> None:
 def test_blocks_of_a_section_are_packed_and_sections_are_not_mixed() -> None:
     found = chunks(
         Block("甲甲甲甲甲", ("一",), 1),
-        Block("乙乙乙乙乙", ("一",), 2),
+        Block("乙乙乙乙乙", ("一",), 1),
         Block("丙丙丙丙丙丙", ("二",), 3),
-        Block("丁丁", ("二",), 4),
+        Block("丁丁", ("二",), 3),
     )
     assert [(c.text, c.heading_path, c.page) for c in found] == [
         ("甲甲甲甲甲\n乙乙乙乙乙", ("一",), 1),
@@ -128,12 +128,30 @@ def test_table_rows_overlap_as_a_whole_or_not_at_all() -> None:
 
 def test_short_section_is_merged_with_its_next_sibling_and_keeps_both_headings() -> None:
     found = chunks(
-        Block("甲甲", ("章", "一节"), 1), Block("乙乙乙乙乙", ("章", "二节"), 2), Block("丙丙丙丙丙", ("章", "三节"), 3)
+        Block("甲甲", ("章", "一节"), 1), Block("乙乙乙乙乙", ("章", "二节"), 1), Block("丙丙丙丙丙", ("章", "三节"), 3)
     )
     assert [(c.text, c.heading_path, c.page) for c in found] == [
         ("一节\n甲甲\n二节\n乙乙乙乙乙", ("章",), 1),
         ("丙丙丙丙丙", ("章", "三节"), 3),
     ]
+
+
+def test_what_stands_on_another_page_is_a_chunk_with_that_page() -> None:
+    sections = chunks(Block("甲甲", ("章", "一节"), 1), Block("乙乙乙乙乙", ("章", "二节"), 2))
+    assert [(c.text, c.page) for c in sections] == [("甲甲", 1), ("乙乙乙乙乙", 2)]
+    pages = chunks(Block("甲" * 8 + "。", page=1), Block("乙" * 8 + "。", page=2), options=ChunkOptions(4, 60, 0))
+    assert [(c.text[0], c.page) for c in pages] == [("甲", 1), ("乙", 2)]
+
+
+def test_a_few_words_before_the_turn_of_a_page_go_with_what_follows() -> None:
+    (found,) = chunks(Block("甲甲。", page=1), Block("乙" * 8 + "。", page=2), options=ChunkOptions(4, 60, 0))
+    assert found.page == 2
+
+
+def test_a_chunk_that_repeats_the_end_of_a_page_is_cited_with_the_next() -> None:
+    blocks = [Block("一二三四五六七。八九。", page=1), Block("甲乙丙丁戊己庚辛。", page=2)]
+    found = chunks(*blocks, options=ChunkOptions(4, 14, 5))
+    assert [(c.text, c.page) for c in found] == [("一二三四五六七。八九。", 1), ("八九。\n甲乙丙丁戊己庚辛。", 2)]
 
 
 def test_several_short_sections_are_merged_until_they_are_long_enough() -> None:

@@ -16,6 +16,7 @@ from knowledge.sandbox.pool import Sandbox, SandboxOptions
 from knowledge.text import Analyzer
 from knowledge.tokens import ESTIMATED, measure_by
 from knowledge.types import Block, DocumentMeta, ParsedDocument
+from tests.embedders import always
 
 OPTIONS = ChunkOptions(min_tokens=5, max_tokens=30, overlap_tokens=10)
 TEXT = "".join(
@@ -56,7 +57,7 @@ async def test_a_file_is_cut_by_the_embedders_tokenizer_in_the_sandbox_too(
     embedder = BgeEmbedder(str(bge_embedder_folder))
     sandbox = Sandbox(ParsingLimits(), SandboxOptions(workers=1))
     for reader in (None, sandbox):
-        ingestor = Ingestor(embedder, Analyzer(), OPTIONS, reader)
+        ingestor = Ingestor(always(embedder), Analyzer(), OPTIONS, reader)
         prepared = await ingestor.prepare("t", "说明.md", f"# 说明\n\n{TEXT}".encode(), IDENTITY, embed=False)
         sizes = [len(tokenizer.encode(chunk.text, add_special_tokens=False)) for chunk in prepared.chunks]
         assert len(sizes) > 3 and max(sizes) <= OPTIONS.max_tokens
@@ -67,7 +68,7 @@ async def test_a_file_is_cut_by_the_embedders_tokenizer_in_the_sandbox_too(
 async def test_without_its_tokenizer_tokens_are_estimated(tmp_path: Path) -> None:
     embedder = BgeEmbedder(str(tmp_path / "later"))
     assert embedder.tokenizer_file == ""
-    ingestor = Ingestor(embedder, Analyzer(), OPTIONS)
+    ingestor = Ingestor(always(embedder), Analyzer(), OPTIONS)
     prepared = await ingestor.prepare("t", "说明.md", TEXT.encode(), IDENTITY, embed=False)
     assert all(ESTIMATED.size(chunk.text) <= ESTIMATED.units(OPTIONS.max_tokens) for chunk in prepared.chunks)
     embedder.close()

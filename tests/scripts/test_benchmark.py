@@ -160,3 +160,10 @@ def test_it_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
     command = [sys.executable, benchmark.__file__, "retrieval", "--set", "无此"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr.strip()) == (1, "没有文件夹 无此")
+
+
+@pytest.mark.acceptance(only=True)
+def test_reindexing_is_told_with_what_customers_notice(capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "reindex", "--chunks", 20, "--clients", 2, "--idle", 1, "--to", "hash")
+    assert (report["chunks"], report["failed"], report["mixed"]) == (20, 0, 0)
+    assert report["p95_under_over_idle"] > 0

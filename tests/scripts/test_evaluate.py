@@ -172,6 +172,8 @@ def test_a_row_without_a_needed_field_is_named(tmp_path: Path, capsys: pytest.Ca
         (["--rejection", "a.jsonl", "--run", "b.jsonl"], "--run 要与 --set、--dialogues 或 --routing"),
         (["--rejection", "a.jsonl", "--baselines"], "要与 --set 一起用"),
         (["--set", "a", "--docs", "b"], "--docs 要与 --dialogues 一起用"),
+        (["--set", "a", "--fail-under", "0.5"], "--fail-over 要与 --dialogues 一起用"),
+        (["--dialogues", "a.jsonl", "--fail-over", "5"], "--fail-over"),
         (["--dialogues", "a.jsonl", "--through", "chat"], "--through chat 要与 --set 或 --routing 一起用"),
         (["--set", "a", "--json", "无此/b.json"], "没有文件夹"),
         (["--set", "a", "--run", "无此/b.jsonl"], "没有文件夹"),
@@ -192,14 +194,19 @@ def test_it_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.strip()) == (1, "没有文件夹 无此")
 
 
-def test_conversations_are_played_over_own_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def half_right(folder: Path) -> list[str | Path]:
+    """Options of two turns: one is answered as it should be, the other should have been refused."""
     turns = [
         {"say": "退货的运费谁承担", "tag": "first", "expect": {"kind": ["answer"], "must_any": [["12元"]]}},
         {"say": "怎么开电子发票", "tag": "first", "expect": {"kind": ["refuse"]}},
     ]
-    dialogues = write_rows(tmp_path / "talks.jsonl", [{"id": "t1", "user_id": None, "turns": turns}])
-    files = ["--docs", document_set(tmp_path / "set") / "documents", "--run", tmp_path / "run.jsonl"]
-    arguments = ["--dialogues", dialogues, *files, "--show", 1, "--json", tmp_path / "report.json"]
+    dialogues = write_rows(folder / "talks.jsonl", [{"id": "t1", "user_id": None, "turns": turns}])
+    return ["--dialogues", dialogues, "--docs", document_set(folder / "set") / "documents"]
+
+
+def test_conversations_are_played_over_own_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--run", tmp_path / "run.jsonl", "--show", 1, "--json", tmp_path / "report.json"]
+    arguments = [*half_right(tmp_path), *files, "--fail-under", 0.5, "--fail-over", 0.5]
     assert main([str(argument) for argument in arguments]) == 0
     captured = capsys.readouterr()
     report = json.loads(captured.out)
@@ -209,6 +216,18 @@ def test_conversations_are_played_over_own_documents(tmp_path: Path, capsys: pyt
     rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text("utf-8").splitlines()]
     assert [row["verdict"] for row in rows] == ["correct", "wrong"]
     assert (tmp_path / ".cache" / "embeddings.sqlite3").exists()
+
+
+def test_conversations_that_are_not_good_enough_end_with_a_code_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "report.json"
+    arguments = [*half_right(tmp_path), "--fail-under", 0.6, "--fail-over", 0.4, "--json", path]
+    assert main([str(argument) for argument in arguments]) == 3
+    captured = capsys.readouterr()
+    assert "正确 0.5000，低于 --fail-under 0.6" in captured.err
+    assert "误答 0.5000，高于 --fail-over 0.4" in captured.err
+    assert json.loads(captured.out) == json.loads(path.read_text("utf-8"))
 
 
 def test_a_set_of_documents_goes_through_the_chat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from chromadb.api.shared_system_client import SharedSystemClient
 
 from app.db.lock import DataDirLock
 from app.settings import Settings
+from app.wiring import reindexing
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Matrix
@@ -61,15 +62,16 @@ def test_after_a_change_of_model_the_command_is_named_and_makes_it_work(
     assert "未变 1" in capsys.readouterr().out
 
 
-def test_the_database_is_not_changed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dump() -> list[str]:
+def test_of_the_database_only_which_index_answers_changes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dump() -> set[str]:
         with closing(sqlite3.connect(settings.data_dir / "yingda.sqlite3")) as connection:
-            return list(connection.iterdump())
+            return set(connection.iterdump())
 
     before = dump()
     change_model(monkeypatch)
     assert main([]) == 0
-    assert dump() == before
+    changed = dump() ^ before
+    assert len(changed) == 2 and all('INTO "index_generations"' in line for line in changed)
 
 
 def test_a_failing_model_leaves_the_old_index_and_the_next_run_goes_on(
@@ -117,11 +119,14 @@ def test_a_damaged_index_is_built_anew(settings: Settings) -> None:
     assert main([]) == 0
 
 
-def test_while_a_server_runs_it_explains(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_no_server_takes_it_up_it_explains(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reindexing, "START_SECONDS", 0.0)
     lock = DataDirLock(settings.data_dir)
     assert lock.try_acquire()
     assert main([]) == 1
-    assert "请先停止它" in capsys.readouterr().err
+    assert "没有服务接手" in capsys.readouterr().err
     lock.release()
 
 

@@ -57,4 +57,5 @@ async def test_a_foreign_page_stores_no_document(target: Target) -> None:
         refused = await http.post(path, files=files, headers={"Origin": "https://evil.example"})
         assert refused.status_code == 403
         assert (await http.get(path)).json()["total"] == 0
-        assert (await http.post(path, files=files, headers={"Origin": target.address})).status_code == 201
+        stored = await http.post(path, files=files, params={"wait": 60}, headers={"Origin": target.address})
+        assert stored.status_code == 201

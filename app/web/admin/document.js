@@ -2,6 +2,8 @@
 import { moment, number, words } from "../shared/i18n.js";
 import { Dialog, Empty, Failure, Field, Loaded, Pager, Tag, attempt, confirmed, html, toast, useLoaded } from "../shared/ui.js";
 import { useState } from "../vendor/preact-htm.js";
+import { Correct, Corrections, Marks } from "./document-corrections.js";
+import { Versions } from "./document-versions.js";
 import { Standing } from "./documents.js";
 import { Search, useListing } from "./listing.js";
 import { Facts, Head, bytes } from "./page.js";
@@ -14,13 +16,13 @@ const t = words({
   zh: {
     back: "全部文档", file: "文件", category: "分类", tags: "标签", url: "原文网址", from: "生效", until: "失效", size: "大小", type: "类型", version: "版本", updated: "更新于", created: "加入于", external: "外部编号", hash: "内容摘要", chunks: "片段", about: "这篇文档",
     edit: "修改", original: "下载原文件", remove: "删除", removeTitle: "删除《{name}》？", removeText: "它的 {n} 个片段和全部版本都会删除，机器人马上不再用它回答。不能恢复。", removed: "已删除", removing: "已删除，索引还在更新",
-    passages: "片段", passageText: "机器人引用的就是这些片段。", search: "在片段里找", page: "第 {n} 页", asks: "问：", why: "为什么搜不到这一段", versions: "版本", current: "当前", download: "下载",
+    passages: "片段", passageText: "机器人引用的就是这些片段。", search: "在片段里找", page: "第 {n} 页", asks: "问：", why: "为什么搜不到这一段",
     editTitle: "修改归类与有效期", folder: "目录", tagsHint: "用逗号分隔", urlHint: "回答里的来源可以链接到这里", folderHint: "留空为最上层", untilHint: "到这时起检索不到", save: "保存", saved: "已保存", none: "没有片段。", noMatch: "没有符合的片段。", try: "拿它试一问",
   },
   en: {
     back: "All documents", file: "File", category: "Category", tags: "Tags", url: "Address", from: "Valid from", until: "Valid until", size: "Size", type: "Type", version: "Version", updated: "Changed", created: "Added", external: "External id", hash: "Digest", chunks: "Passages", about: "This document",
     edit: "Edit", original: "Download original", remove: "Delete", removeTitle: "Delete {name}?", removeText: "Its {n} passages and all versions are deleted, and the assistant stops answering from it at once. This cannot be undone.", removed: "Deleted", removing: "Deleted, the index is still at work",
-    passages: "Passages", passageText: "These are what the assistant cites.", search: "Find in passages", page: "Page {n}", asks: "Q:", why: "Why is this not found", versions: "Versions", current: "current", download: "Download",
+    passages: "Passages", passageText: "These are what the assistant cites.", search: "Find in passages", page: "Page {n}", asks: "Q:", why: "Why is this not found",
     editTitle: "Edit filing and validity", folder: "Folder", tagsHint: "Comma-separated", urlHint: "Sources in answers can link here", folderHint: "Empty for the top", untilHint: "Not found from then on", save: "Save", saved: "Saved", none: "No passages.", noMatch: "No passage matches.", try: "Try a question on it",
   },
 });
@@ -29,6 +31,8 @@ export function Document({ route, manages }) {
   const id = route.id;
   const state = useLoaded((signal) => server.get(`${DOCUMENTS}/${id}`, {}, { signal }), [id]);
   const [editing, setEditing] = useState(false);
+  const [corrected, setCorrected] = useState(0);
+  const again = () => setCorrected((times) => times + 1);
   const back = { href: link("documents"), title: t("back") };
   if (!state.data) return html`<${Head} title=${t("about")} back=${back} /><${Loaded} state=${state} />`;
   const { document, versions } = state.data;
@@ -51,20 +55,19 @@ export function Document({ route, manages }) {
       <a class="yd-btn" href=${link("hit-test", { document: id })}>${t("try")}</a>
       <a class="yd-btn" href=${`${DOCUMENTS}/${id}/original`} download=${document.name}>${t("original")}</a>
       ${manages && html`<button class="yd-btn" onClick=${() => setEditing(true)}>${t("edit")}</button><button class="yd-btn yd-btn-danger" onClick=${remove}>${t("remove")}</button>`}<//>
-    <div class="ad-two"><${Passages} route=${route} id=${id} total=${document.chunks} version=${document.version} />
+    <div class="ad-two"><${Passages} route=${route} id=${id} version=${`${document.version} ${corrected}`} manages=${manages} changed=${again} />
       <aside class="yd-stack"><section class="yd-card"><div class="ad-card-title"><h2 class="yd-grow">${t("about")}</h2><${Standing} item=${document} /></div><${Facts} facts=${labels} /></section>
-      <section class="yd-card"><div class="ad-card-title"><h2>${t("versions")}</h2></div><ul class="ad-list">${versions.map((version) => html`<li class="yd-row yd-small"><span class="yd-grow">${t("version")} ${version.version}${version.version === document.version ? html` <${Tag} tone="good">${t("current")}<//>` : ""}
-        <span class="ad-sub">${moment(version.created_at)} · ${t("chunks")} ${number(version.chunks)}</span></span>
-        <a href=${`${DOCUMENTS}/${id}/original?version=${version.version}`} download=${document.name}>${t("download")}</a></li>`)}</ul></section></aside></div>
+      <${Versions} path=${`${DOCUMENTS}/${id}`} document=${document} versions=${versions} manages=${manages} changed=${state.reload} />
+      <${Corrections} path=${`${DOCUMENTS}/${id}`} manages=${manages} again=${`${document.version} ${corrected}`} changed=${again} /></aside></div>
     ${editing && html`<${Edit} document=${document} onClose=${() => setEditing(false)} onSaved=${() => { setEditing(false); state.reload(); }} />`}`;
 }
 
-function Passages({ route, id, version }) {
+function Passages({ route, id, version, manages, changed }) {
   const list = useListing(route, ["q"], (query, signal) => server.get(`${DOCUMENTS}/${id}/chunks`, query, { signal }), { limit: 20, also: [version] });
   return html`<section class="yd-card"><div class="ad-card-title yd-wrap"><h2 class="yd-grow">${t("passages")}</h2><${Search} list=${list} label=${t("search")} /></div>
     ${list.error ? html`<${Failure} error=${list.error} retry=${list.reload} />` : html`<${Loaded} state=${list}>${(data) => (data.items.length === 0 ? html`<${Empty}>${list.filtered ? t("noMatch") : t("none")}<//>` : html`<ol class="ad-list" aria-busy=${list.loading}>${data.items.map((chunk) => html`<li key=${chunk.id} class="yd-stack">
       <div class="yd-row yd-wrap yd-small yd-muted"><span class="yd-nums">#${chunk.ordinal + 1}</span><span class="yd-grow">${chunk.heading_path.join(" › ")}${chunk.page ? ` · ${t("page", { n: chunk.page })}` : ""}</span>
-        <a href=${link("hit-test", { chunk: chunk.id, document: id })}>${t("why")}</a></div>
+        <${Marks} chunk=${chunk} />${!chunk.excluded && html`<a href=${link("hit-test", { chunk: chunk.id, document: id })}>${t("why")}</a>`}${manages && html`<${Correct} path=${`${DOCUMENTS}/${id}`} chunk=${chunk} changed=${changed} />`}</div>
       ${chunk.question && html`<p><strong>${t("asks")}</strong>${chunk.question}</p>`}<p class="ad-text yd-small">${chunk.text}</p></li>`)}</ol>
       <${Pager} offset=${list.offset} limit=${list.limit} total=${data.total} onMove=${list.moveTo} />`)}<//>`}</section>`;
 }

@@ -16,12 +16,25 @@ const NAMES = {
   },
   kind: {
     asked: ["accent", "原话", "As asked"], rewritten: ["", "改写", "Rewritten"], spelled: ["", "改正错字", "Spelling"], translated: ["", "译成中文", "Translated"],
-    in_context: ["", "结合前文", "In context"], part: ["", "拆开的一问", "One part"],
+    in_full: ["", "简称展开", "In full"], in_context: ["", "结合前文", "In context"], part: ["", "拆开的一问", "One part"],
   },
   state: {
     open: ["accent", "待处理", "Open"], in_progress: ["accent", "处理中", "In progress"], waiting: ["warn", "等顾客", "Waiting"], resolved: ["good", "已解决", "Resolved"],
     closed: ["", "已关闭", "Closed"], reopened: ["bad", "重新打开", "Reopened"],
   },
+  gap: {
+    open: ["accent", "待处理", "Open"], drafted: ["", "有草稿", "Drafted"], in_review: ["warn", "待审", "In review"], approved: ["good", "已发布", "Published"],
+    dismissed: ["", "不处理", "Dismissed"], merged: ["", "已合并", "Merged"], resolved: ["good", "已能回答", "Answered by now"],
+  },
+  miss: {
+    no_evidence: ["bad", "没有依据", "No evidence"], cannot_answer: ["bad", "不能可靠回答", "Cannot answer"], clarify: ["warn", "反问", "Asked back"], low_confidence: ["warn", "不太确定", "Unsure"],
+    thumbs_down: ["bad", "被踩", "Disliked"], handoff: ["accent", "转人工", "Handed off"], solution: ["good", "人工台的解答", "Answer of the desk"], ticket: ["good", "已解决的工单", "Resolved ticket"],
+  },
+  gapEvent: {
+    drafted: ["", "起草", "Drafted"], edited: ["", "改写草稿", "Edited"], submitted: ["", "提交审核", "Submitted"], approved: ["", "审核通过", "Approved"], rejected: ["", "退回", "Sent back"], dismissed: ["", "不处理", "Dismissed"],
+    reopened: ["", "重新打开", "Reopened"], merged: ["", "并入另一个缺口", "Merged"], returned: ["", "又有人问，重新打开", "Asked again"], resolved: ["", "知识库已能回答", "Answered by later knowledge"],
+  },
+  draftOrigin: { model: ["", "大模型起草", "A model"], solution: ["", "人工台的解答", "An answer of the desk"], ticket: ["", "工单的答复", "A ticket"], handoff: ["", "人工会话", "Words to a customer"], edited: ["", "人写的", "Somebody's own"], empty: ["", "还没有人写", "Nobody's yet"] },
   priority: { low: ["", "低", "Low"], normal: ["", "普通", "Normal"], high: ["warn", "高", "High"], urgent: ["bad", "紧急", "Urgent"] },
   category: { repair: ["", "报修", "Repair"], fault: ["", "故障", "Fault"], complaint: ["", "投诉", "Complaint"], request: ["", "申请", "Request"], handoff: ["", "转人工", "Handoff"], other: ["", "其他", "Other"] },
   role: { admin: ["accent", "管理员", "Admin"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
@@ -30,7 +43,24 @@ const NAMES = {
     queued: ["", "排队中", "Queued"], parsing: ["accent", "解析中", "Reading"], embedding: ["accent", "计算向量", "Embedding"], indexing: ["accent", "建立索引", "Indexing"],
     ready: ["good", "可以检索", "Ready"], failed: ["bad", "没有导入", "Failed"], cancelled: ["", "已取消", "Cancelled"],
   },
+  version: { draft: ["", "草稿", "Draft"], review: ["warn", "待审", "In review"], scheduled: ["accent", "定时发布", "Scheduled"], published: ["good", "已发布", "Published"], archived: ["", "已归档", "Archived"] },
+  correction: { applied: ["good", "生效", "Applied"], adopted: ["", "文档已改", "In the document"], unmatched: ["warn", "未匹配", "Unmatched"] },
+  issue: { contradiction: ["bad", "数字矛盾", "Contradiction"], expired: ["bad", "已过期", "Expired"], sensitive: ["bad", "敏感词", "Sensitive"], duplicate: ["warn", "近似重复", "Duplicate"], untitled: ["", "缺标题", "Untitled"], term: ["", "用词不一", "Term"], unreached: ["", "从没被检索到", "Never found"] },
+  severity: { high: ["bad", "高", "High"], medium: ["warn", "中", "Medium"], low: ["", "低", "Low"] },
+  turnVerdict: { correct: ["good", "正确", "Correct"], partly: ["warn", "说了一部分", "In part"], wrong: ["bad", "错误", "Wrong"] },
+  effect: { worse: ["bad", "变差", "Worse"], better: ["good", "变好", "Better"], other: ["warn", "换了说法", "Other words"], same: ["", "没有变化", "Same"] },
+  caseOrigin: { manual: ["", "手工", "By hand"], upload: ["", "文件", "A file"], gap: ["accent", "知识缺口", "A gap"] },
+  turnKind: {
+    answer: ["", "答自文档", "Answer"], business: ["", "业务数据", "Business data"], ticket: ["", "工单", "Ticket"], chat: ["", "闲聊", "Small talk"], refuse: ["", "拒答", "Refusal"],
+    clarify: ["", "反问", "Asks back"], login: ["", "请先登录", "Sign-in"], care: ["", "高风险关怀", "Care"], handoff: ["", "转人工", "Handoff"], reject: ["", "拦截", "Rejection"],
+  },
+  issueState: { open: ["warn", "待处理", "Open"], ignored: ["", "已忽略", "Ignored"] },
   job: { queued: ["", "排队中", "Queued"], running: ["accent", "进行中", "Running"], ready: ["good", "全部完成", "Done"], partial: ["warn", "部分完成", "Partly done"], failed: ["bad", "都没有导入", "Failed"], cancelled: ["", "已取消", "Cancelled"] },
+  source: { website: ["accent", "网站", "Website"], folder: ["", "文件夹", "Folder"] },
+  item: {
+    current: ["good", "已是文档", "Document"], duplicate: ["", "内容重复", "Duplicate"], gone: ["", "已不存在", "Gone"], excluded: ["", "不收", "Left out"], failed: ["bad", "读不出来", "Failed"], waiting: ["warn", "正在写入", "Being written"],
+  },
+  run: { queued: ["", "排队中", "Queued"], running: ["accent", "进行中", "Running"], done: ["good", "完成", "Done"], failed: ["bad", "失败", "Failed"], cancelled: ["", "已取消", "Cancelled"] },
   stage: {
     guard: ["", "检查消息", "Guard"], history: ["", "读对话", "History"], cache: ["", "查缓存", "Cache"], embed: ["", "计算向量", "Embedding"], screen: ["", "安全筛查", "Screening"], route: ["", "判断意图", "Routing"],
     understand: ["", "理解（大模型）", "Understanding"], vector: ["", "按意思召回", "Vector recall"], bm25: ["", "按字词召回", "Keyword recall"], fuse: ["", "合并", "Fusion"], rerank: ["", "重排", "Reranking"],

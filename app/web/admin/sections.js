@@ -4,20 +4,27 @@ import { Cache } from "./cache.js";
 import { Conversations } from "./conversations.js";
 import { Dashboard } from "./dashboard.js";
 import { Documents } from "./documents.js";
+import { Evaluation } from "./evaluation.js";
+import { Faqs } from "./faqs.js";
 import { Gaps } from "./gaps.js";
 import { HitTest } from "./hit-test.js";
+import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
 import { Profile } from "./profile.js";
+import { Quality } from "./quality.js";
+import { Sources } from "./sources.js";
 import { Tickets } from "./tickets.js";
+import { Tuning } from "./tuning.js";
+import { Vocabulary } from "./vocabulary.js";
 import { Webhooks } from "./webhooks.js";
 
 const t = words({
   zh: {
-    overview: "概览", documents: "文档", "hit-test": "命中测试", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", cache: "缓存", keys: "密钥", webhooks: "Webhook",
+    overview: "概览", documents: "文档", faqs: "精选问答", "hit-test": "命中测试", sources: "数据来源", vocabulary: "词表", tuning: "检索调优", quality: "质量检查", evaluation: "评测", gaps: "知识缺口", conversations: "会话", tickets: "工单", profile: "助手设定", jobs: "定时任务", cache: "缓存", keys: "密钥", webhooks: "Webhook",
     run: "运行", knowledge: "知识库", service: "服务", setup: "设置",
   },
   en: {
-    overview: "Overview", documents: "Documents", "hit-test": "Hit test", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", cache: "Cache", keys: "Keys", webhooks: "Webhooks",
+    overview: "Overview", documents: "Documents", faqs: "Curated answers", "hit-test": "Hit test", sources: "Sources", vocabulary: "Vocabulary", tuning: "Tuning", quality: "Quality", evaluation: "Evaluation", gaps: "Gaps", conversations: "Conversations", tickets: "Tickets", profile: "Assistant", jobs: "Jobs", cache: "Cache", keys: "Keys", webhooks: "Webhooks",
     run: "Operation", knowledge: "Knowledge", service: "Service", setup: "Setup",
   },
 });
@@ -29,11 +36,18 @@ const section = (name, inGroup, view, staff = false) => ({ name, group: inGroup,
 const SECTIONS = [
   section("overview", "run", Dashboard),
   section("documents", "knowledge", Documents, true),
+  section("sources", "knowledge", Sources, true),
+  section("faqs", "knowledge", Faqs, true),
   section("hit-test", "knowledge", HitTest, true),
-  section("gaps", "knowledge", Gaps),
+  section("vocabulary", "knowledge", Vocabulary, true),
+  section("quality", "knowledge", Quality, true),
+  section("tuning", "knowledge", Tuning, true),
+  section("evaluation", "knowledge", Evaluation, true),
+  section("gaps", "knowledge", Gaps, true),
   section("conversations", "service", Conversations, true),
   section("tickets", "service", Tickets, true),
   section("profile", "setup", Profile, true),
+  section("jobs", "setup", Jobs, true),
   section("cache", "setup", Cache),
   section("keys", "setup", Keys),
   section("webhooks", "setup", Webhooks),

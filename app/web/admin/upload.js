@@ -16,14 +16,14 @@ const OVER = ["ready", "failed", "cancelled"];
 
 const t = words({
   zh: {
-    drop: "把文件或文件夹拖到这里", or: "或", choose: "选择文件", kinds: "PDF、Word（docx）、Excel（xlsx）、Markdown、网页、文本、CSV，可以一次很多个", options: "归类（可选）", category: "分类", tags: "标签（逗号分隔）", folder: "放进目录",
+    drop: "把文件或文件夹拖到这里", or: "或", choose: "选择文件", kinds: "PDF、Word、Excel、PowerPoint（新旧格式）、Markdown、网页、文本、CSV、JSON、EPUB、邮件（eml）、图片与扫描件，可以一次很多个", options: "归类（可选）", category: "分类", tags: "标签（逗号分隔）", folder: "放进目录", draft: "存为草稿，先不发布", reason: "为什么改",
     progress: "导入进度", sending: "正在上传", failedBatch: "这一批没有送到", cancel: "取消没处理完的", close: "收起", chunks: "{done} / {all} 段", left: "大约还要 {n} 秒", open: "查看", same: "与《{path}》内容相同",
-    created: "新文档", updated: "更新为新版本", unchanged: "内容没有变化", retry: "稍后自动重试：{why}", summary: "{ready} 个可以检索，{failed} 个没有导入，共 {all} 个", busy: "{ready} / {all} 个可以检索",
+    created: "新文档", updated: "更新为新版本", drafted: "存为草稿", unchanged: "内容没有变化", retry: "稍后自动重试：{why}", summary: "{ready} 个可以检索，{failed} 个没有导入，共 {all} 个", busy: "{ready} / {all} 个可以检索",
   },
   en: {
-    drop: "Drop files or folders here", or: "or", choose: "Choose files", kinds: "PDF, Word (docx), Excel (xlsx), Markdown, HTML, text, CSV; many at once", options: "Filing (optional)", category: "Category", tags: "Tags (comma-separated)", folder: "Into folder",
+    drop: "Drop files or folders here", or: "or", choose: "Choose files", kinds: "PDF, Word, Excel, PowerPoint (old and new), Markdown, HTML, text, CSV, JSON, EPUB, mail (eml), pictures and scans; many at once", options: "Filing (optional)", category: "Category", tags: "Tags (comma-separated)", folder: "Into folder", draft: "Keep as drafts, do not publish", reason: "Reason for the change",
     progress: "Import", sending: "Uploading", failedBatch: "This batch was not received", cancel: "Cancel what is left", close: "Close", chunks: "{done} / {all} passages", left: "about {n} s left", open: "Open", same: "Same content as {path}",
-    created: "New document", updated: "New version", unchanged: "Nothing changed", retry: "Tried again later: {why}", summary: "{ready} searchable, {failed} not imported, {all} in all", busy: "{ready} of {all} searchable",
+    created: "New document", updated: "New version", drafted: "Kept as a draft", unchanged: "Nothing changed", retry: "Tried again later: {why}", summary: "{ready} searchable, {failed} not imported, {all} in all", busy: "{ready} of {all} searchable",
   },
 });
 
@@ -84,12 +84,14 @@ function inBatches(entries) {
   return parts;
 }
 
-function form(part, { category, tags, folder }) {
+function form(part, { category, tags, folder, draft, reason }) {
   const body = new FormData();
   for (const { file, path } of part) {
     body.append("files", file, file.name);
     body.append("paths", folder ? `${folder.replace(/\/+$/, "")}/${path}` : path);
   }
+  if (draft) body.append("draft", "true");
+  if (reason) body.append("reason", reason);
   if (category) body.append("category", category);
   for (const tag of tags.split(/[,，]/)) if (tag.trim()) body.append("tags", tag.trim());
   return body;
@@ -97,7 +99,7 @@ function form(part, { category, tags, folder }) {
 
 export function Upload({ uploads }) {
   const [over, setOver] = useState(false);
-  const [filing, setFiling] = useState({ category: "", tags: "", folder: "" });
+  const [filing, setFiling] = useState({ category: "", tags: "", folder: "", draft: false, reason: "" });
   const input = useRef();
   const set = (name) => (event) => setFiling({ ...filing, [name]: event.target.value });
   const dropped = async (event) => {
@@ -117,7 +119,9 @@ export function Upload({ uploads }) {
     <details><summary>${t("options")}</summary><div class="ad-fields">
       <${Field} label=${t("category")}><input class="yd-input" maxlength="64" value=${filing.category} onInput=${set("category")} /><//>
       <${Field} label=${t("tags")}><input class="yd-input" value=${filing.tags} onInput=${set("tags")} /><//>
-      <${Field} label=${t("folder")}><input class="yd-input" value=${filing.folder} onInput=${set("folder")} /><//></div></details>
+      <${Field} label=${t("folder")}><input class="yd-input" value=${filing.folder} onInput=${set("folder")} /><//>
+      <${Field} label=${t("reason")}><input class="yd-input" maxlength="500" value=${filing.reason} onInput=${set("reason")} /><//></div>
+      <div class="ad-checks"><label><input type="checkbox" checked=${filing.draft} onChange=${(event) => setFiling({ ...filing, draft: event.target.checked })} />${t("draft")}</label></div></details>
     ${uploads.batches.map((batch) => html`<${Batch} key=${batch.key} batch=${batch} close=${() => uploads.drop(batch.key)} />`)}</section>`;
 }
 
@@ -138,12 +142,13 @@ function Batch({ batch, close }) {
 function File({ file }) {
   const sending = file.status === "sending";
   const share = OVER.includes(file.status) ? 1 : file.chunks ? file.chunks_done / file.chunks : 0;
+  const standing = file.outcome === "drafted" && file.status === "ready" ? ["version", "draft"] : ["file", file.status];
   const waiting = !OVER.includes(file.status) && file.error;
   return html`<li><div class="yd-row yd-wrap"><span class="yd-grow ad-text">${file.path}</span>
       ${file.outcome && file.status === "ready" && html`<span class="yd-small yd-muted">${t(file.outcome)}</span>`}
       ${file.chunks > 0 && html`<span class="yd-small yd-muted yd-nums">${file.status === "ready" ? t("chunks", { done: number(file.chunks), all: number(file.chunks) }) : t("chunks", { done: number(file.chunks_done), all: number(file.chunks) })}</span>`}
       ${file.document_id && file.status === "ready" && html`<a class="yd-small" href=${link(`documents/${file.document_id}`)}>${t("open")}</a>`}
-      <${Tag} tone=${sending ? "accent" : toneOf("file", file.status)}>${sending ? t("sending") : named("file", file.status)}<//></div>
+      <${Tag} tone=${sending ? "accent" : toneOf(...standing)}>${sending ? t("sending") : named(...standing)}<//></div>
     ${!OVER.includes(file.status) && html`<${Meter} share=${share} />`}
     ${file.error && html`<p class="yd-small ${waiting ? "yd-muted" : "yd-error"}">${waiting ? t("retry", { why: file.error.message }) : file.error.message}</p>`}
     ${file.same_as && html`<p class="yd-small yd-muted">${t("same", { path: file.same_as })}</p>`}

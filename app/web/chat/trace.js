@@ -8,12 +8,12 @@ const t = words({
   zh: {
     title: "这一轮怎么决定的", close: "关闭", question: "问题", standalone: "检索时的问法", outcome: "结论", agent: "由谁回答", confidence: "把握", cached: "来自缓存：这一轮没有重新检索。", why: "为什么", bids: "各智能体的把握", hypotheses: "理解成这些问法", candidates: "候选片段（按最终次序）", recalled: "向量召回 {vector} 条，关键词召回 {keyword} 条，合并后 {fused} 条；概率到 {threshold} 才算依据。",
     nothing: "这一轮没有检索。", verdict_pass: "采用", verdict_clarify: "反问", verdict_refuse: "未过门槛", ranks: "向量第 {vector} · 关键词第 {keyword}", timings: "各步耗时", ms: "{n} 毫秒", model: "生成", tokens: "{calls} 次调用，{prompt} + {completion} 个词元", id: "编号", degraded: "出了故障的部件", page: "第 {n} 页",
-    asked: "原话", rewritten: "改写", spelled: "纠错", translated: "翻译", in_context: "结合上文", part: "其中一问",
+    asked: "原话", rewritten: "改写", spelled: "纠错", translated: "翻译", in_full: "简称展开", in_context: "结合上文", part: "其中一问",
   },
   en: {
     title: "How this was decided", close: "Close", question: "Question", standalone: "As searched", outcome: "Outcome", agent: "Answered by", confidence: "Confidence", cached: "From the cache: nothing was searched for this turn.", why: "Why", bids: "What the agents bid", hypotheses: "Understood as", candidates: "Candidates in their final order", recalled: "{vector} by vectors, {keyword} by keywords, {fused} together; evidence begins at a probability of {threshold}.",
     nothing: "Nothing was searched for this turn.", verdict_pass: "used", verdict_clarify: "asks back", verdict_refuse: "below the gate", ranks: "vectors {vector} · keywords {keyword}", timings: "Time of each step", ms: "{n} ms", model: "Generation", tokens: "{calls} calls, {prompt} + {completion} tokens", id: "Id", degraded: "Failed parts", page: "page {n}",
-    asked: "as asked", rewritten: "rewritten", spelled: "corrected", translated: "translated", in_context: "in context", part: "one part",
+    asked: "as asked", rewritten: "rewritten", spelled: "corrected", translated: "translated", in_full: "in full", in_context: "in context", part: "one part",
   },
 });
 const TONES = { pass: "good", clarify: "warn", refuse: "" };

@@ -3,7 +3,7 @@
 import { lexer } from "../vendor/marked.js";
 import { h } from "../vendor/preact-htm.js";
 
-const SAFE = /^(https?:|mailto:|tel:)/i;
+export const SAFE = /^(https?:|mailto:|tel:)/i;
 
 // text: Markdown. mark: (text) => vnodes, given every plain piece, for example to turn [1] into a link. link: (address,
 // vnodes) => vnode, for addresses that mean something to the page; what it does not know is an ordinary link, or text.

@@ -1,6 +1,6 @@
 // One entry of the conversation; every outcome has a look of its own.
 import { clock } from "../shared/i18n.js";
-import { markdown } from "../shared/markdown.js";
+import { SAFE, markdown } from "../shared/markdown.js";
 import { told } from "../shared/ui.js";
 import { html, useEffect, useMemo, useState } from "../vendor/preact-htm.js";
 import { ICONS } from "./icons.js";
@@ -63,6 +63,7 @@ function Answer({ entry, last, free, act }) {
       <div class="prose">${entry.withheld ? html`<p class="yd-muted">${t("withheld")}</p>` : entry.text ? text : entry.streaming && html`<p class="thinking"><i></i><i></i><i></i><span class="yd-sr">${t("thinking")}</span></p>`}</div>
       ${sources.length > 0 && html`<${Sources} sources=${sources} onOpen=${open} />`}
     </div>
+    ${entry.buttons?.length > 0 && html`<${Buttons} buttons=${entry.buttons} ask=${act.ask} />`}
     ${!entry.streaming && html`<${Foot} entry=${entry} act=${act} />`}
     ${offered && last && html`<button class="yd-btn offer" onClick=${act.person}>${ICONS.person}${t("person")}</button>`}
     ${chips.length > 0 && html`<${Chips} chips=${chips} ask=${act.ask} head=${look === "ask" || entry.proposal ? "" : t("more")} />`}
@@ -70,6 +71,9 @@ function Answer({ entry, last, free, act }) {
 }
 
 const Chips = ({ chips, ask, head }) => html`<div class="chips">${head && html`<span class="yd-sr">${head}</span>`}${chips.map((text) => html`<button class="chip" onClick=${() => ask(text)}>${text}</button>`)}</div>`;
+
+// What staff put below an answer: a page to open, or something to say. Of addresses only those that open nothing else.
+const Buttons = ({ buttons, ask }) => html`<div class="chips buttons">${buttons.map(({ label, url, message }) => (url ? SAFE.test(url) && html`<a class="chip" href=${url} target="_blank" rel="noopener noreferrer nofollow">${label}</a>` : html`<button class="chip" onClick=${() => ask(message)}>${label}</button>`))}</div>`;
 
 // Time, votes, and for those who may see it how the turn was decided.
 function Foot({ entry, act }) {

@@ -68,6 +68,8 @@ async def told(
 ) -> tuple[TurnEvidence, Account]:
     policy = KnowledgePolicy(0.75, TenantProfile())
     team = Team(
+        EMBEDDER,
+        lambda: None,
         BaseSpeller(MemoryIndex(), ANALYZER),
         await router(),
         Roster.of(AgentParts(searcher, ExtractiveGenerator(ANALYZER, 3), policy)),

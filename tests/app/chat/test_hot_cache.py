@@ -27,7 +27,7 @@ class Kitchen:
         self.error: Exception | None = None
         self.now = 0.0
 
-    async def versions(self, tenant: str) -> Version:
+    async def versions(self, tenant: str, arm: str) -> Version:
         return self.version
 
     def cache(self, max_size: int = 10, ttl: float = 60.0) -> HotCache:
@@ -275,3 +275,17 @@ async def test_what_is_being_computed_during_an_invalidation_is_not_kept_nor_joi
     assert kitchen.started == 2
     await settled()
     assert cache.size("t") == 1
+
+
+async def test_a_tenant_may_keep_fewer_answers_for_a_shorter_time_or_none() -> None:
+    kitchen = Kitchen()
+    cache = kitchen.cache()
+    kitchen.version = Version(1, "config", ttl=5.0, size=2)
+    for text in ("甲", "乙", "甲", "丙"):
+        await ask(kitchen, cache, text)
+    assert cache.size("t") == 2
+    assert [await ask(kitchen, cache, text) for text in ("甲", "丙")] == [True, True]
+    kitchen.now = 6.0
+    assert not await ask(kitchen, cache, "甲")
+    kitchen.version = Version(1, "config", size=0)
+    assert [await ask(kitchen, cache, "丁") for _ in range(2)] == [False, False]

@@ -132,7 +132,7 @@ async def test_a_request_that_is_none_is_a_bad_request(client: AsyncOpenAI, fiel
 async def test_an_outage_has_its_status_in_a_stream_too(
     container: Container, client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def tenant(_: str) -> None:
+    async def tenant(*_: str) -> None:
         raise IndexUnavailable("disk")
 
     monkeypatch.setattr(container.tenants, "of", tenant)
@@ -214,7 +214,7 @@ async def test_a_client_that_leaves_cancels_the_work(
 async def test_an_error_within_a_stream_is_logged(
     server: Served, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def tenant(_: str) -> None:
+    async def tenant(*_: str) -> None:
         raise IndexUnavailable("disk")
 
     monkeypatch.setattr(container.tenants, "of", tenant)

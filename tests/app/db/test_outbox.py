@@ -12,7 +12,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.db.outbox import Handler, Outbox, PendingEvent
 from app.db.tables import OutboxEvent
-from app.gaps.repository import GapRepository, note
+from app.gaps.repository_unanswered import UnansweredRepository, note
 from app.performance.repository import UsageRepository, count
 from app.performance.tables import UsageCounter
 
@@ -102,12 +102,12 @@ async def test_a_question_asked_again_is_one_gap(database: Database) -> None:
     )
     await put(database, first, PendingEvent("t", "turns", {"gaps": [gap("3", "no_evidence")]}))
     await Outbox(database, handlers(turns=note)).settle()
-    gaps, total = await GapRepository(database).page("t", limit=1)
+    gaps, total = await UnansweredRepository(database).page("t", limit=1)
     assert total == 2
     assert [(item.id, item.count, item.outcome, item.first_seen.day, item.last_seen.day) for item in gaps] == [
         ("h", 3, "no_evidence", 1, 3)
     ]
-    assert await GapRepository(database).page("other") == ([], 0)
+    assert await UnansweredRepository(database).page("other") == ([], 0)
 
 
 @pytest.mark.parametrize("events", [[], [PendingEvent("t", "turns", {"day": "2026-03-01", "counts": {}, "gaps": []})]])

@@ -114,7 +114,9 @@ async def test_from_the_bot_to_a_person_and_back(http: httpx.AsyncClient) -> Non
 
     solved = await post(http, f"{DESK}/s/solution")
     assert solved["question"] == "质量问题的退货运费由谁承担" and solved["answer"] == "您好，我是小艾\n三天内原路退回"
-    assert [gap["id"] for gap in (await http.get("/api/v1/knowledge/gaps")).json()["gaps"]] == [solved["gap"]]
+    assert [gap["id"] for gap in (await http.get("/api/v1/knowledge/gaps/questions")).json()["questions"]] == [
+        solved["gap"]
+    ]
     again = await post(http, f"{DESK}/s/solution", answer="质量问题时运费三天内退回，请打 13800138000")
     assert again["id"] == solved["id"] and again["answer"].endswith("[phone]")
     assert (await http.get("/api/v1/agent/solutions")).json() == {"solutions": [again], "total": 1}
@@ -134,7 +136,7 @@ async def test_what_an_angry_customer_cried_is_no_question(http: httpx.AsyncClie
     assert solved["question"] == UNKNOWN[0] and solved["gap"]
     empty = await post(http, f"{DESK}/cried/solution")
     assert (empty["question"], empty["gap"], empty["answer"]) == ("", "", "非常抱歉，已为您退款")
-    gaps = (await http.get("/api/v1/knowledge/gaps")).json()["gaps"]
+    gaps = (await http.get("/api/v1/knowledge/gaps/questions")).json()["questions"]
     assert [gap["question"] for gap in gaps] == [UNKNOWN[0]]
     named = await post(http, f"{DESK}/cried/solution", question="多收的钱怎么退")
     assert (named["question"], bool(named["gap"])) == ("多收的钱怎么退", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,8 +15,15 @@ from app.documents.repository import DocumentRepository
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.repository_labels import LabelRepository
+from app.documents.repository_tokens import TokenRepository, vocabulary_version
+from app.documents.repository_versions import VersionRepository
+from app.documents.versions import VersionService
 from app.embeddings.repository_local import SqliteEmbeddingCache
+from app.indexing.catching_up import CatchUp
 from app.indexing.indexer import Indexer
+from app.indexing.retokenising import Retokeniser
+from app.vocabulary.analyzers import TenantAnalyzers
+from app.vocabulary.service import VocabularyService
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.index import Index
@@ -23,6 +31,7 @@ from knowledge.ingest import Ingestor, TrustingReader
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.stores.memory import MemoryIndex
 from knowledge.text import Analyzer
+from tests.embedders import always
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,10 @@ class KnowledgeBase:
     ingestor: Ingestor
     indexer: Indexer
     ingestion: IngestionService
+    versions: VersionService
     embedder: Embedder
+    analyzers: TenantAnalyzers
+    vocabulary: VocabularyService
 
     async def found(self, tenant: str, words: str) -> list[str]:
         """Names of the documents that a search for `words` finds and that hold them."""
@@ -63,14 +75,35 @@ async def knowledge_base(
     cache = SqliteEmbeddingCache(data_dir / "embeddings.sqlite3")
     embedder = embedder or HashEmbedder()
     embedder.cache = cache
-    ingestor = Ingestor(embedder, Analyzer(), reader=TrustingReader(limits))
+    tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, vocabulary_version)
+    ingestor = Ingestor(always(embedder), Analyzer(), reader=TrustingReader(limits), analyzer_of=analyzers.newest)
     knowledge, feed, documents = KnowledgeRepository(database), IndexFeed(database), DocumentRepository(database)
-    labels = LabelRepository(database)
-    indexer = Indexer(feed, knowledge, ingestor, embedder, open_index or (lambda _: MemoryIndex()), on_revision)
-    ingestion = IngestionService(documents, knowledge, labels, ingestor, indexer, wait_seconds)
+    labels, rows = LabelRepository(database), VersionRepository(database)
+    catch_up = CatchUp(feed, Retokeniser(tokens, analyzers), analyzers)
+
+    async def opened(tenant: str) -> Index:
+        return await asyncio.to_thread(open_index, tenant) if open_index else MemoryIndex()
+
+    indexer = Indexer(feed, catch_up, always(embedder), opened, on_revision)
+    ingestion = IngestionService(documents, knowledge, rows, labels, ingestor, indexer, wait_seconds)
+    versions = VersionService(documents, knowledge, rows, ingestion, ingestor)
+    vocabulary = VocabularyService(database, tokens, indexer, wait_seconds)
     await indexer.start()
     try:
-        yield KnowledgeBase(database, documents, knowledge, labels, feed, ingestor, indexer, ingestion, embedder)
+        yield KnowledgeBase(
+            database,
+            documents,
+            knowledge,
+            labels,
+            feed,
+            ingestor,
+            indexer,
+            ingestion,
+            versions,
+            embedder,
+            analyzers,
+            vocabulary,
+        )
     finally:
         await indexer.close()
         embedder.close()

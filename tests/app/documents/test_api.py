@@ -79,6 +79,7 @@ async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespa
     app.state.container = SimpleNamespace(
         ingestion=base.ingestion,
         documents=base.documents,
+        versions=base.versions,
         document_jobs=DocumentJobs(JobRepository(base.database), runner.wake),
         settings=settings,
         limits=no_limits(),
@@ -122,7 +123,7 @@ async def test_the_same_upload_again_is_unchanged(client: httpx.AsyncClient) -> 
     ("name", "content", "status", "code"),
     [
         ("空.md", b"", 422, "empty_document"),
-        ("图.png", b"\x89PNG\r\n", 415, "unsupported_type"),
+        ("库.mdb", b"\x00\x01", 415, "unsupported_type"),
         ("坏.pdf", b"%PDF-1.7 nothing else", 422, "broken_document"),
         ("坏.docx", b"PK\x03\x04 broken", 422, "broken_document"),
         ("零.txt", b"a\x00b" * 50, 400, "hostile_document"),
@@ -162,7 +163,7 @@ async def test_a_batch_reports_each_file(client: httpx.AsyncClient) -> None:
 
 
 async def test_a_batch_of_bad_files_is_an_error_that_names_each(client: httpx.AsyncClient) -> None:
-    response = await upload(client, ("空.md", b""), ("图.png", b"\x89PNG"))
+    response = await upload(client, ("空.md", b""), ("库.mdb", b"\x00\x01"))
     assert response.status_code == 422
     files = response.json()["error"]["details"]["files"]
     assert [file["error"]["code"] for file in files] == ["empty_document", "unsupported_type"]

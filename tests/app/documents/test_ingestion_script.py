@@ -117,14 +117,26 @@ def test_folders_below_the_given_one_become_categories_unless_one_is_given(setti
 def test_files_that_nobody_reads_are_named_and_counted(
     settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "退货" / "旧版.doc").write_bytes(b"\xd0\xcf\x11\xe0")
+    (folder / "退货" / "数据.mdb").write_bytes(b"\x00\x01")
     (folder / "链接.md").symlink_to(folder / "总则.txt")
     assert main([str(folder)]) == 0
     output = capsys.readouterr().out
-    for name in ("图片.png", "旧版.doc"):
-        assert f"{name}：类型不支持" in output
+    assert "数据.mdb：类型不支持" in output
+    assert "图片.png：是图片，不随目录导入" in output
     assert "草稿" not in output
-    assert "跳过 3 个文件：符号链接 1，类型不支持 2" in output
+    assert "跳过 3 个文件：符号链接 1，类型不支持 1，图片 1" in output
+
+
+def test_a_draft_says_who_made_it_and_why(settings: Settings, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def kept() -> tuple[bool, str, str, str]:
+        async with open_knowledge(settings, owns_index=True) as base:
+            (row,), _ = await base.documents.page("default")
+            (version,) = await base.versions.rows.all("default", row.id)
+            return row.published, version.state, version.author, version.reason
+
+    assert main([str(folder / "总则.txt"), "--draft", "--author", "王敏", "--reason", "新的一季"]) == 0
+    assert "未变 0，草稿 1，失败 0" in capsys.readouterr().out
+    assert asyncio.run(kept()) == (False, "draft", "王敏", "新的一季")
 
 
 def test_columns_of_questions_and_answers_are_reported_and_can_be_named(

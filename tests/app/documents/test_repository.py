@@ -9,11 +9,12 @@ from app.db.engine import Database
 from app.documents.repository import DocumentRepository, Filters
 from app.documents.repository_feed import IndexFeed
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
+from app.documents.repository_tokens import TokenRepository
+from app.documents.repository_versions import VersionRepository
 from app.documents.tables import Content
-from app.documents.types import Filing, Revisions
+from app.documents.types import Filing, OutdatedTokens, RenewedDocument, Revisions
 from app.wiring.tables import METADATA
 from knowledge import text
-from knowledge.types import Chunk
 from tests.app.documents.builders import prepared
 
 NOTHING: frozenset[str] = frozenset()
@@ -39,14 +40,14 @@ async def test_a_commit_stores_the_document_as_it_was_prepared(database: Databas
 
 
 async def test_a_new_version_replaces_all_chunks_and_keeps_the_history(database: Database) -> None:
-    repository, documents = KnowledgeRepository(database), DocumentRepository(database)
+    repository = KnowledgeRepository(database)
     await repository.commit("t", prepared("a", "旧 一", "旧 二"), None)
     assert await repository.commit("t", prepared("a", "新 一", version="v2"), replaces="v1") == 2
     delta = await IndexFeed(database).delta("t", frozenset({"v1-0", "v1-1"}), 3)
     assert delta.removed == {"v1-0", "v1-1"}
     assert [chunk.id for chunk, _ in delta.added] == ["v2-0"]
     assert delta.new_terms == ("新",)
-    assert [version.number for version in await documents.versions("t", "d1")] == [2, 1]
+    assert [version.number for version in await VersionRepository(database).all("t", "d1")] == [2, 1]
     assert await count(database, "contents") == 2
 
 
@@ -127,22 +128,24 @@ async def test_the_indexed_revision_never_goes_back(database: Database) -> None:
     assert await feed.heads() == {"t": Revisions(1, 1)}
 
 
-async def test_another_text_version_gives_every_chunk_new_terms_at_once(
+async def test_another_text_version_keeps_a_document_from_the_indexes_until_its_terms_are_made_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def letters(chunks: object) -> list[tuple[str, ...]]:
-        assert isinstance(chunks, list)
-        return [tuple(chunk.text.replace(" ", "")) for chunk in chunks if isinstance(chunk, Chunk)]
-
-    repository = KnowledgeRepository(database)
-    await repository.commit("t", prepared("a", "甲乙 丙"), None)
-    assert await repository.outdated_tenants() == []
+    tokens, feed = TokenRepository(database), IndexFeed(database)
+    await KnowledgeRepository(database).commit("t", prepared("a", "甲乙 丙"), None)
+    assert await tokens.outdated("t") is None
     monkeypatch.setattr(text, "VERSION", "next")
-    assert await repository.outdated_tenants() == ["t"]
-    assert await repository.retokenise("t", letters) == 2
-    assert await repository.outdated_tenants() == []
-    delta = await IndexFeed(database).delta("t", NOTHING, 0)
+    with pytest.raises(OutdatedTokens):
+        await feed.delta("t", NOTHING, 0)
+    batch = await tokens.outdated("t")
+    assert batch is not None
+    [document] = batch.documents
+    letters = tuple(tuple(chunk.text.replace(" ", "")) for chunk in document.chunks)
+    assert await tokens.renew("t", 0, [RenewedDocument(document.id, document.chunks, letters)]) == 2
+    assert await tokens.outdated("t") is None
+    delta = await feed.delta("t", NOTHING, 0)
     assert [[delta.new_terms[term] for term in terms] for _, terms in delta.added] == [["甲", "乙", "丙"]]
+    assert delta.added[0][0].id != document.chunks[0].id  # so that indexes take it anew
 
 
 async def test_pages_list_the_last_change_first_and_filter_by_category(database: Database) -> None:

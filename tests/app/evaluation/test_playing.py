@@ -10,10 +10,10 @@ import pytest
 
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation.playing import PlayedTurn, play
-from app.evaluation.product import Setup, open_product
 from app.evaluation.report import dialogue_report, failures, turn_row
 from app.settings import Settings
 from knowledge.errors import InvalidConfiguration
+from scripts.evaluation.product import Setup, open_product
 from tests.knowledge.evaluation.files import document_set
 
 

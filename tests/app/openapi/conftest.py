@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from agents.business.sample.database import seed
+from tests.app.net.site import site
 from tests.app.openapi.story import Story
 from tests.app.serving import served
 from tests.app.webhooks.test_webhooks import receiving
+
+OUTSIDE: dict[str, Any] = {"webhook_allow_private": True, "fetch_allowed_hosts": "127.0.0.1"}
+"""What stands for other servers is on loopback."""
 
 
 @pytest.fixture
@@ -22,10 +27,12 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
     await seed(shop, date.today())
     async with (
         receiving() as receiver,
-        served(tmp_path / "data", business_database_url=shop, webhook_allow_private=True) as server,
+        site() as web,
+        served(tmp_path / "data", business_database_url=shop, **OUTSIDE) as server,
         httpx.AsyncClient(base_url=server.address, headers={"Sec-Fetch-Site": "same-origin"}, timeout=60) as http,
     ):
-        told = Story(http, receiver.url)
+        web.put("/returns", "<h1>退货</h1><p>七天内可以无理由退货。</p>")
+        told = Story(http, receiver.url, web.url)
         await server.container.startup.ready.wait()
         await told.tell()
         yield told

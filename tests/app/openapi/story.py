@@ -21,6 +21,7 @@ class Story:
 
     http: httpx.AsyncClient
     receiver: str
+    site: str
     bodies: dict[tuple[str, str], Any] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
@@ -50,6 +51,8 @@ class Story:
         if "multipart/form-data" in operation.request:
             fields = {key: value for key, value in body.items() if key != "files"}
             options = {"data": fields, "files": [("files", ("退货说明.md", GUIDE))]}
+        elif "application/octet-stream" in operation.request:
+            options = {"content": body.encode()}
         path = operation.path.format(**places)
         return await self.http.request(operation.method.upper(), path, params=query, **options)
 
@@ -99,9 +102,62 @@ class Story:
         for name in ("get_document", "change_document", "list_chunks", "get_original"):
             await self.call(name, document_id=document)
         await self.call("search_knowledge")
+        await self.call("search_many")
+        for kind in ("csv", "xlsx"):
+            await self.call("search_file", {"format": kind})
+        await self._corrections(document)
+        await self._versions({"document_id": document})
+        await self._sources()
+        await self._faqs()
         await self.call("write_profile")
         await self.call("read_profile")
         await self.call("read_greeting")
+
+    async def _corrections(self, document: str) -> None:
+        place = {"document_id": document}
+        (chunk,) = self.bodies["list_chunks", "200"]["items"]
+        made = await self.call("correct_chunk", **place, chunk_id=chunk["id"])
+        await self.call("list_corrections")
+        await self.call("list_document_corrections", **place)
+        await self.refused("correct_chunk", 409, {"excluded": True}, **place, chunk_id=made["chunk_id"])
+        await self.call("delete_correction", **place, correction_id=made["correction"]["id"])
+
+    async def _versions(self, document: dict[str, str]) -> None:
+        """Drafts of the same file, under other labels."""
+        sent = self.example("upload_documents") | {"draft": "true"}
+        await self.send("upload_documents", sent | {"category": "保修"}, {"wait": 60})
+        await self.call("list_drafts")
+        draft = document | {"version": "2"}
+        await self.call("diff_versions", **draft)
+        await self.call("compare_drafts")
+        for name in ("submit_version", "reject_version", "submit_version", "approve_version"):
+            await self.call(name, **draft)
+        await self.refused("submit_version", 409, self.example("submit_version"), **draft)
+        await self.call("rollback_document", **document)
+        await self.send("upload_documents", sent | {"category": "退货"}, {"wait": 60})
+        await self.call("discard_version", **document, version="4")
+
+    async def _sources(self) -> None:
+        page = {"url": f"{self.site}/returns"}
+        await self.send("import_from_url", self.example("import_from_url") | page, {"wait": 60})
+        await self.refused("import_from_url", 400, {"url": "http://10.0.0.1/"})
+        await self.refused("import_from_url", 422, {"url": f"{self.site}/none"})
+        website = self.example("add_source")["website"] | page
+        source = {"source_id": (await self.send("add_source", self.example("add_source") | {"website": website}))["id"]}
+        await self.refused("add_source", 400, {"name": "内网", "website": {"url": "http://10.0.0.1/"}})
+        await self.call("list_sources")
+        for name in ("get_source", "change_source", "sync_source", "list_source_items", "delete_source"):
+            await self.call(name, **source)
+        await self.refused("get_source", 404, **source)
+
+    async def _faqs(self) -> None:
+        entry = {"faq_id": (await self.call("add_faq"))["id"]}
+        await self.call("list_faqs")
+        await self.call("import_faqs")
+        await self.call("export_faqs")
+        for name in ("read_faq", "change_faq", "delete_faq"):
+            await self.call(name, **entry)
+        await self.refused("read_faq", 404, **entry)
 
     async def _talk(self) -> None:
         await self.call("open_session")
@@ -184,6 +240,10 @@ class Story:
             await self.refused(name, 404, document_id="none")
         for name in ("get_job", "cancel_job"):
             await self.refused(name, 404, job_id="none")
+        for name in ("get_job_run", "cancel_job_run"):
+            await self.refused(name, 404, run_id="none")
+        await self.refused("start_job_run", 404, kind="none")
+        await self.refused("start_job_run", 400, {"parameters": {"all": 1}}, kind="index_verification")
         await self.refused("invalidate_cache", 400, {"document_id": "d", "question": "q"})
         await self.refused("search_knowledge", 400, {"query": " "})
 
@@ -194,10 +254,123 @@ class Story:
         await self.call("read_usage")
         await self.call("read_series")
         await self.call("prometheus_metrics")
-        await self.call("list_gaps")
+        await self._gaps()
+        await self._quality()
+        await self._vocabulary()
+        await self._evaluation()
+        await self._tuner()
+        run = {"run_id": (await self.call("start_job_run", kind="index_verification"))["id"]}
+        for name in ("get_job_run", "cancel_job_run"):
+            await self.call(name, **run)
+        await self.call("list_job_runs")
+        await self.call("list_job_kinds")
         documents = (await self.call("list_documents"))["items"]
         await self.call("delete_document", document_id=documents[0]["id"])
         await self.call("delete_conversation", session_id=SESSION)
+
+    async def _quality(self) -> None:
+        await self.send("add_faq", {"question": "进货价是多少", "answer": "仅供内部：进货价见采购系统。"})
+        run = await self.send("start_job_run", {}, kind="quality_check")
+        async with asyncio.timeout(20):
+            while (await self.call("get_job_run", run_id=run["id"]))["state"] != "done":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        (issue,) = (await self.call("list_quality_issues"))["items"]
+        await self.refused("decide_quality_issue", 400, {"state": "ignored"}, issue_id=issue["id"])
+        await self.call("decide_quality_issue", issue_id=issue["id"])
+
+    async def _gaps(self) -> None:
+        asked = "xylophone zebra quartz"
+        answered = await self.send("chat", {"message": asked})
+        message = {"session_id": answered["session_id"], "message_id": answered["message_id"]}
+        await self.send("rate_message", {"rating": "down", "reason": "答非所问"}, **message)
+        async with asyncio.timeout(15):  # what did not help is noted behind
+            while asked not in str(await self.call("list_unanswered")):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        run = await self.call("mine_gaps")
+        async with asyncio.timeout(20):
+            while (await self.call("get_job_run", run_id=run["id"]))["state"] in ("queued", "running"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        gap = (await self.call("list_gaps"))["items"][0]
+        one = {"gap_id": gap["id"]}
+        await self.call("read_gap", **one)
+        for name in ("draft_gap", "edit_gap", "submit_gap", "reject_gap", "submit_gap", "approve_gap", "reopen_gap"):
+            await self.call(name, **one)
+        for name in ("dismiss_gap", "reopen_gap"):
+            await self.call(name, **one)
+        await self.refused("approve_gap", 409, **one)
+        for name in ("put_gap_policy", "read_gap_policy"):
+            await self.call(name)
+        listed = (await self.call("list_gaps"))["items"]  # what was worked on may stand in another place by now
+        other = next(item for item in listed if item["id"] != gap["id"])
+        await self.send("merge_gap", {"into": gap["id"]}, gap_id=other["id"])
+        await self.refused("read_gap", 404, gap_id="none")
+
+    async def _vocabulary(self) -> None:
+        entry = await self.call("put_vocabulary_entry")
+        await self.refused("put_vocabulary_entry", 409, {"kind": "stop", "term": "云朵一号"})
+        await self.call("put_vocabulary_entries")
+        await self.call("import_vocabulary")
+        await self.call("list_vocabulary")
+        await self.call("export_vocabulary")
+        await self.call("list_vocabulary_suggestions")
+        await self.call("delete_vocabulary_entry", entry_id=entry["id"])
+        await self.refused("delete_vocabulary_entry", 404, entry_id="none")
+
+    async def _evaluation(self) -> None:
+        made = {"set_id": (await self.call("add_evaluation_set"))["id"]}
+        await self.refused("add_evaluation_set", 409, self.example("add_evaluation_set"))
+        for name in ("get_evaluation_set", "change_evaluation_set"):
+            await self.call(name, **made)
+        case = made | {"case_id": (await self.call("put_evaluation_cases", **made))["cases"][0]["id"]}
+        await self.call("change_evaluation_case", **case)
+        await self.call("list_evaluation_cases", **made)
+        await self.call("import_evaluation_cases", **made)
+        for kind in ("jsonl", "csv", "xlsx"):
+            await self.call("export_evaluation_cases", {"format": kind}, **made)
+        await self.call("list_evaluation_sets")
+        body = self.example("start_evaluation_run") | made
+        report = {"report_id": (await self.send("start_evaluation_run", body))["id"]}
+        async with asyncio.timeout(60):
+            while (await self.call("get_evaluation_report", **report))["state"] in ("queued", "running"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        await self.call("list_evaluation_reports")
+        await self.call("list_evaluation_results", **report)
+        await self.call("compare_evaluation_reports", {"before": report["report_id"]}, **report)
+        await self.call("delete_evaluation_report", **report)
+        await self.refused("get_evaluation_report", 404, **report)
+        await self.call("delete_evaluation_case", **case)
+        await self.call("delete_evaluation_set", **made)
+        await self.refused("delete_evaluation_set", 404, **made)
+
+    async def _tuner(self) -> None:
+        for name in ("read_params", "write_params", "list_params_history"):
+            await self.call(name)
+        await self.refused("write_params", 400, {"values": {"similarity_threshold": 0}})
+        await self.refused("write_params", 409, self.example("write_params") | {"version": 9})
+        await self.call("revert_params", version="0")
+        await self.refused("revert_params", 404, version="99")
+        await self.call("reset_params")
+        asked = [
+            {"question": f"{text}{'呢' * number}", "answerable": kind}
+            for kind, text in ((True, "质量问题退货运费谁出"), (False, "长城有多长"))
+            for number in range(20)
+        ]
+        await self.send("write_params", {"values": {"similarity_threshold": 0.95, "confident_threshold": 0.99}})
+        made = {"report_id": (await self.send("begin_calibration", {"questions": asked}))["id"]}
+        async with asyncio.timeout(60):
+            while not (await self.call("read_tuner_report", **made))["finished_at"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        await self.call("apply_tuner_report", **made)
+        report = {"report_id": (await self.send("begin_sweep", {"questions": asked, "ks": [60], "widths": [25]}))["id"]}
+        await self.call("list_tuner_reports")
+        await self.refused("apply_tuner_report", 409, self.example("apply_tuner_report"), **report)
+        await self.call("delete_tuner_report", **report)
+        await self.refused("begin_calibration", 404, self.example("begin_calibration"))
+        await self.refused("begin_sweep", 400, self.example("begin_sweep"))
+        experiment = {"experiment_id": (await self.call("begin_experiment"))["id"]}
+        await self.refused("begin_experiment", 409, self.example("begin_experiment"))
+        for name in ("list_experiments", "read_experiment", "end_experiment"):
+            await self.call(name, **experiment if name != "list_experiments" else {})
 
     async def _keys(self) -> None:
         """At the end: with the first key a key is asked for."""

@@ -286,8 +286,8 @@ async def test_usage_and_gaps_are_counted_behind(client: httpx.AsyncClient, cont
     await until_settled(container)
     [today] = (await get(client, "/api/v1/performance/usage?days=1"))["days"]
     assert today["counts"] == {"turns": 4, "outcome:answered": 2, "outcome:no_evidence": 2, "cached": 1}
-    page = await get(client, "/api/v1/knowledge/gaps")
-    assert [(gap["question"], gap["count"]) for gap in page["gaps"]] == [("xylophone zebra [phone]", 2)]
+    page = await get(client, "/api/v1/knowledge/gaps/questions")
+    assert [(gap["question"], gap["count"]) for gap in page["questions"]] == [("xylophone zebra [phone]", 2)]
     assert page["total"] == 1
 
 
@@ -305,5 +305,5 @@ async def test_what_a_killed_server_left_undone_is_done_by_the_next(
             await until_settled(container)
             [counts] = (await container.usage.days("default", 1)).values()
             assert counts["turns"] == 3
-            gaps, _ = await container.gaps.page("default")
+            gaps, _ = await container.unanswered.page("default")
             assert [gap.count for gap in gaps] == [3]

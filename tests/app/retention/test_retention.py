@@ -23,6 +23,7 @@ from app.documents.repository_knowledge import KnowledgeRepository
 from app.documents.tables import Content, DocumentVersion
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.gaps.tables import KnowledgeGap
+from app.jobs.tables import JobRunRow
 from app.keys.repository import KeyRepository
 from app.keys.tables import ApiKey
 from app.performance.tables import UsageCounter
@@ -159,8 +160,9 @@ async def test_old_versions_go_with_their_contents_and_never_the_current_one(
         await knowledge.commit("t", item, replaces)
         replaces = item.version_id
     async with database.write() as connection:
-        first = DocumentVersion.number < 3  # the second replaced the first on the day that it was made
-        await connection.execute(update(DocumentVersion).where(first).values(created_at=OLD))
+        first = DocumentVersion.number == 1  # the second, as old, was replaced today
+        await connection.execute(update(DocumentVersion).where(DocumentVersion.number < 3).values(created_at=OLD))
+        await connection.execute(update(DocumentVersion).where(first).values(archived_at=OLD))
     await retention(database, cache, versions=30).apply()
     assert await left(database, DocumentVersion.id) == {item.version_id for item in versions[1:]}
     assert await left(database, Content.content_hash) == {item.content_hash for item in versions[1:]}
@@ -212,3 +214,17 @@ async def test_a_batch_is_small(database: Database, cache: SqliteEmbeddingCache)
     assert await job.repository.remove(growing(forget)[0], "t", FRESH) == BATCH
     async with database.read() as connection:
         assert (await connection.execute(select(func.count()).select_from(StoredTurn))).scalar_one() == 1
+
+
+async def test_of_the_runs_of_a_job_the_last_stay(database: Database, cache: SqliteEmbeddingCache) -> None:
+    for run, kind, due, moment in (
+        ("1 scheduled", "k", OLD, OLD),
+        ("2 last scheduled", "k", FRESH, OLD),
+        ("3 by hand", "k", None, OLD),
+        ("4 last", "k", None, OLD),
+        ("0 other", "other", None, OLD),
+        ("5 open", "open", None, None),
+    ):
+        await add(database, JobRunRow, id=run, kind=kind, parameters={}, scheduled=due, finished_at=moment)
+    await retention(database, cache, jobs=30).run()
+    assert await left(database, JobRunRow.id) == {"2 last scheduled", "4 last", "0 other", "5 open"}

@@ -144,7 +144,7 @@ async def test_a_calibration_that_failed_is_made_up_for(settings: Settings, monk
     async with open_knowledge(settings, owns_index=True) as base:
         monkeypatch.setattr(type(base.embedder), "queries", unavailable)
         searches = Searches(settings)
-        search = await searches.open("default", base)
+        search = await searches.open("default", base, settings)
         await base.ingestion.add("default", FILES)
         with pytest.raises(NotCalibrated):
             await search.search("质量问题的退货运费由商城承担")

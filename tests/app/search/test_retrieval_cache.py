@@ -14,7 +14,7 @@ def kept(cache: RetrievalCache, page: str, text: str = "活动价 899 元。") -
 
 
 def test_what_was_found_with_one_page_in_view_is_not_found_with_another() -> None:
-    cache = RetrievalCache(60)
+    cache = RetrievalCache(60, 10)
     first, second = (PageText("YS-W5", (text,)).digest for text in ("活动价 899 元。", "活动价 799 元。"))
     assert kept(cache, first)
     assert cache.get(1, QUESTION, None, *SCOPE, second) is None
@@ -22,4 +22,4 @@ def test_what_was_found_with_one_page_in_view_is_not_found_with_another() -> Non
 
 
 def test_what_was_read_of_a_page_with_personal_data_is_not_kept() -> None:
-    assert not kept(RetrievalCache(60), "order", "收货人电话 13812345678。")
+    assert not kept(RetrievalCache(60, 10), "order", "收货人电话 13812345678。")

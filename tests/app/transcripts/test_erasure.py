@@ -10,7 +10,7 @@ from app.conversations.types import NewTurn
 from app.db.engine import Database
 from app.db.outbox import Outbox
 from app.db.tables import OutboxEvent
-from app.gaps import repository as gaps
+from app.gaps import repository_unanswered as gaps
 from app.gaps.tables import KnowledgeGap
 from app.transcripts.repository import TranscriptRepository
 from app.webhooks.events import KIND as WEBHOOK

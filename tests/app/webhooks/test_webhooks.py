@@ -14,8 +14,7 @@ from app.db.base import now
 from app.db.engine import Database
 from app.db.outbox import Outbox, PendingEvent
 from app.db.tables import OutboxEvent
-from app.errors import InvalidRequest
-from app.gaps.repository import note
+from app.gaps.repository_unanswered import note
 from app.request_ids import caused_by
 from app.webhooks.events import KIND, emit
 from app.webhooks.repository import WebhookRepository, fan_out
@@ -24,7 +23,6 @@ from app.webhooks.sender import WebhookSender
 from app.webhooks.service import WebhookService
 from app.webhooks.signing import EVENT_ID, SIGNATURE, TIMESTAMP, signature
 from app.webhooks.tables import WebhookDelivery
-from app.webhooks.targets import checked_url
 from app.webhooks.worker import WebhookWorker
 
 SECRET = "a-secret-of-sixteen-characters"
@@ -230,38 +228,6 @@ async def test_a_question_is_a_detected_gap_the_first_time_only(database: Databa
     assert sorted(event["data"]["question"] for event in told) == sorted(["甲", "乙", "丙"])
 
 
-PRIVATE = [
-    "http://127.0.0.1/x",
-    "http://localhost:8000/",
-    "https://LOCALHOST./",
-    "http://[::1]/",
-    "http://10.0.0.8/",
-    "http://192.168.1.1/",
-    "http://172.16.0.1/",
-    "http://169.254.169.254/latest/meta-data",
-    "http://100.64.0.1/",
-    "http://0.0.0.0/",
-    "http://[::ffff:127.0.0.1]/",
-    "http://[64:ff9b::7f00:1]/",
-    "http://[2002:7f00:1::]/",
-    "http://[fd00::1]/",
-    "http://[fe80::1]/",
-    "http://224.0.0.1/",
-    "http://db.internal/",
-    "http://printer.local/",
-    "http://2130706433/",
-    "http://0x7f.1/",
-    "http://127.1/",
-]
-
-
-@pytest.mark.parametrize("url", [*PRIVATE, "ftp://example.com/", "http://", "https://me:pw@example.com/", "nonsense"])
-def test_no_webhook_points_into_the_network_of_the_server(url: str) -> None:
-    with pytest.raises(InvalidRequest) as caught:
-        checked_url(url, allow_private=False)
-    assert caught.value.code == "unsafe_target"
-
-
 async def test_a_name_that_resolves_into_the_network_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     async def lookup(*_: Any, **__: Any) -> list[Any]:
         return [(2, 1, 6, "", ("93.184.216.34", 80)), (2, 1, 6, "", ("10.0.0.8", 80))]
@@ -286,8 +252,3 @@ async def test_the_request_goes_to_the_address_that_was_checked_under_the_name_o
         url = f"http://shop.example:{port}/a?b=1"
         sent = await sender.send(Delivery("t", "d", url, SECRET, "ticket.created", "e", "{}", 0))
     assert sent.ok and receiver.got[0][0]["Host"] == f"shop.example:{port}"
-
-
-async def test_public_addresses_are_fine() -> None:
-    for url in ("https://example.com/hook", "http://93.184.216.34/", "https://[2606:4700::1111]:8443/x"):
-        assert str(checked_url(url, allow_private=False)) == url

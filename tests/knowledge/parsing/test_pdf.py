@@ -110,7 +110,7 @@ def test_password_is_named() -> None:
 
 def test_scan_without_text_is_named() -> None:
     with pytest.raises(EmptyDocument, match="扫描件"):
-        parse("扫描.pdf", pdf([]))
+        parse("扫描.pdf", pdf([], scanned=[0]))
 
 
 _PROSE = (

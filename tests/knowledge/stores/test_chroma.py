@@ -26,8 +26,8 @@ def opened(path: Path, former: Base | None = None) -> Base:
     return base
 
 
-def store(path: Path, tenant: str = "t") -> ChromaStore:
-    return ChromaStore(path, tenant, HashEmbedder.name, HashEmbedder.dimension)
+def store(path: Path, tenant: str = "t", generation: int = 0) -> ChromaStore:
+    return ChromaStore(path, tenant, HashEmbedder.name, HashEmbedder.dimension, generation)
 
 
 def row(chunk_id: str) -> IndexedChunk:
@@ -135,9 +135,11 @@ def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
 def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path) -> None:
     store(tmp_path).upsert([row("c0")])
     store(tmp_path, "neighbour").upsert([row("theirs")])
-    chroma.drop(tmp_path, "t")
-    chroma.drop(tmp_path, "never-opened")
+    store(tmp_path, "t", generation=11).upsert([row("c1")])
+    chroma.drop_others(tmp_path, "t", keep={11})
+    chroma.drop_others(tmp_path, "never-opened", keep={0})
     assert ChromaStore(tmp_path, "t", "another/model", 384).ids() == set()
+    assert store(tmp_path, "t", generation=11).ids() == {"c1"}
     assert store(tmp_path, "neighbour").ids() == {"theirs"}
 
 
@@ -151,7 +153,7 @@ def test_collection_names_are_valid_and_distinct_for_any_tenant_id() -> None:
 def test_a_failing_database_is_an_unavailable_index(tmp_path: Path) -> None:
     broken = store(tmp_path)
     broken.upsert([row("c0")])
-    chroma.drop(tmp_path, "t")
+    chroma.drop_others(tmp_path, "t", keep={1})
     vector = row("c0").vector
     for step in (
         lambda: broken.search(vector, 3),

@@ -1,0 +1,79 @@
+"""Curated answers: given word for word where a question means an entry beyond doubt, by no model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+from agents.bids import Bid, Rank, TurnEvidence
+from agents.curated.types import CuratedMatch, MatchStage
+from agents.language import in_english
+from agents.passages.quotable import safe_text
+from agents.profile import TenantProfile
+from agents.types import Answer, AnswerEvent, Done, Evidence, Meta, Outcome, Question, Source, Token
+from agents.wording.catalogue import say
+from knowledge.english import is_chinese
+from knowledge.text import fold
+
+CURATED = "curated"
+"""Its intent, which no router names: whether there is an entry is known by looking."""
+SIMILAR = 0.85
+"""The probability from which an entry answers a question that is not worded as one of its own."""
+
+
+class CuratedAgent:
+    """profile: its language, and topics that nobody speaks of."""
+
+    name = "curated"
+
+    def __init__(self, profile: TenantProfile | None = None) -> None:
+        self._profile = profile or TenantProfile()
+        self._avoided = tuple(fold(topic) for topic in self._profile.avoid_topics if topic.strip())
+
+    def bid(self, turn: TurnEvidence) -> Bid | None:
+        """See `Agent.bid`. Of several questions each is looked up, entries among the rest; whoever is in danger or
+        beside themselves is served by who takes care of that.
+        """
+        question = turn.question
+        match = question.curated
+        if match is None or question.several or turn.urgent or self._avoids(question):
+            return None
+        similar = match.stage is MatchStage.SIMILAR
+        if similar and match.probability < SIMILAR:
+            return None
+        why = "like an entry" if similar else f"an entry has this {match.stage.value} wording"
+        return Bid(CURATED, match.probability, why, Rank.CLAIMS, alone=True)
+
+    async def run(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """See `Agent.run`."""
+        match = question.curated
+        assert match is not None, "it bids for nothing else"
+        yield Meta(self.name, CURATED)
+        if question.found is not None:  # what is kept of this turn counts as old as the older of the two
+            revision = min(match.revision, question.found.revision)
+            yield Evidence(question, replace(question.found, revision=revision))
+        answer = self._answer(question, match)
+        yield Token(answer.reply)
+        yield Done(answer)
+
+    def _answer(self, question: Question, match: CuratedMatch) -> Answer:
+        entry = match.entry
+        opening = ""
+        if in_english(question, self._profile) and is_chinese(entry.answer):
+            opening = say("quoted", english=True) + "\n"
+        apart = " " if entry.answer.endswith("!") else ""  # with the mark it would be an image
+        title = entry.question if safe_text(entry.question) else ""
+        source = Source(1, entry.id, title, title, None, entry.answer, match.probability, curated=True)
+        return Answer(
+            reply=f"{opening}{entry.answer}{apart}[1]",
+            outcome=Outcome.ANSWERED,
+            intent=CURATED,
+            agent=self.name,
+            confidence=match.probability,
+            sources=(source,),
+            buttons=entry.buttons,
+        )
+
+    def _avoids(self, question: Question) -> bool:
+        asked = fold(question.standalone)
+        return any(topic in asked for topic in self._avoided)

@@ -1,0 +1,212 @@
+"""A tenant's curated answers in memory, and which of them a question means. Pure.
+
+A wording that is the same but for politeness, punctuation and spelling decides by itself. Else the nearest wordings
+compete by meaning and by rare words, those that differ in negation, numbers or models being out of it; how near the
+first is, and how far ahead of the next entry that says something else, is the probability that it answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from agents.bids import chance
+from agents.curated.facts import Facts, facts_of, same_polarity, same_subject
+from agents.curated.forms import normal_form
+from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
+from agents.linear import direction
+from agents.understanding.reading import read
+from knowledge.text import Analyzer
+from knowledge.types import Matrix, Vector
+
+POOL = 32
+"""Wordings nearest by meaning, of which the words are compared."""
+WORDS = 0.75
+"""Weight of the words beside the meaning where wordings are put in order: half and twice of it are worth the same."""
+PRIOR = 50
+"""Wordings that the typical sentence counts for, beside few of the company's own that tell what all have in common."""
+SURE = 0.99
+"""That a wording of staff's own is answered by its entry."""
+MOST = 0.96
+"""What likeness says at most: below what is asked in so many words."""
+
+
+@dataclass(frozen=True, slots=True)
+class LikenessWeights:
+    """Of a logistic head: cosine of the meanings around their centre, cosine of the words by their rarity, margin."""
+
+    meaning: float
+    words: float
+    margin: float
+    bias: float
+
+
+WEIGHTS = LikenessWeights(4.6, 3.4, 6.1, -5.6)
+"""Fitted by `scripts/evaluation/curated.py` on the questions of the sample shop, of which most have no entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One way to ask, and what is known of it beforehand. entry: its place; words: its terms."""
+
+    text: str
+    entry: int
+    words: frozenset[str]
+
+
+Scored = tuple[float, float, int]
+"""Cosine of the meanings, of the words, and the place of a wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How a question compares with the first of the wordings: the features of the head."""
+
+    wording: int
+    meaning: float
+    words: float
+    margin: float
+
+    def probability(self, weights: LikenessWeights = WEIGHTS) -> float:
+        """That the entry answers the question."""
+        return chance(
+            weights.meaning * self.meaning + weights.words * self.words + weights.margin * self.margin + weights.bias
+        )
+
+
+class Book:
+    """Safe to share; made anew where an entry changes."""
+
+    def __init__(
+        self,
+        entries: Sequence[CuratedEntry],
+        wordings: Sequence[Wording],
+        vectors: Matrix | None,
+        typical: Vector | None,
+        revision: int = 0,
+    ) -> None:
+        """vectors: of the wordings, shape (wordings, dimension); typical: the mean of sentences of all kinds; None
+        without an embedder that knows meanings: then a question has to be in the words of an entry.
+        """
+        self.entries, self.wordings, self.revision = tuple(entries), tuple(wordings), revision
+        self._forms = {normal_form(wording.text): place for place, wording in reversed(list(enumerate(wordings)))}
+        held = Counter(word for wording in wordings for word in wording.words)
+        self._squares = {word: _rarity(len(wordings), count) ** 2 for word, count in held.items()}
+        self._unheard = _rarity(len(wordings), 0) ** 2
+        self._lengths = [math.sqrt(self._length(wording.words)) for wording in wordings]
+        self._center: Vector | None = None
+        self._meanings: Matrix | None = None
+        if vectors is not None and typical is not None and len(wordings):
+            self._center = (vectors.sum(axis=0) + PRIOR * typical) / (len(wordings) + PRIOR)
+            self._meanings = direction(vectors - self._center)
+
+    def at(self, revision: int) -> Book:
+        """The same entries, which a later revision did not change."""
+        later = copy(self)
+        later.revision = revision
+        return later
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def worded(self, text: str) -> CuratedMatch | None:
+        """The entry that has the text as one of its wordings."""
+        place = self._forms.get(normal_form(text))
+        if place is None:
+            return None
+        wording = self.wordings[place]
+        entry = self.entries[wording.entry]
+        stage = MatchStage.EXACT if wording.text == entry.question else MatchStage.VARIANT
+        return CuratedMatch(entry, wording.text, stage, SURE, 1.0, self.revision)
+
+    def similar(self, text: str, vector: Vector) -> CuratedMatch | None:
+        """The entry that is likeliest to answer. text: in one spelling, as `Reading.normal`; vector: its embedding."""
+        found = self.likeness(text, vector)
+        if found is None:
+            return None
+        wording = self.wordings[found.wording]
+        entry = self.entries[wording.entry]
+        probability = min(found.probability(), MOST)
+        return CuratedMatch(entry, wording.text, MatchStage.SIMILAR, probability, found.margin, self.revision)
+
+    def likeness(self, text: str, vector: Vector, without: Iterable[int] = ()) -> Likeness | None:
+        """Of the wording that is nearest and agrees in its facts; None where none does. without: places of entries that
+        are left out.
+        """
+        if self._meanings is None or self._center is None:
+            return None
+        meanings = self._meanings @ direction(vector - self._center)
+        pool = np.argpartition(-meanings, POOL)[:POOL] if len(meanings) > POOL else np.arange(len(meanings))
+        words, asked, absent = terms(text), facts_of(text), frozenset(without)
+        length = math.sqrt(self._length(words))
+        scored = [
+            (float(meanings[place]), self._shared(words, length, place), int(place))
+            for place in pool
+            if self.wordings[place].entry not in absent
+        ]
+        scored.sort(key=lambda each: -(each[0] + WORDS * each[1]))
+        first: Scored | None = None
+        ahead: list[Scored] = []
+        for each in scored:
+            facts = self._facts(each[2])
+            if not same_subject(asked, facts):
+                continue
+            if first is None and same_polarity(asked, facts):
+                first = each
+            else:
+                ahead.append(each)
+            if first is not None and (rival := self._rival(first, ahead)) is not None:
+                return Likeness(first[2], first[0], first[1], _near(first) - max(_near(rival), 0.0))
+        return Likeness(first[2], first[0], first[1], _near(first)) if first is not None else None
+
+    def _rival(self, first: Scored, others: Sequence[Scored]) -> Scored | None:
+        """The nearest of others that has another answer."""
+        answer = self._answer(first[2])
+        return next((each for each in others if self._answer(each[2]) != answer), None)
+
+    def _answer(self, place: int) -> str:
+        return self.entries[self.wordings[place].entry].answer
+
+    def _facts(self, place: int) -> Facts:
+        return facts_of(read(self.wordings[place].text).normal)
+
+    def _shared(self, words: frozenset[str], length: float, place: int) -> float:
+        """Cosine of the words that two texts have, weighed by their rarity."""
+        both = self._length(words & self.wordings[place].words)
+        return both / max(length * self._lengths[place], 1e-9)
+
+    def _length(self, words: Iterable[str]) -> float:
+        return sum(self._squares.get(word, self._unheard) for word in words)
+
+
+def _near(scored: Scored) -> float:
+    return scored[0] + WORDS * scored[1]
+
+
+def wordings_of(entries: Sequence[CuratedEntry]) -> list[Wording]:
+    """All ways to ask, entry by entry."""
+    return [
+        Wording(text, place, terms(read(text).normal)) for place, entry in enumerate(entries) for text in entry.wordings
+    ]
+
+
+def terms(text: str) -> frozenset[str]:
+    """Words, pairs and single characters of a text in one spelling."""
+    return frozenset(_analyzer().tokens(text))
+
+
+def _rarity(wordings: int, holding: int) -> float:
+    """As BM25 has it."""
+    return math.log(1 + (wordings - holding + 0.5) / (holding + 0.5))
+
+
+@cache
+def _analyzer() -> Analyzer:
+    """Everybody's: a tenant's own words are compared by their characters."""
+    return Analyzer()

@@ -1,0 +1,39 @@
+"""The form in which two wordings are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agents.understanding.normalise import normalised
+from knowledge.text import fold
+
+_JOINING = frozenset("./-:+#%")
+"""Between letters or digits they are part of what is named: 1.5, C++ and 9:30 are not 15, C and 930."""
+_ENDING = frozenset("+#%")
+
+
+def normal_form(text: str) -> str:
+    """Without politeness, punctuation and white space, folded: 请问，怎么退货？ and 怎么退货 are one. Linear."""
+    folded = fold(normalised(text))
+    return "".join(_kept(folded))
+
+
+def _kept(text: str) -> Iterator[str]:
+    last = ""  # of what was kept
+    apart = False
+    for place, character in enumerate(text):
+        following = text[place + 1 : place + 2]
+        if character.isalnum():
+            if apart and last.isdigit() and character.isdigit():
+                yield " "
+            yield character
+        elif character in _JOINING and _plain(last) and not apart and (_plain(following) or character in _ENDING):
+            yield character
+        else:
+            apart = True
+            continue
+        last, apart = character, False
+
+
+def _plain(character: str) -> bool:
+    return character.isascii() and (character.isalnum() or character in _ENDING)

@@ -1,0 +1,57 @@
+"""The vocabulary of curated answers, as the agent that gives them has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # a question carries its match
+    from agents.types import Button, Question
+
+
+class MatchStage(StrEnum):
+    """How a question met its entry, the surest first."""
+
+    EXACT = "exact"
+    """The entry's own question."""
+    VARIANT = "variant"
+    """One of its other wordings."""
+    SIMILAR = "similar"
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedEntry:
+    """What staff published: the answer is given word for word. wordings: all ways to ask, the question first."""
+
+    id: str
+    answer: str
+    wordings: tuple[str, ...]
+    buttons: tuple[Button, ...] = ()
+
+    @property
+    def question(self) -> str:
+        return self.wordings[0]
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedMatch:
+    """An entry for a question. probability: that the entry answers it, calibrated; margin: how far it is ahead of the
+    next entry that says something else; revision: of the knowledge base, at which the entries were read.
+    """
+
+    entry: CuratedEntry
+    wording: str
+    stage: MatchStage
+    probability: float
+    margin: float = 0.0
+    revision: int = 0
+
+
+class CuratedAnswers(Protocol):
+    """The entries of one tenant."""
+
+    async def match(self, question: Question) -> CuratedMatch | None:
+        """The entry that is likeliest to answer the question as it is understood; None where none comes near. Raises
+        nothing for an embedder that is out of reach: wordings are known without it.
+        """

@@ -1,0 +1,56 @@
+"""A model writes the draft of a curated answer, out of what staff said and what the knowledge base holds."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.llm.replies import Completer, UnreadableReply, read_object
+from agents.llm.writer import prompt_text
+from agents.prompting import fill, one_line, template
+
+MAX_CHARS = 1500
+"""Of all that staff said, and of each fragment."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftText:
+    """A question and its answer; the answer is empty where the material does not hold one."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaqDrafter:
+    """seconds: deadline of the one request."""
+
+    model: Completer
+    seconds: float
+
+    async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
+        """questions: as customers asked; staff: what was answered, fragments: of the knowledge base, each may be
+        empty. Raises GenerationUnavailable, GenerationRejected, and UnreadableReply, also where a number is in none of
+        them.
+        """
+        material = "\n\n".join(prompt_text(fragment, MAX_CHARS) for fragment in fragments)
+        prompt = fill(
+            "gap_draft_material",
+            tag=secrets.token_hex(8),
+            questions="\n".join(one_line(question) for question in questions),
+            staff=prompt_text(staff, MAX_CHARS) or "（无）",
+            fragments=material or "（无）",
+        )
+        messages = [{"role": "system", "content": template("gap_draft")}, {"role": "user", "content": prompt}]
+        reply, _ = await self.model.complete(messages, self.seconds)
+        fields = read_object(reply, question=str, answer=str)
+        question, answer = one_line(fields["question"]), fields["answer"].strip()
+        known = set(_NUMBER.findall("\n".join((*questions, staff, *fragments))))
+        if invented := [number for number in _NUMBER.findall(answer) if number not in known]:
+            raise UnreadableReply(f"numbers out of nowhere: {', '.join(invented)}")
+        if not question:
+            raise UnreadableReply("no question")
+        return DraftText(question, answer)

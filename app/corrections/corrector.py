@@ -1,0 +1,26 @@
+"""Corrections, for whoever prepares a document."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from app.corrections import repository
+from app.corrections.matching import corrected
+from app.db.engine import Database
+from knowledge.types import Chunk, CorrectedChunks
+
+
+class StoredCorrections:
+    """See `knowledge.ingest.Corrector`. Comparing goes on off the loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def corrected(self, tenant: str, document_id: str, chunks: Sequence[Chunk]) -> CorrectedChunks:
+        """The chunks of a document as it was read, under its corrections as they are now."""
+        async with self._database.read() as connection:
+            there = await connection.run_sync(repository.of_document, tenant, document_id)
+        if not there:
+            return CorrectedChunks(tuple(chunks))
+        return await asyncio.to_thread(corrected, there, chunks, repository.basis_of(there))

@@ -1,0 +1,121 @@
+"""Corrections in SQL."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.sql import ColumnElement
+
+from app.corrections.tables import CorrectionRow as Table
+from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection, OriginalPassage
+from app.documents.tables import Document
+from knowledge.types import CorrectedChunks, CorrectionState
+
+
+def of_document(connection: Connection, tenant: str, document_id: str) -> list[ChunkCorrection]:
+    """In the order of the document as it was when they were made."""
+    query = select(Table).where(Table.tenant_id == tenant, Table.document_id == document_id)
+    rows = connection.execute(query.order_by(Table.ordinal, Table.created_at, Table.id))
+    return [_correction(row) for row in rows]
+
+
+def get(connection: Connection, tenant: str, document_id: str, correction_id: str) -> ChunkCorrection | None:
+    """One of a document."""
+    row = connection.execute(select(Table).where(_one(tenant, correction_id), Table.document_id == document_id)).first()
+    return None if row is None else _correction(row)
+
+
+def page(
+    connection: Connection, tenant: str, state: CorrectionState | None, offset: int, limit: int
+) -> tuple[list[LocatedCorrection], int]:
+    """Of all documents, the last changed first, and how many there are."""
+    where = Table.tenant_id == tenant
+    if state is not None:
+        where &= Table.state == state
+    total = connection.execute(select(func.count()).select_from(Table).where(where)).scalar_one()
+    own = (Document.tenant_id == Table.tenant_id) & (Document.id == Table.document_id)
+    query = select(Table, Document.title).join(Document, own).where(where)
+    rows = connection.execute(query.order_by(Table.updated_at.desc(), Table.id).offset(offset).limit(limit))
+    return [LocatedCorrection(row.title, _correction(row)) for row in rows], total
+
+
+def put(connection: Connection, tenant: str, correction: ChunkCorrection) -> None:
+    """Writes one, in the place of that of its id."""
+    drop(connection, tenant, correction.id)
+    old, edit = correction.original, correction.edit
+    values = {
+        "tenant_id": tenant,
+        "id": correction.id,
+        "document_id": correction.document_id,
+        "original_text": old.text,
+        "original_heading": list(old.heading_path),
+        "question": old.question,
+        "ordinal": old.ordinal,
+        "text": edit.text,
+        "heading": None if edit.heading_path is None else list(edit.heading_path),
+        "excluded": edit.excluded,
+        "author": correction.author,
+        "reason": correction.reason,
+        "state": correction.state,
+        "created_at": correction.created_at,
+        "updated_at": correction.updated_at,
+    }
+    connection.execute(insert(Table).values(**values))
+
+
+def drop(connection: Connection, tenant: str, correction_id: str) -> None:
+    """Deletes one, if it is there."""
+    connection.execute(delete(Table).where(_one(tenant, correction_id)))
+
+
+def settle(connection: Connection, tenant: str, document_id: str, made: CorrectedChunks) -> bool:
+    """Notes what a commit of a document made of its corrections; False where others are there by now.
+
+    One that was applied is from now on a correction of what was read this time, so that taking it back restores that.
+    """
+    there = of_document(connection, tenant, document_id)
+    if basis_of(there) != made.basis:
+        return False
+    for correction in there:
+        values: dict[str, Any] = {"state": made.states[correction.id]}
+        if correction.id in made.rebased:
+            chunk, text = made.rebased[correction.id]
+            values |= {"original_text": chunk.text, "original_heading": list(chunk.heading_path), "text": text}
+            values |= {"question": chunk.question, "ordinal": chunk.ordinal}
+        connection.execute(update(Table).where(_one(tenant, correction.id)).values(**values))
+    return True
+
+
+def basis_of(corrections: Sequence[ChunkCorrection]) -> str:
+    """Tells this set of corrections from any other; empty for none."""
+    if not corrections:
+        return ""
+    marks = sorted(f"{correction.id} {_moment(correction.updated_at)}" for correction in corrections)
+    return hashlib.sha256("\n".join(marks).encode()).hexdigest()
+
+
+def _moment(at: datetime) -> str:
+    return str(at.timestamp())
+
+
+def _one(tenant: str, correction_id: str) -> ColumnElement[bool]:
+    return (Table.tenant_id == tenant) & (Table.id == correction_id)
+
+
+def _correction(row: Any) -> ChunkCorrection:
+    heading = None if row.heading is None else tuple(row.heading)
+    return ChunkCorrection(
+        row.id,
+        row.document_id,
+        OriginalPassage(row.original_text, tuple(row.original_heading), row.question, row.ordinal),
+        ChunkEdit(row.text, heading, row.excluded),
+        row.author,
+        row.reason,
+        CorrectionState(row.state),
+        row.created_at,
+        row.updated_at,
+    )

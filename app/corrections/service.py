@@ -1,0 +1,194 @@
+"""Corrections of single chunks: each is one transaction, and embeds nothing but what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from app.corrections import repository
+from app.corrections.matching import edited_chunk
+from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection, OriginalPassage
+from app.db.base import now
+from app.db.engine import Database
+from app.documents.types import PieceGone, RewrittenPieces, StoredPiece
+from app.errors import Conflict, NotFound
+from app.ids import new_id
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.ingest import EmbedderOf, Ingestor
+from knowledge.types import CorrectionState
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from app.indexing.following import Follower
+
+
+class ChunkStore(Protocol):
+    """The chunks of documents, changed one by one."""
+
+    async def entry(
+        self, tenant: str, document_id: str, *, chunk_id: str = "", correction: str = ""
+    ) -> list[StoredPiece]: ...
+
+    async def visible(self, tenant: str, document_id: str) -> int: ...
+
+    async def rewrite(
+        self, tenant: str, document_id: str, pieces: RewrittenPieces, together: Callable[[Connection, int], None]
+    ) -> tuple[int, str]: ...
+
+    async def beside(self, tenant: str, together: Callable[[Connection], None]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionMade:
+    """chunk_id: under which the chunk is found from now on; correction: None where it is as it was read again;
+    revision: that searches have to reach, 0 where nothing changed.
+    """
+
+    chunk_id: str
+    correction: ChunkCorrection | None
+    revision: int
+
+
+class CorrectionService:
+    """wait_seconds: how long a change waits until searches know it."""
+
+    def __init__(
+        self,
+        database: Database,
+        chunks: ChunkStore,
+        ingestor: Ingestor,
+        embedder_of: EmbedderOf,
+        follower: Follower,
+        wait_seconds: float,
+    ) -> None:
+        self._database = database
+        self._chunks = chunks
+        self._ingestor = ingestor
+        self._embedder_of = embedder_of
+        self._follower = follower
+        self._wait_seconds = wait_seconds
+
+    async def of_document(self, tenant: str, document_id: str) -> list[ChunkCorrection]:
+        """All that a document has, in its order."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(repository.of_document, tenant, document_id)
+
+    async def page(
+        self, tenant: str, state: CorrectionState | None, offset: int, limit: int
+    ) -> tuple[list[LocatedCorrection], int]:
+        """Of all documents, the last changed first, and how many there are."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(repository.page, tenant, state, offset, limit)
+
+    async def put(
+        self, tenant: str, document_id: str, chunk_id: str, edit: ChunkEdit, author: str, reason: str
+    ) -> CorrectionMade:
+        """Makes a chunk what it is to be, and every other wording of its question; an edit that says nothing leaves it
+        as it was read. Raises NotFound, Conflict, EmbeddingUnavailable.
+        """
+        pieces = await self._chunks.entry(tenant, document_id, chunk_id=chunk_id)
+        if not pieces:
+            message = "没有这个片段；它可能刚刚被改过，请刷新后再试"
+            raise NotFound(message, code="chunk_not_found", document_id=document_id, chunk_id=chunk_id)
+        known = await self._get(tenant, document_id, pieces[0].correction) if pieces[0].correction else None
+        original = known.original if known else _original(pieces[0])
+        edit = _needed(edit, original)
+        if not edit and known is None:
+            return CorrectionMade(chunk_id, None, 0)
+        if edit.excluded and not pieces[0].excluded:
+            await self._keep_one(tenant, document_id, len(pieces))
+        return await self._write(tenant, pieces, _made(document_id, known, original, edit, author, reason), edit)
+
+    async def drop(self, tenant: str, document_id: str, correction_id: str) -> CorrectionMade:
+        """Takes a correction back: its chunk is as it was read. Raises NotFound, Conflict, EmbeddingUnavailable."""
+        known = await self._get(tenant, document_id, correction_id)
+        if known is None:
+            message = "没有这条修正，可能已被撤销"
+            raise NotFound(message, code="correction_not_found", document_id=document_id, correction_id=correction_id)
+        pieces = await self._chunks.entry(tenant, document_id, correction=correction_id)
+        if pieces:
+            return await self._write(tenant, pieces, known, ChunkEdit())
+        await self._chunks.beside(tenant, lambda connection: repository.drop(connection, tenant, correction_id))
+        return CorrectionMade("", None, 0)
+
+    async def answers(self, tenant: str, made: CorrectionMade) -> bool:
+        """Whether searches know of a change, within the time that one waits for it."""
+        return made.revision == 0 or await self._follower.reached(tenant, made.revision, self._wait_seconds)
+
+    async def _write(
+        self, tenant: str, pieces: Sequence[StoredPiece], correction: ChunkCorrection, edit: ChunkEdit
+    ) -> CorrectionMade:
+        """edit: empty takes the correction back."""
+        old = correction.original
+        full = ChunkEdit(
+            old.text if edit.text is None else edit.text,
+            old.heading_path if edit.heading_path is None else edit.heading_path,
+            edit.excluded,
+        )
+        chunks = tuple(edited_chunk(piece.chunk, full) for piece in pieces)
+        tokenised = await self._ingestor.tokenise(tenant, chunks)
+        if not edit.excluded:
+            await self._embed(tenant, [chunk.indexed_text for chunk in chunks])
+        kept = correction.id if edit else ""
+        rewritten = RewrittenPieces(chunks, tokenised.tokens, tokenised.vocabulary, edit.excluded, kept)
+
+        def together(connection: Connection, _: int) -> None:
+            if edit:
+                repository.put(connection, tenant, correction)
+            else:
+                repository.drop(connection, tenant, correction.id)
+
+        try:
+            revision, chunk_id = await self._chunks.rewrite(tenant, correction.document_id, rewritten, together)
+        except PieceGone as error:
+            message = "这篇文档或这个片段刚刚被改过，请刷新后再试"
+            raise Conflict(message, code="version_conflict", document_id=correction.document_id) from error
+        return CorrectionMade(chunk_id, correction if edit else None, revision)
+
+    async def _get(self, tenant: str, document_id: str, correction_id: str) -> ChunkCorrection | None:
+        async with self._database.read() as connection:
+            return await connection.run_sync(repository.get, tenant, document_id, correction_id)
+
+    async def _keep_one(self, tenant: str, document_id: str, pieces: int) -> None:
+        if await self._chunks.visible(tenant, document_id) <= pieces:
+            message = "这是这篇文档里最后一个还在用的片段；整篇都不要了，请删除文档或给它设失效时间"
+            raise Conflict(message, code="last_chunk", document_id=document_id)
+
+    async def _embed(self, tenant: str, texts: Sequence[str]) -> None:
+        """Into the cache, before anything is written. Without embeddings where nothing of the tenant has any."""
+        try:
+            await (await self._embedder_of(tenant)).passages(list(texts))
+        except EmbeddingUnavailable:
+            if not await self._follower.by_keywords(tenant):
+                raise
+
+
+def _original(piece: StoredPiece) -> OriginalPassage:
+    chunk = piece.chunk
+    return OriginalPassage(chunk.text, chunk.heading_path, chunk.question, chunk.ordinal)
+
+
+def _needed(edit: ChunkEdit, original: OriginalPassage) -> ChunkEdit:
+    """Without what says the same as was read."""
+    text = None if edit.text == original.text else edit.text
+    heading = None if edit.heading_path == original.heading_path else edit.heading_path
+    return ChunkEdit(text, heading, edit.excluded)
+
+
+def _made(
+    document_id: str,
+    known: ChunkCorrection | None,
+    original: OriginalPassage,
+    edit: ChunkEdit,
+    author: str,
+    reason: str,
+) -> ChunkCorrection:
+    moment = now()
+    if known is None:
+        known = ChunkCorrection(
+            new_id(), document_id, original, edit, author, reason, CorrectionState.APPLIED, moment, moment
+        )
+    state = CorrectionState.APPLIED
+    return replace(known, edit=edit, author=author, reason=reason, state=state, updated_at=moment)

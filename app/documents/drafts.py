@@ -1,0 +1,56 @@
+"""Versions read for a trial: what would be found if they were published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cachetools import TTLCache
+
+from app.documents.repository_versions import VersionRepository
+from app.documents.versions import VersionService
+from app.errors import InvalidRequest
+from knowledge.ingest import PreparedDocument
+
+MAX_DRAFTS = 50
+"""In one trial."""
+_KEPT_BYTES, _KEPT_SECONDS = 64 * 2**20, 600.0
+
+
+class Drafts:
+    """Remembers for a while what it read: a trial is repeated, question after question."""
+
+    def __init__(self, versions: VersionRepository, service: VersionService) -> None:
+        self._versions = versions
+        self._service = service
+        self._read: TTLCache[tuple[str, ...], PreparedDocument] = TTLCache(_KEPT_BYTES, _KEPT_SECONDS, getsizeof=_size)
+
+    async def chosen(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
+        """The versions named by document and number, or the newest that is not published of every document that has
+        any. Raises NotFound, InvalidRequest, KnowledgeError.
+        """
+        if keys is None:
+            waiting, total = await self._versions.open(tenant, limit=MAX_DRAFTS)
+            if total > MAX_DRAFTS:
+                raise InvalidRequest(f"草稿超过 {MAX_DRAFTS} 份，请在 drafts 里写明要试哪几份")
+            newest: dict[str, int] = {}
+            for one in waiting:
+                newest[one.document_id] = max(one.row.number, newest.get(one.document_id, 0))
+            keys = list(newest.items())
+        if len(dict(keys)) < len(keys):
+            raise InvalidRequest("drafts 里一篇文档只能有一个版本")
+        return [await self._prepared(tenant, *key) for key in keys]
+
+    async def _prepared(self, tenant: str, document_id: str, number: int) -> PreparedDocument:
+        known, stored = await self._service.found(tenant, document_id, number)
+        place = tenant, stored.row.id, known.path, known.category, *known.tags
+        if (read := self._read.get(place)) is not None:
+            return read
+        read = await self._service.read_again(tenant, known, stored)
+        if _size(read) <= _KEPT_BYTES:
+            self._read[place] = read
+        return read
+
+
+def _size(read: PreparedDocument) -> int:
+    """Bytes, roughly: a token takes as much as four characters."""
+    return len(read.content) + sum(4 * len(chunk.text) for chunk in read.chunks) + 16 * sum(map(len, read.tokens))

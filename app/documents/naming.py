@@ -1,0 +1,79 @@
+"""What a file that came from a URL is called: a path to file it under, and the suffix by which it is read."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+import httpx
+
+from app.documents.paths import MAX_DEPTH, MAX_PATH_CHARS
+from knowledge.errors import HostileDocument
+from knowledge.parsing.registry import LEGACY, PARSERS, check_name
+
+_SUFFIXES = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "application/pdf": ".pdf",
+    "text/markdown": ".md",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/epub+zip": ".epub",
+    "application/json": ".json",
+    "application/x-ndjson": ".jsonl",
+    "message/rfc822": ".eml",
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/msword": ".doc",
+    "application/vnd.ms-excel": ".xls",
+    "application/vnd.ms-powerpoint": ".ppt",
+}
+_GENERIC = frozenset(
+    {"", "text/plain", "application/octet-stream", "binary/octet-stream", "application/zip", "application/vnd.ms-excel"}
+)
+"""Types that say less than the suffix of the URL; many a server calls CSV a sheet of Excel."""
+_MAX_PART = 60
+_UNFIT = frozenset('\\/:*?"<>|')
+_ROOM = 150
+"""Characters of a path that the folder of a source may take."""
+
+
+def suffix_of(url: httpx.URL, media_type: str) -> str | None:
+    """By what parser a body is read; None where there is none for it."""
+    own = PurePosixPath(url.path).suffix.lower()
+    if media_type in _GENERIC and own in PARSERS | LEGACY:
+        return own
+    return _SUFFIXES.get(media_type) or (".txt" if media_type == "text/plain" else None)
+
+
+def path_of(url: httpx.URL, suffix: str) -> str:
+    """Host and path of the URL as folders and a file name; what differs in the query alone differs in the name.
+
+    Always one that `app.documents.paths.filing` takes, also below another folder.
+    """
+    parts = [part for part in url.path.split("/") if part]
+    last = parts.pop() if parts and not url.path.endswith("/") else "index"
+    stem = PurePosixPath(last).stem if PurePosixPath(last).suffix.lower() in PARSERS | LEGACY else last
+    query = url.query.decode("ascii", "replace")
+    name = f"{_fit(stem)}{f'-{_digest(query)}' if query else ''}{suffix}"
+    folders = [_fit(url.host), *map(_fit, parts)]
+    if len(folders) > MAX_DEPTH - 5 or len("/".join(folders)) + len(name) > MAX_PATH_CHARS - _ROOM:
+        folders = [*folders[:1], _digest(url.path)]
+    return "/".join([*folders, name])
+
+
+def _fit(part: str) -> str:
+    text = "".join(
+        character if character.isprintable() and character not in _UNFIT else "_" for character in unquote(part)
+    )
+    text = text.strip(" .")[:_MAX_PART].strip(" .") or "_"
+    try:
+        return check_name(text)
+    except HostileDocument:
+        return f"_{_digest(part)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

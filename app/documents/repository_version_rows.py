@@ -1,0 +1,128 @@
+"""Rows of `document_versions`, within the transactions of whoever writes or reads them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.db.base import now
+from app.documents.repository_job_rows import from_json, to_json
+from app.documents.tables import DocumentVersion
+from app.documents.types import Change, Labels, VersionState
+from knowledge.ingest import PreparedDocument
+from knowledge.types import FaqColumns
+
+_VERSION = DocumentVersion
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One version of a document, numbered from 1; see `DocumentVersion`."""
+
+    id: str
+    number: int
+    content_hash: str
+    chunks: int
+    name: str
+    columns: FaqColumns | None
+    labels: Labels
+    author: str
+    reason: str
+    state: VersionState
+    publish_at: datetime | None
+    note: str
+    decided_by: str
+    decided_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Who moves a version on, and what they say of it."""
+
+    author: str = ""
+    note: str = ""
+
+    def values(self) -> dict[str, Any]:
+        """The columns that keep it."""
+        return {"decided_by": self.author, "note": self.note, "decided_at": now()}
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A decision to publish a version that is in one of these states."""
+
+    decision: Ruling
+    states: tuple[VersionState, ...]
+
+
+class WrongState(Exception):
+    """The version is not, or no longer, in a state that allows this."""
+
+
+def versions_of(tenant: str, document_id: str) -> ColumnElement[bool]:
+    """The condition on the versions of a document."""
+    return (_VERSION.tenant_id == tenant) & (_VERSION.document_id == document_id)
+
+
+def select_versions(where: ColumnElement[bool], *also: Any) -> Select[*tuple[Any, ...]]:
+    """Columns of a `VersionRow`, then those of `also`."""
+    return select(*(getattr(_VERSION, field.name) for field in fields(VersionRow)), *also).where(where)
+
+
+def version_row(row: Any) -> VersionRow:
+    """Of a row that begins with the columns of `select_versions`."""
+    values = {field.name: getattr(row, field.name) for field in fields(VersionRow)}
+    columns = values["columns"]
+    return VersionRow(
+        **values
+        | {
+            "columns": FaqColumns(**columns) if columns else None,
+            "labels": from_json(values["labels"]),
+            "state": VersionState(values["state"]),
+        }
+    )
+
+
+async def add(
+    connection: AsyncConnection, tenant: str, prepared: PreparedDocument, change: Change, labels: Labels
+) -> None:
+    """A new version: a draft, or the published one in place of that before it. labels: of a draft, for later."""
+    if not change.draft:
+        await _archive(connection, tenant, prepared.document.id)
+    of_document = versions_of(tenant, prepared.document.id)
+    last = (await connection.execute(select(func.max(_VERSION.number)).where(of_document))).scalar_one()
+    values = {
+        "id": prepared.version_id,
+        "number": (last or 0) + 1,
+        "content_hash": prepared.content_hash,
+        "chunks": prepared.size,
+        "name": prepared.document.name,
+        "columns": asdict(prepared.columns) if prepared.columns else None,
+        "labels": to_json(labels) if change.draft else {},
+        "author": change.author,
+        "reason": change.reason,
+        "state": VersionState.DRAFT if change.draft else VersionState.PUBLISHED,
+        "created_at": now(),
+    }
+    await connection.execute(insert(_VERSION).values(tenant_id=tenant, document_id=prepared.document.id, **values))
+
+
+async def publish(connection: AsyncConnection, tenant: str, prepared: PreparedDocument, approval: Approval) -> None:
+    """A version that is there already becomes the published one. Raises WrongState."""
+    await _archive(connection, tenant, prepared.document.id)
+    mine = versions_of(tenant, prepared.document.id) & (_VERSION.id == prepared.version_id)
+    values = {"state": VersionState.PUBLISHED, "publish_at": None, "chunks": prepared.size}
+    change = update(_VERSION).where(mine, _VERSION.state.in_(approval.states))
+    if not (await connection.execute(change.values(values | approval.decision.values()))).rowcount:
+        raise WrongState(prepared.document.name)
+
+
+async def _archive(connection: AsyncConnection, tenant: str, document_id: str) -> None:
+    published = versions_of(tenant, document_id) & (_VERSION.state == VersionState.PUBLISHED)
+    values = {"state": VersionState.ARCHIVED, "archived_at": now()}
+    await connection.execute(update(_VERSION).where(published).values(values))

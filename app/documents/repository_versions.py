@@ -1,0 +1,165 @@
+"""Versions that are not published yet, and the bytes of all: what a draft is until somebody approves it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+
+from app.db.base import now
+from app.db.engine import Database
+from app.documents.repository_knowledge import (
+    StaleDocument,
+    Together,
+    current_version,
+    document_values,
+    drop_unused_contents,
+    hold_revision,
+    write_content,
+    write_document,
+)
+from app.documents.repository_version_rows import (
+    Ruling,
+    VersionRow,
+    WrongState,
+    add,
+    select_versions,
+    version_row,
+    versions_of,
+)
+from app.documents.tables import Content, Document, DocumentVersion
+from app.documents.types import UNPUBLISHED, Change, Filing, Labels, VersionState
+from knowledge.ingest import PreparedDocument
+
+_VERSION = DocumentVersion
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A version with its bytes."""
+
+    row: VersionRow
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVersion:
+    """A version that waits for somebody, and its document."""
+
+    tenant: str
+    document_id: str
+    title: str
+    path: str
+    published: bool
+    row: VersionRow
+
+
+class VersionRepository:
+    """None of this touches what searches find, so no revision is raised; publishing is `KnowledgeRepository.commit`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def draft(
+        self,
+        tenant: str,
+        prepared: PreparedDocument,
+        replaces: str | None,
+        filing: Filing | None = None,
+        labels: Labels = Labels(),  # noqa: B008 - frozen
+        together: Together | None = None,
+        change: Change = Change(draft=True),  # noqa: B008 - frozen
+    ) -> int:
+        """Keeps a draft, of a new document where none is filed so; returns the revision as it stands.
+
+        Arguments and errors: see `KnowledgeRepository.commit`.
+        """
+        filing, document = filing or Filing(prepared.document.name), prepared.document
+        async with self._database.write() as connection:
+            revision = await hold_revision(connection, tenant)
+            current = await current_version(connection, tenant, filing.identity)
+            if current != (None if replaces is None else (document.id, replaces)):
+                raise StaleDocument(document.name)
+            await write_content(connection, tenant, prepared)
+            published = select(Document.published).where(Document.tenant_id == tenant, Document.id == document.id)
+            if not (await connection.execute(published)).scalar_one_or_none():
+                values = await document_values(connection, tenant, prepared, filing, labels)
+                values |= {"published": False, "live": False, "revision": revision}
+                await write_document(connection, tenant, document.id, values, current is None)
+                labels = Labels()  # the document has them already, and may be given others
+            await add(connection, tenant, prepared, change, labels)
+            if together is not None:
+                await connection.run_sync(together, revision)
+            return revision
+
+    async def get(self, tenant: str, document_id: str, number: int) -> StoredVersion | None:
+        """A version with what was uploaded."""
+        where = versions_of(tenant, document_id) & (_VERSION.number == number)
+        held = (Content.tenant_id == _VERSION.tenant_id) & (Content.content_hash == _VERSION.content_hash)
+        async with self._database.read() as connection:
+            row = (await connection.execute(select_versions(where, Content.data).join(Content, held))).first()
+        return None if row is None else StoredVersion(version_row(row), row.data)
+
+    async def all(self, tenant: str, document_id: str) -> list[VersionRow]:
+        """Of a document, the newest first."""
+        query = select_versions(versions_of(tenant, document_id)).order_by(_VERSION.number.desc())
+        async with self._database.read() as connection:
+            return [version_row(row) for row in await connection.execute(query)]
+
+    async def open(
+        self, tenant: str, states: Sequence[VersionState] = UNPUBLISHED, *, offset: int = 0, limit: int = 100
+    ) -> tuple[list[OpenVersion], int]:
+        """Versions in these states, the latest first, and how many there are in all."""
+        where = (_VERSION.tenant_id == tenant) & _VERSION.state.in_(states)
+        query = _with_documents(where).order_by(_VERSION.created_at.desc(), _VERSION.id)
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(_VERSION).where(where))).scalar_one()
+            return [_open(row) for row in await connection.execute(query.offset(offset).limit(limit))], total
+
+    async def due(self) -> list[OpenVersion]:
+        """Of all tenants, those whose moment has come, in the order of these moments."""
+        where = (_VERSION.state == VersionState.SCHEDULED) & (_VERSION.publish_at <= now())
+        async with self._database.read() as connection:
+            query = _with_documents(where).order_by(_VERSION.publish_at, _VERSION.number)
+            return [_open(row) for row in await connection.execute(query)]
+
+    async def move(
+        self,
+        tenant: str,
+        document_id: str,
+        number: int,
+        states: tuple[VersionState, ...],
+        to: VersionState,
+        decision: Ruling,
+        publish_at: datetime | None = None,
+    ) -> None:
+        """From one of `states` to another that is not published. Raises WrongState."""
+        mine = versions_of(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(states)
+        values = {"state": to, "publish_at": publish_at} | decision.values()
+        async with self._database.write() as connection:
+            if not (await connection.execute(update(_VERSION).where(mine).values(values))).rowcount:
+                raise WrongState(document_id)
+
+    async def discard(self, tenant: str, document_id: str, number: int) -> None:
+        """Deletes a version that never was published, nor is all that its document has. Raises WrongState."""
+        mine = versions_of(tenant, document_id) & (_VERSION.number == number) & _VERSION.state.in_(UNPUBLISHED)
+        shown = select(Document.version_id).where(Document.tenant_id == tenant, Document.id == document_id)
+        async with self._database.write() as connection:
+            await hold_revision(connection, tenant)
+            gone = delete(_VERSION).where(mine, _VERSION.id.not_in(shown))
+            if not (await connection.execute(gone)).rowcount:
+                raise WrongState(document_id)
+            await drop_unused_contents(connection, tenant)
+
+
+def _with_documents(where: Any) -> Any:
+    own = (Document.tenant_id == _VERSION.tenant_id) & (Document.id == _VERSION.document_id)
+    told = Document.tenant_id, Document.id.label("document_id"), Document.title, Document.path, Document.published
+    return select_versions(where, *told).join(Document, own)
+
+
+def _open(row: Any) -> OpenVersion:
+    return OpenVersion(row.tenant_id, row.document_id, row.title, row.path, row.published, version_row(row))

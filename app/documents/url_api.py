@@ -1,0 +1,104 @@
+"""One page or file by its URL, as if it had been uploaded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from app.documents.job_schemas import JobDetail
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, checked_tags, checked_validity
+from app.documents.naming import path_of, suffix_of
+from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS
+from app.documents.taking import MAX_WAIT_SECONDS, located, taken
+from app.documents.types import Change, Incoming, Labels
+from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
+from app.errors import FetchFailed
+from app.http.deps import AdminTenant, Wiring, caller_name, proof_from
+from app.http.failures import Responses, fails
+from app.http.fields import CLEANED
+from app.http.routes import GuardedRoute
+from app.idempotency.header import digest_of_parts, given_key, once, retry_key
+from app.idempotency.service import RequestAttempt
+from app.idempotency.types import KeptResponse
+from app.net.fetcher import Fetched, Fetcher
+
+router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
+_GOING_ON: Responses = {202: {"description": "还在处理：进度看返回的任务", "model": JobDetail}}
+
+
+class UrlImport(BaseModel):
+    """What to fetch, and what is said of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[str, CLEANED, Field(min_length=8, max_length=MAX_URL_CHARS, description="网页或文件的网址")]
+    path: Annotated[str, CLEANED, Field(max_length=MAX_PATH_CHARS)] = Field(
+        default="", description="放在哪里；以 / 结尾为目录，不给则按网址的主机与路径"
+    )
+    external_id: Annotated[str, CLEANED, Field(max_length=MAX_EXTERNAL_ID_CHARS)] = Field(
+        default="", description="外部编号；有它就按它认文档，否则按 path"
+    )
+    category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = Field(
+        default=None, description="分类；不给则保留原有的"
+    )
+    tags: list[str] | None = Field(default=None, max_length=MAX_TAGS, description="标签；不给则保留原有的")
+    valid_from: AwareDatetime | None = Field(default=None, description="生效时间")
+    valid_until: AwareDatetime | None = Field(default=None, description="失效时间")
+    draft: bool = Field(default=False, description="只存为草稿，不发布")
+    author: Annotated[str, CLEANED, Field(max_length=MAX_AUTHOR_CHARS)] = Field(
+        default="", description="作者；不给则为密钥的名称"
+    )
+    reason: Annotated[str, CLEANED, Field(max_length=MAX_REASON_CHARS)] = Field(default="", description="为什么改")
+
+    def incoming(self, fetched: Fetched, caller: str) -> Incoming:
+        """The upload. Raises FetchFailed for a type that is not read, InvalidRequest."""
+        suffix = suffix_of(fetched.url, fetched.media_type)
+        if suffix is None:
+            raise FetchFailed(f"这个网址的类型 {fetched.media_type[:60]} 不支持", code="fetch_type")
+        own = path_of(fetched.url, suffix)
+        path = f"{self.path}{own.rpartition('/')[2]}" if self.path.endswith("/") else self.path or own
+        content = fetched.text if suffix == ".html" else fetched.content
+        change = Change(self.author or caller[:MAX_AUTHOR_CHARS], self.reason, self.draft)
+        return Incoming(path, content, self.external_id, self.labels(str(fetched.url)), change=change)
+
+    def labels(self, url: str) -> Labels:
+        """What is said of the document; url: where it was found. Raises InvalidRequest."""
+        checked_validity(self.valid_from, self.valid_until)
+        tags = None if self.tags is None else checked_tags(self.tags)
+        known = url if len(url) <= MAX_URL_CHARS else None
+        return Labels(self.category, tags, known, self.valid_from, self.valid_until)
+
+
+@router.post("/from-url", status_code=201, response_model=JobDetail, responses=_GOING_ON | fails(400, 409, 415, 502))
+async def import_from_url(
+    body: UrlImport,
+    request: Request,
+    tenant: AdminTenant,
+    wiring: Wiring,
+    wait: Annotated[
+        float | None, Query(ge=0, le=MAX_WAIT_SECONDS, description="最多等几秒；不给则为 UPLOAD_WAIT")
+    ] = None,
+) -> Response:
+    """Fetches one page or file and takes it in like an upload: 201 once it answers, 202 with the job that goes on.
+
+    The same URL again makes a version where its content changed, and nothing otherwise.
+    """
+    body.labels("")
+
+    async def work(_: RequestAttempt | None) -> KeptResponse:
+        fetched = await _fetched(wiring.fetcher, body.url)
+        return await taken(request, wiring, tenant, [body.incoming(fetched, caller_name(request))], wait)
+
+    key = None
+    if own_key := given_key(request):
+        key = retry_key(request, tenant, own_key, proof_from(request), digest_of_parts([body.model_dump(mode="json")]))
+    return located(await once(request, key, work))
+
+
+async def _fetched(fetcher: Fetcher, url: str) -> Fetched:
+    fetched = await fetcher.fetch(url, wanted=lambda at, media_type: suffix_of(at, media_type) is not None)
+    if fetched.status != 200:
+        raise FetchFailed(f"这个网址返回 HTTP {fetched.status}", code="fetch_status", status=fetched.status)
+    return fetched

@@ -1,0 +1,200 @@
+"""What becomes of versions: from a draft over its review to what customers are answered from, and back again."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from datetime import datetime
+
+from loguru import logger
+
+from app.db.base import now
+from app.documents.diff import Diff, compared
+from app.documents.ingestion import IngestionService, unknown
+from app.documents.repository import DocumentRepository, DocumentRow
+from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
+from app.documents.repository_version_rows import Approval, Ruling, VersionRow, WrongState
+from app.documents.repository_versions import StoredVersion, VersionRepository
+from app.documents.types import UNPUBLISHED, Change, Filing, VersionState
+from app.errors import Conflict, InvalidRequest, NotFound
+from knowledge.errors import InvalidDocument, Unavailable
+from knowledge.ingest import Identity, Ingestor, PreparedDocument
+
+_DRAFT, _REVIEW, _SCHEDULED = UNPUBLISHED
+_APPROVABLE = (_REVIEW, _SCHEDULED)
+_CALLED = {
+    VersionState.DRAFT: "草稿",
+    VersionState.REVIEW: "待审",
+    VersionState.SCHEDULED: "定时发布",
+    VersionState.PUBLISHED: "已发布",
+    VersionState.ARCHIVED: "已归档",
+}
+
+
+class VersionService:
+    """Every change is one transaction; publishing raises the revision, and what was answered before is gone with it."""
+
+    def __init__(
+        self,
+        documents: DocumentRepository,
+        knowledge: KnowledgeRepository,
+        versions: VersionRepository,
+        ingestion: IngestionService,
+        ingestor: Ingestor,
+    ) -> None:
+        self._documents = documents
+        self._knowledge = knowledge
+        self.rows = self._versions = versions
+        self._ingestion = ingestion
+        self._ingestor = ingestor
+
+    async def submit(self, tenant: str, document_id: str, number: int, decision: Ruling) -> None:
+        """A draft is to be reviewed. Raises NotFound, Conflict."""
+        await self._move(tenant, document_id, number, (_DRAFT,), _REVIEW, decision)
+
+    async def reject(self, tenant: str, document_id: str, number: int, decision: Ruling) -> None:
+        """What was submitted, or is scheduled, is a draft again. Raises NotFound, Conflict."""
+        await self._move(tenant, document_id, number, _APPROVABLE, _DRAFT, decision)
+
+    async def schedule(
+        self, tenant: str, document_id: str, number: int, decision: Ruling, publish_at: datetime
+    ) -> None:
+        """Approves what was submitted, for a moment to come. Raises NotFound, Conflict, InvalidRequest."""
+        if publish_at <= now():
+            raise InvalidRequest("publish_at 要晚于现在；要马上发布，就不要给它", field="publish_at")
+        await self._move(tenant, document_id, number, _APPROVABLE, _SCHEDULED, decision, publish_at)
+
+    async def approve(self, tenant: str, document_id: str, number: int, decision: Ruling) -> bool:
+        """Publishes what was submitted; True once it answers. Raises NotFound, Conflict, KnowledgeError."""
+        known, stored = await self.found(tenant, document_id, number)
+        _require(stored.row, _APPROVABLE)
+        revision = await self._publish(tenant, known, stored, Approval(decision, _APPROVABLE))
+        return await self._ingestion.answers(tenant, revision)
+
+    async def discard(self, tenant: str, document_id: str, number: int) -> None:
+        """Deletes a version that was not published. Raises NotFound, Conflict."""
+        stored = await self._stored(tenant, document_id, number)
+        _require(stored.row, UNPUBLISHED)
+        try:
+            await self._versions.discard(tenant, document_id, number)
+        except WrongState as error:
+            message = "这篇文档只有这一份草稿，或它刚刚被改过；不要这篇文档时，请删除文档"
+            raise Conflict(message, code="version_conflict", version=number) from error
+
+    async def rollback(self, tenant: str, document_id: str, number: int, change: Change) -> bool:
+        """What was published once is published again, as a new version; True once it answers. Raises NotFound,
+        Conflict, KnowledgeError.
+        """
+        known, stored = await self.found(tenant, document_id, number)
+        _require(stored.row, (VersionState.ARCHIVED,))
+        filing = _filing(known, stored.row)
+        prepared = await self.read_again(tenant, known, stored, secrets.token_hex(8))
+        try:
+            revision = await self._knowledge.commit(tenant, prepared, known.version_id, filing, change=change)
+        except StaleDocument as error:
+            raise _changed_meanwhile(number) from error
+        return await self._ingestion.answers(tenant, revision)
+
+    async def turn(self) -> list[str]:
+        """Publishes what was scheduled until now; returns the documents. What cannot be read is a draft again."""
+        done: list[str] = []
+        for due in await self._versions.due():
+            tenant, document_id, row = due.tenant, due.document_id, due.row
+            log = logger.bind(tenant=tenant, document_id=document_id, version=row.number)
+            approval = Approval(Ruling(row.decided_by, row.note), (_SCHEDULED,))
+            try:
+                known, stored = await self.found(tenant, document_id, row.number)
+                await self._publish(tenant, known, stored, approval)
+                done.append(document_id)
+            except (Conflict, NotFound) as error:  # another replica was quicker, or somebody changed it
+                log.info("a scheduled version is not published now: {}", error)
+            except Unavailable as error:
+                log.warning("a scheduled version has to wait: {}", error)
+            except InvalidDocument as error:
+                log.warning("a scheduled version cannot be published: {}", error)
+                await self.reject(tenant, document_id, row.number, Ruling("", str(error)))
+        return done
+
+    async def diff(self, tenant: str, document_id: str, number: int, against: int | None) -> Diff:
+        """What a version changed of another one: 0 is nothing at all; by default what is published for one that is not,
+        else the one before. Raises NotFound, InvalidDocument, Unavailable.
+        """
+        known, stored = await self.found(tenant, document_id, number)
+        if against is None:
+            against = known.version if stored.row.state in UNPUBLISHED and known.published else number - 1
+        new = await self._paragraphs(tenant, stored)
+        old = await self._paragraphs(tenant, await self._stored(tenant, document_id, against)) if against else ()
+        return await asyncio.to_thread(compared, old, new, number, against)
+
+    async def found(self, tenant: str, document_id: str, number: int) -> tuple[DocumentRow, StoredVersion]:
+        """A document and a version of it. Raises NotFound."""
+        known = await self._documents.get(tenant, document_id)
+        if known is None:
+            raise unknown(document_id)
+        return known, await self._stored(tenant, document_id, number)
+
+    async def read_again(
+        self, tenant: str, known: DocumentRow, stored: StoredVersion, version_id: str = ""
+    ) -> PreparedDocument:
+        """A version as its bytes are read now, under the labels that it brings. version_id: of a new version."""
+        labels = stored.row.labels
+        category = known.category if labels.category is None else labels.category
+        identity = Identity(known.id, version_id or stored.row.id, category, labels.tags or known.tags)
+        name, columns = _filing(known, stored.row).name, stored.row.columns
+        return await self._ingestion.prepare(tenant, name, stored.content, identity, columns=columns)
+
+    async def _publish(self, tenant: str, known: DocumentRow, stored: StoredVersion, approval: Approval) -> int:
+        prepared = await self.read_again(tenant, known, stored)
+        filing, labels = _filing(known, stored.row), stored.row.labels
+        try:
+            return await self._knowledge.commit(tenant, prepared, known.version_id, filing, labels, approval=approval)
+        except (StaleDocument, WrongState) as error:
+            raise _changed_meanwhile(stored.row.number) from error
+
+    async def _move(
+        self,
+        tenant: str,
+        document_id: str,
+        number: int,
+        states: tuple[VersionState, ...],
+        to: VersionState,
+        decision: Ruling,
+        publish_at: datetime | None = None,
+    ) -> None:
+        stored = await self._stored(tenant, document_id, number)
+        _require(stored.row, states)
+        try:
+            await self._versions.move(tenant, document_id, number, states, to, decision, publish_at)
+        except WrongState as error:
+            raise _changed_meanwhile(number) from error
+
+    async def _stored(self, tenant: str, document_id: str, number: int) -> StoredVersion:
+        stored = await self._versions.get(tenant, document_id, number)
+        if stored is None:
+            raise NotFound("没有这篇文档或这个版本", document_id=document_id, version=number)
+        return stored
+
+    async def _paragraphs(self, tenant: str, stored: StoredVersion) -> tuple[str, ...]:
+        row = stored.row
+        return await self._ingestor.paragraphs(tenant, row.name, stored.content, row.columns)
+
+
+def _filing(known: DocumentRow, row: VersionRow) -> Filing:
+    """Where the document lies once the version is published: one that an external id names may bring another file name,
+    by whose suffix it is read.
+    """
+    if not known.external_id:
+        return known.filing
+    folder = known.filing.folder
+    return Filing(f"{folder}/{row.name}" if folder else row.name, known.external_id)
+
+
+def _require(row: VersionRow, states: tuple[VersionState, ...]) -> None:
+    if row.state not in states:
+        wanted = "或".join(f"“{_CALLED[state]}”" for state in states)
+        message = f"第 {row.number} 版现在是“{_CALLED[row.state]}”，只有{wanted}的版本可以这样做"
+        raise Conflict(message, code="wrong_version_state", version=row.number, state=row.state)
+
+
+def _changed_meanwhile(number: int) -> Conflict:
+    return Conflict("这篇文档或这个版本刚刚被改过，请刷新后再试", code="version_conflict", version=number)

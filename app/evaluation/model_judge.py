@@ -1,0 +1,65 @@
+"""A language model judges what rules cannot: whether a reply says what its passages say, and answers the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from loguru import logger
+
+from agents.errors import GenerationError
+from agents.llm.critique import MAX_CLAIMS, Critic, read_critique
+from agents.llm.replies import UnreadableReply
+from agents.passages.sentences import split_sentences
+from agents.types import Source
+from app.evaluation.grounding import cited_chunks
+from app.evaluation.playing import PlayedTurn
+from app.evaluation.results import TurnResult
+from app.evaluation.wording import without_marks
+from knowledge.types import Chunk
+
+
+class ModelJudge:
+    """critic: also the one that reads replies again before customers see them; one request for every answer."""
+
+    def __init__(self, critic: Critic) -> None:
+        self._critic = critic
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return str(getattr(self._critic.model, "name", ""))
+
+    async def judged(self, played: PlayedTurn, result: TurnResult, chunks: Sequence[Chunk]) -> TurnResult:
+        """With faithfulness and relevance: of answers that cite passages, as far as the model's words can be read.
+
+        Of a long answer the first MAX_CLAIMS sentences count.
+        """
+        fragments = _cited(played, chunks)
+        claims = _claims(result.reply)
+        if not fragments or not claims:
+            return result
+        try:
+            words, _ = await self._critic.judge(played.said, result.reply, claims, fragments)
+            critique = read_critique(words, len(claims), list(fragments))
+        except (GenerationError, UnreadableReply) as error:
+            logger.opt(exception=error).warning("a reply of an evaluation is not judged by the model")
+            return result
+        faithfulness = sum(critique.supported) / len(critique.supported)
+        return replace(result, faithfulness=round(faithfulness, 4), relevance=round(critique.relevance, 4))
+
+
+def _claims(reply: str) -> list[str]:
+    sentences = [one for one in split_sentences(without_marks(reply)) if not one.asks]
+    return [one.text for one in sentences if any(character.isalnum() for character in one.text)][:MAX_CLAIMS]
+
+
+def _cited(played: PlayedTurn, chunks: Sequence[Chunk]) -> dict[int, Chunk]:
+    """By the number that the reply gives it; the customer's page, which is 0, is no passage."""
+    sources = played.told.answer.sources if played.told.answer else ()
+    found: dict[int, Chunk] = {}
+    for source in sources:
+        stood_for = cited_chunks(source, chunks) if isinstance(source, Source) and source.index else []
+        if stood_for:
+            found[int(source.index)] = stood_for[0]
+    return found

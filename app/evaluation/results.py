@@ -1,0 +1,139 @@
+"""What is kept of a played turn, and the figures of many."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import mean, quantiles
+from typing import Any
+
+from app.evaluation.judging import FACTS, TurnVerdict, right_sources
+from app.evaluation.playing import PlayedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """One labelled turn and what came of it. case and turn: the id of its conversation, and its number there from 1.
+
+    unfounded: see `PlayedTurn`. precision: share of the cited documents that are right; recall: 1.0 where one of the
+    right ones is cited, else 0.0; both None where no document is labelled, or none is cited. faithfulness: share of the
+    sentences that the cited passages say, relevance: 0 to 1, both as a model judges, None where none did. probability:
+    the confidence of the reply. sources: title, heading and document id of what it cites.
+    """
+
+    case: str
+    turn: int
+    say: str
+    tag: str
+    verdict: TurnVerdict
+    why: str
+    outcome: str
+    reply: str
+    sources: tuple[tuple[str, str], ...] = ()
+    rows: bool = False
+    unfounded: tuple[str, ...] | None = None
+    swallowed: bool = False
+    false_answer: bool = False
+    brush_off: bool = False
+    probability: float = 0.0
+    seconds: float = 0.0
+    precision: float | None = None
+    recall: float | None = None
+    faithfulness: float | None = None
+    relevance: float | None = None
+    trace: str = ""
+
+    @property
+    def correct(self) -> bool:
+        return self.verdict is TurnVerdict.CORRECT
+
+
+def result_of(played: PlayedTurn) -> TurnResult:
+    """Without what a model may judge besides."""
+    data, heard, judgement = played.told.body.get("data") or {}, played.heard, played.judgement
+    precision, recall = _citations(played)
+    return TurnResult(
+        case=played.dialogue,
+        turn=int(played.labelled.id.rpartition(".")[2]),
+        say=played.said,
+        tag=played.labelled.tag,
+        verdict=judgement.verdict,
+        why=judgement.why,
+        outcome=heard.outcome,
+        reply=heard.text,
+        sources=tuple(zip(heard.documents, heard.ids, strict=True)),
+        rows=heard.rows,
+        unfounded=played.unfounded,
+        swallowed=judgement.swallowed,
+        false_answer=judgement.false_answer,
+        brush_off=judgement.brush_off,
+        probability=float(data.get("confidence") or 0.0),
+        seconds=round(played.seconds, 4),
+        precision=precision,
+        recall=recall,
+        trace=data.get("trace_id") or "",
+    )
+
+
+def figures(results: Sequence[TurnResult]) -> dict[str, Any]:
+    """The figures of a file or set of conversations; shares are of all turns but where said otherwise.
+
+    hallucination_rate: share of the answers from documents or rows, `answers`, that state a quantity or code which
+    nothing they lean on holds. citation_precision, citation_recall, faithfulness and relevance: means of the turns that
+    have them, None where none has. seconds: median and 95th percentile.
+    """
+    by_tag: dict[str, list[TurnResult]] = defaultdict(list)
+    by_case: dict[str, list[TurnResult]] = defaultdict(list)
+    for one in results:
+        by_tag[one.tag].append(one)
+        by_case[one.case].append(one)
+    answers = [one for one in results if one.unfounded is not None]
+    return {
+        "conversations": len(by_case),
+        "turns": len(results),
+        "correct": _correct(results),
+        "partly": sum(one.verdict is TurnVerdict.PARTLY for one in results),
+        "accuracy": share(_correct(results), len(results)),
+        "false_answers": share(sum(one.false_answer for one in results), len(results)),
+        "brush_offs": sum(one.brush_off for one in results),
+        "swallowed": sum(one.swallowed for one in results),
+        "conversations_clean": sum(_correct(turns) == len(turns) for turns in by_case.values()),
+        "answers": len(answers),
+        "hallucination_rate": share(sum(bool(one.unfounded) for one in answers), len(answers)),
+        "citation_precision": _mean(one.precision for one in results),
+        "citation_recall": _mean(one.recall for one in results),
+        "faithfulness": _mean(one.faithfulness for one in results),
+        "relevance": _mean(one.relevance for one in results),
+        "seconds": _spread([one.seconds for one in results]),
+        "by_tag": {tag: {"correct": _correct(turns), "turns": len(turns)} for tag, turns in sorted(by_tag.items())},
+    }
+
+
+def share(part: int, whole: int) -> float:
+    """0.0 of nothing."""
+    return round(part / whole, 4) if whole else 0.0
+
+
+def _citations(played: PlayedTurn) -> tuple[float | None, float | None]:
+    expect, heard = played.labelled.expect, played.heard
+    if not (expect.sources or expect.documents) or not heard.kinds & FACTS:
+        return None, None
+    right = right_sources(expect, heard)
+    return (sum(right) / len(right) if right else None), float(any(right))
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return round(mean(there), 4) if there else None
+
+
+def _spread(seconds: Sequence[float]) -> dict[str, float]:
+    if len(seconds) < 2:
+        return dict.fromkeys(("p50", "p95"), seconds[0] if seconds else 0.0)
+    cuts = quantiles(seconds, n=20, method="inclusive")
+    return {"p50": round(cuts[9], 3), "p95": round(cuts[18], 3)}
+
+
+def _correct(results: Iterable[TurnResult]) -> int:
+    return sum(one.correct for one in results)

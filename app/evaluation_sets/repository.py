@@ -1,0 +1,180 @@
+"""Evaluation sets in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.evaluation.dialogues import dialogue_of, row_of
+from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
+from app.evaluation_sets.types import CaseOrigin, EvaluationCase, EvaluationSet
+
+_SET, _CASE = EvaluationSetRow, EvaluationCaseRow
+_HEAD = _SET.id, _SET.name, _SET.description, _SET.created_at, _SET.updated_at
+_BATCH = 500
+
+
+class NameTaken(Exception):
+    """Another set of the tenant is called so."""
+
+
+def sets(connection: Connection, tenant: str, set_id: str = "") -> list[EvaluationSet]:
+    """All by their names, or the one of this id, with how many cases and turns they hold."""
+    counted = select(_CASE.set_id, func.count(), func.sum(_CASE.count)).where(_CASE.tenant_id == tenant)
+    counts = {row[0]: (row[1], int(row[2])) for row in connection.execute(counted.group_by(_CASE.set_id))}
+    query = select(*_HEAD).where(_SET.tenant_id == tenant).order_by(_SET.name)
+    if set_id:
+        query = query.where(_SET.id == set_id)
+    return [EvaluationSet(*row, *counts.get(row.id, (0, 0))) for row in connection.execute(query)]
+
+
+def add_set(connection: Connection, tenant: str, made: EvaluationSet) -> None:
+    """Raises NameTaken."""
+    values = {name: getattr(made, name) for name in ("id", "name", "description", "created_at", "updated_at")}
+    try:
+        connection.execute(insert(_SET).values(tenant_id=tenant, **values))
+    except IntegrityError as error:
+        raise NameTaken from error
+
+
+def change_set(connection: Connection, tenant: str, set_id: str, name: str, description: str, at: datetime) -> bool:
+    """False where there is none of this id. Raises NameTaken."""
+    values = {"name": name, "description": description, "updated_at": at}
+    try:
+        return connection.execute(update(_SET).where(_own(tenant, set_id)).values(values)).rowcount == 1
+    except IntegrityError as error:
+        raise NameTaken from error
+
+
+def drop_set(connection: Connection, tenant: str, set_id: str) -> bool:
+    """With its cases; False where there is none of this id."""
+    return connection.execute(delete(_SET).where(_own(tenant, set_id))).rowcount == 1
+
+
+def hold(connection: Connection, tenant: str, set_id: str, at: datetime) -> bool:
+    """Takes the row of a set until the end of the transaction and notes that it changes; False where there is none."""
+    return connection.execute(update(_SET).where(_own(tenant, set_id)).values(updated_at=at)).rowcount == 1
+
+
+def count(connection: Connection, tenant: str, set_id: str) -> int:
+    """How many cases a set holds."""
+    return connection.execute(select(func.count()).select_from(_CASE).where(_of(tenant, set_id))).scalar_one()
+
+
+def standing(
+    connection: Connection, tenant: str, set_id: str, keys: Collection[str]
+) -> dict[str, tuple[str, datetime, int]]:
+    """The id of a case, when it came and its place then, by those of these keys that there are."""
+    found: dict[str, tuple[str, datetime, int]] = {}
+    wanted = sorted(keys)
+    for start in range(0, len(wanted), _BATCH):
+        query = select(_CASE.key, _CASE.id, _CASE.created_at, _CASE.place).where(_of(tenant, set_id))
+        rows = connection.execute(query.where(_CASE.key.in_(wanted[start : start + _BATCH])))
+        found |= {row.key: (row.id, row.created_at, row.place) for row in rows}
+    return found
+
+
+def put_cases(connection: Connection, tenant: str, set_id: str, cases: Sequence[EvaluationCase]) -> None:
+    """Writes cases, in the place of those of the same ids."""
+    drop_cases(connection, tenant, set_id, [case.id for case in cases])
+    rows = [_values(tenant, set_id, case) for case in cases]
+    for start in range(0, len(rows), _BATCH):
+        connection.execute(insert(_CASE), rows[start : start + _BATCH])
+
+
+def drop_cases(connection: Connection, tenant: str, set_id: str, ids: Sequence[str]) -> int:
+    """How many there were."""
+    gone = 0
+    for start in range(0, len(ids), _BATCH):
+        mine = _of(tenant, set_id) & _CASE.id.in_(ids[start : start + _BATCH])
+        gone += connection.execute(delete(_CASE).where(mine)).rowcount
+    return gone
+
+
+def clear(connection: Connection, tenant: str, set_id: str) -> None:
+    """Deletes all cases of a set."""
+    connection.execute(delete(_CASE).where(_of(tenant, set_id)))
+
+
+def cases(
+    connection: Connection,
+    tenant: str,
+    set_id: str,
+    *,
+    text: str = "",
+    origin: CaseOrigin | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> tuple[list[EvaluationCase], int]:
+    """Cases in the order they came, and how many there are. text: in what is said first, or in the key."""
+    where = _of(tenant, set_id)
+    if text:
+        where &= _CASE.first.icontains(text, autoescape=True) | _CASE.key.icontains(text, autoescape=True)
+    if origin is not None:
+        where &= _CASE.origin == origin
+    total = connection.execute(select(func.count()).select_from(_CASE).where(where)).scalar_one()
+    query = select(_CASE).where(where).order_by(_CASE.created_at, _CASE.place, _CASE.id).limit(limit).offset(offset)
+    return [_case(row) for row in connection.execute(query.with_only_columns(*_COLUMNS))], total
+
+
+def case(connection: Connection, tenant: str, set_id: str, case_id: str) -> EvaluationCase | None:
+    """The case of that id."""
+    query = select(*_COLUMNS).where(_of(tenant, set_id) & (_CASE.id == case_id))
+    row = connection.execute(query).first()
+    return None if row is None else _case(row)
+
+
+def origins(connection: Connection, tenant: str, origin: CaseOrigin) -> set[str]:
+    """Of what the cases of this origin were made."""
+    query = select(_CASE.origin_id).where(_CASE.tenant_id == tenant, _CASE.origin == origin)
+    return set(connection.execute(query.distinct()).scalars())
+
+
+def forget(connection: Connection, tenant: str, origin: CaseOrigin, said: Mapping[str, str]) -> None:
+    """Deletes the cases that begin with what a customer said, who is gone. said: by what the case was made of."""
+    for origin_id, question in said.items():
+        mine = (_CASE.tenant_id == tenant) & (_CASE.origin == origin) & (_CASE.origin_id == origin_id)
+        connection.execute(delete(_CASE).where(mine, _CASE.first == question))
+
+
+_COLUMNS = (
+    *(_CASE.id, _CASE.key, _CASE.turns, _CASE.user_id, _CASE.origin, _CASE.origin_id),
+    *(_CASE.created_at, _CASE.updated_at, _CASE.place),
+)
+
+
+def _own(tenant: str, set_id: str) -> ColumnElement[bool]:
+    return (_SET.tenant_id == tenant) & (_SET.id == set_id)
+
+
+def _of(tenant: str, set_id: str) -> ColumnElement[bool]:
+    return (_CASE.tenant_id == tenant) & (_CASE.set_id == set_id)
+
+
+def _values(tenant: str, set_id: str, case: EvaluationCase) -> dict[str, object]:
+    row = row_of(case.dialogue)
+    return {
+        "tenant_id": tenant,
+        "id": case.id,
+        "set_id": set_id,
+        "key": row["id"],
+        "place": case.place,
+        "turns": row["turns"],
+        "first": case.dialogue.turns[0].say,
+        "count": len(case.dialogue.turns),
+        "user_id": row["user_id"],
+        "origin": case.origin,
+        "origin_id": case.origin_id,
+        "created_at": case.created_at,
+        "updated_at": case.updated_at,
+    }
+
+
+def _case(row: object) -> EvaluationCase:
+    fields = dict(row._mapping)  # type: ignore[attr-defined]  # a row of these columns
+    dialogue = dialogue_of({"id": fields["key"], "user_id": fields["user_id"], "turns": fields["turns"]})
+    named = {name: fields[name] for name in ("id", "origin_id", "created_at", "updated_at", "place")}
+    return EvaluationCase(dialogue=dialogue, origin=CaseOrigin(fields["origin"]), **named)

@@ -1,0 +1,193 @@
+"""What can be done with evaluation sets."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from app.db.base import now
+from app.db.engine import Database
+from app.errors import Conflict, NotFound
+from app.evaluation.dialogues import Dialogue
+from app.evaluation_sets import repository
+from app.evaluation_sets.types import (
+    MAX_CASES,
+    MAX_KEY_CHARS,
+    MAX_SETS,
+    CaseOrigin,
+    EvaluationCase,
+    EvaluationSet,
+    NewCase,
+)
+from app.ids import new_id
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Result = TypeVar("Result")
+
+
+class EvaluationSets:
+    """Every change is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self, tenant: str) -> list[EvaluationSet]:
+        """By their names."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(repository.sets, tenant)
+
+    async def get(self, tenant: str, set_id: str) -> EvaluationSet:
+        """Raises NotFound."""
+        async with self._database.read() as connection:
+            found = await connection.run_sync(repository.sets, tenant, set_id or "-")
+        if not found:
+            raise _unknown_set(set_id)
+        return found[0]
+
+    async def add(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
+        """An empty set. Raises Conflict where the name is taken, or there are too many."""
+        made = EvaluationSet(new_id(), name, description, at := now(), at)
+
+        def work(connection: Connection) -> None:
+            if len(repository.sets(connection, tenant)) >= MAX_SETS:
+                raise Conflict(f"评测集最多 {MAX_SETS} 个。", code="too_many_sets", most=MAX_SETS)
+            repository.add_set(connection, tenant, made)
+
+        await self._named(name, work)
+        return made
+
+    async def named(self, tenant: str, name: str, description: str = "") -> EvaluationSet:
+        """The set of this name, made where there is none; for features that put cases aside. Raises Conflict."""
+        try:
+            return await self.add(tenant, name, description)
+        except Conflict as error:
+            found = [one for one in await self.all(tenant) if one.name == name]
+            if not found:
+                raise error
+            return found[0]
+
+    async def change(self, tenant: str, set_id: str, name: str, description: str) -> EvaluationSet:
+        """Calls it otherwise. Raises NotFound, Conflict."""
+
+        def work(connection: Connection) -> None:
+            if not repository.change_set(connection, tenant, set_id, name, description, now()):
+                raise _unknown_set(set_id)
+
+        await self._named(name, work)
+        return await self.get(tenant, set_id)
+
+    async def drop(self, tenant: str, set_id: str) -> None:
+        """Deletes it with its cases; reports that were made with it stay. Raises NotFound."""
+
+        def work(connection: Connection) -> None:
+            if not repository.drop_set(connection, tenant, set_id):
+                raise _unknown_set(set_id)
+
+        await self._database.transact(work)
+
+    async def cases(
+        self,
+        tenant: str,
+        set_id: str,
+        *,
+        text: str = "",
+        origin: CaseOrigin | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> tuple[list[EvaluationCase], int]:
+        """Cases in the order they came, and how many there are; limit None for all. Raises NotFound."""
+        await self.get(tenant, set_id)
+
+        def work(connection: Connection) -> tuple[list[EvaluationCase], int]:
+            return repository.cases(connection, tenant, set_id, text=text, origin=origin, limit=limit, offset=offset)
+
+        async with self._database.read() as connection:
+            return await connection.run_sync(work)
+
+    async def put(
+        self, tenant: str, set_id: str, cases: Sequence[NewCase], *, only: bool = False
+    ) -> list[EvaluationCase]:
+        """Takes cases in, each in the place of one of its key; of two of a key the later counts. only: the set holds
+        nothing else afterwards. Raises NotFound, Conflict where there would be too many.
+        """
+        new = {one.dialogue.id: one for one in map(_keyed, cases)}
+        ids = {key: new_id() for key in new}
+
+        def work(connection: Connection) -> list[EvaluationCase]:
+            at = now()
+            if not repository.hold(connection, tenant, set_id, at):
+                raise _unknown_set(set_id)
+            there = repository.standing(connection, tenant, set_id, new.keys())
+            if only:
+                repository.clear(connection, tenant, set_id)
+            elif repository.count(connection, tenant, set_id) + len(new) - len(there) > MAX_CASES:
+                raise _too_many()
+            taken = []
+            for number, (key, one) in enumerate(new.items()):
+                case_id, since, place = there.get(key) or (ids[key], at, number)
+                taken.append(EvaluationCase(case_id, one.dialogue, one.origin, one.origin_id, since, at, place))
+            repository.put_cases(connection, tenant, set_id, taken)
+            return taken
+
+        if len(new) > MAX_CASES:
+            raise _too_many()
+        return await self._database.transact(work)
+
+    async def change_case(self, tenant: str, set_id: str, case_id: str, dialogue: Dialogue) -> EvaluationCase:
+        """Writes a case anew, under the same key; where it came from stays. Raises NotFound."""
+
+        def work(connection: Connection) -> EvaluationCase:
+            at = now()
+            found = repository.case(connection, tenant, set_id, case_id)
+            if found is None:
+                raise _unknown_case(case_id)
+            made = replace(found, dialogue=replace(dialogue, id=found.dialogue.id), updated_at=at)
+            repository.hold(connection, tenant, set_id, at)
+            repository.put_cases(connection, tenant, set_id, [made])
+            return made
+
+        return await self._database.transact(work)
+
+    async def drop_case(self, tenant: str, set_id: str, case_id: str) -> None:
+        """Raises NotFound."""
+
+        def work(connection: Connection) -> None:
+            if not repository.drop_cases(connection, tenant, set_id, [case_id]):
+                raise _unknown_case(case_id)
+            repository.hold(connection, tenant, set_id, now())
+
+        await self._database.transact(work)
+
+    async def _named(self, name: str, work: Callable[[Connection], Result]) -> Result:
+        try:
+            return await self._database.transact(work)
+        except repository.NameTaken as error:
+            raise Conflict(f"已经有叫“{name}”的评测集。", code="set_name_taken", name=name) from error
+
+
+def _keyed(case: NewCase) -> NewCase:
+    dialogue = case.dialogue
+    if dialogue.id:
+        return case
+    if case.origin_id:
+        key = f"{case.origin}-{case.origin_id}"[:MAX_KEY_CHARS]
+    else:
+        said = "\n".join([dialogue.user_id, *(turn.say for turn in dialogue.turns)])
+        key = f"q-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+    return replace(case, dialogue=replace(dialogue, id=key))
+
+
+def _too_many() -> Conflict:
+    return Conflict(f"一个评测集最多 {MAX_CASES} 条。", code="too_many_cases", most=MAX_CASES)
+
+
+def _unknown_set(set_id: str) -> NotFound:
+    return NotFound("没有这个评测集，可能已被删除。", code="evaluation_set_not_found", id=set_id)
+
+
+def _unknown_case(case_id: str) -> NotFound:
+    return NotFound("评测集里没有这一条，可能已被删除。", code="evaluation_case_not_found", id=case_id)

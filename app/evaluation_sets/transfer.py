@@ -1,0 +1,142 @@
+"""Evaluation sets as files: JSONL, one conversation a line, or a table with one turn a row, out and in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.evaluation.dialogues import Dialogue, LabelledTurn, row_of
+from app.evaluation_sets.schemas import EvaluationCaseIn
+from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.problems import problem
+from app.spreadsheets import SheetLimits, SheetRow, read_sheet, write_sheet
+from knowledge.parsing.decoding import decode
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "编号", "对话"),
+    "question": ("question", "say", "query", "问题", "问法", "顾客说"),
+    "kind": ("kind", "类型", "应当"),
+    "must_any": ("must_any", "contains", "要说到", "应包含"),
+    "must_not": ("must_not", "不能说", "不应包含"),
+    "source": ("source", "来源", "出处"),
+    "documents": ("documents", "文档编号"),
+    "tag": ("tag", "标签"),
+    "user_id": ("user_id", "会员"),
+    "note": ("note", "备注"),
+    "date_dependent": ("date_dependent", "取决于日期"),
+}
+"""What the columns of a table may be called."""
+COLUMNS = tuple(_NAMES)
+_OR = re.compile(r"(?<!\\)\|")
+"""Between wordings of which one is enough; what has to be said besides stands in a line of its own."""
+MAX_ROWS = 20_000
+_LIMITS = SheetLimits(rows=MAX_ROWS)
+_JSONL = re.compile(rb"\s*\{")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """Cases, and by row why others are none."""
+
+    cases: tuple[NewCase, ...]
+    refused: tuple[tuple[int, str], ...]
+
+
+def read_file(content: bytes) -> ReadFile:
+    """What kind of file it is its bytes say. Blocking. Raises InvalidDocument where it is no table and no text."""
+    rows = _lines(content) if _JSONL.match(content.removeprefix(b"\xef\xbb\xbf")) else _table(content)
+    cases, refused = list[NewCase](), list[tuple[int, str]]()
+    for number, row in rows:
+        try:
+            cases.append(NewCase(EvaluationCaseIn.model_validate(row).dialogue, CaseOrigin.UPLOAD))
+        except ValidationError as error:
+            refused.append((number, "；".join(_told(item) for item in error.errors()[:3])))
+    return ReadFile(tuple(cases), tuple(refused))
+
+
+def write_jsonl(dialogues: Iterable[Dialogue]) -> bytes:
+    """What `scripts/evaluate.py --dialogues` reads too."""
+    return "".join(json.dumps(row_of(dialogue), ensure_ascii=False) + "\n" for dialogue in dialogues).encode()
+
+
+def write_table(name: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, str]:
+    """One turn a row, without the pages that customers look at; see `write_sheet`."""
+    return write_sheet(name, COLUMNS, (_cells(one, turn) for one in dialogues for turn in one.turns))
+
+
+def _lines(content: bytes) -> Iterator[tuple[int, object]]:
+    for number, line in enumerate(decode("评测集", content).split("\n"), 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = line  # which is no case, and is refused as such
+            yield number, row
+
+
+def _table(content: bytes) -> Iterator[tuple[int, object]]:
+    """Rows that follow each other with the same id are the turns of one conversation."""
+    group: list[SheetRow] = []
+    for row in read_sheet("评测集", content, _LIMITS).rows:
+        if group and (not _cell(row, "id") or _cell(row, "id") != _cell(group[0], "id")):
+            yield group[0].number, _conversation(group)
+            group = []
+        group.append(row)
+    if group:
+        yield group[0].number, _conversation(group)
+
+
+def _conversation(rows: Sequence[SheetRow]) -> dict[str, Any]:
+    turns = [_turn(row) for row in rows]
+    return {"id": _cell(rows[0], "id"), "user_id": _cell(rows[0], "user_id"), "turns": turns}
+
+
+def _turn(row: SheetRow) -> dict[str, Any]:
+    expect: dict[str, Any] = {
+        "must_any": [_split(line) for line in _cell(row, "must_any").splitlines() if line.strip()],
+        "must_not": _split(_cell(row, "must_not")),
+        "source": _split(_cell(row, "source")),
+        "documents": _split(_cell(row, "documents")),
+        "note": _cell(row, "note"),
+        "date_dependent": _cell(row, "date_dependent") or False,
+    }
+    if kinds := _split(_cell(row, "kind")):
+        expect["kind"] = [kind.lower() for kind in kinds]
+    return {"say": _cell(row, "question"), "tag": _cell(row, "tag"), "expect": expect}
+
+
+def _cells(dialogue: Dialogue, turn: LabelledTurn) -> list[str]:
+    expect = turn.expect
+    return [
+        dialogue.id,
+        turn.say,
+        _joined(sorted(expect.kinds)),
+        "\n".join(map(_joined, expect.must_any)),
+        *map(_joined, (expect.must_not, expect.sources, expect.documents)),
+        turn.tag,
+        dialogue.user_id,
+        expect.note,
+        "yes" if expect.date_dependent else "",
+    ]
+
+
+def _cell(row: SheetRow, column: str) -> str:
+    return row.first(*_NAMES[column])
+
+
+def _split(cell: str) -> list[str]:
+    return [part.replace("\\|", "|").strip() for part in _OR.split(cell) if part.strip()]
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "|".join(" ".join(part.split()).replace("|", "\\|") for part in parts)
+
+
+def _told(item: Any) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    return f"{place} {problem(item)}".strip()

@@ -1,0 +1,111 @@
+"""Curated answers: written by administrators, read by staff, given to customers word for word."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from app.faqs.repository import FaqFilters
+from app.faqs.rules import MAX_ENTRIES
+from app.faqs.schemas import FaqImportOut, FaqIn, FaqOut, FaqPage
+from app.faqs.transfer import read_faqs, write_faqs
+from app.faqs.types import FaqState
+from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.failures import Responses, fails
+from app.http.fields import Offset
+from app.http.routes import GuardedRoute
+from app.spreadsheets import CSV, XLSX
+
+router = APIRouter(prefix="/api/v1/knowledge/faqs", tags=["faqs"], route_class=GuardedRoute)
+
+FaqId = Annotated[str, Path(max_length=32)]
+Text = Annotated[str, Query(max_length=200, description="问题、相似问或答案里的字")]
+State = Annotated[FaqState | None, Query(description="只列草稿，或只列已发布的")]
+_KEPT: Responses = {202: {"description": "已存下，索引还在更新", "model": FaqOut}}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_FILE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
+_FILE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}, XLSX: _BINARY}}}
+_REPORT: Responses = {202: {"description": "已存下，索引还在更新", "model": FaqImportOut}}
+_INDEXING: Responses = {202: {"description": "索引还在更新"}}
+
+
+@router.get("")
+async def list_faqs(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    q: Text = "",
+    state: State = None,
+    order: Annotated[Literal["recent", "hits"], Query(description="最近改动的在前，或命中多的在前")] = "recent",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> FaqPage:
+    """One page of entries."""
+    filters = FaqFilters(q, state, often=order == "hits")
+    found, total = await wiring.faqs.page(tenant, filters, offset=offset, limit=limit)
+    return FaqPage(items=list(map(FaqOut.model_validate, found)), total=total, offset=offset, limit=limit)
+
+
+@router.post("", status_code=201, responses=_KEPT | fails(409))
+async def add_faq(body: FaqIn, request: Request, response: Response, tenant: AdminTenant, wiring: Wiring) -> FaqOut:
+    """Keeps a new entry, published unless it is a draft. 201 once it answers, 202 while the index is still at work."""
+    made = await wiring.faqs.create(tenant, body.draft_entry(), request.state.principal.name)
+    if not made.ready:
+        response.status_code = 202
+    return FaqOut.model_validate(made)
+
+
+@router.post("/import", openapi_extra=_FILE_BODY, responses=_REPORT | fails(409, 413, 415, 422))
+async def import_faqs(
+    request: Request,
+    response: Response,
+    tenant: AdminTenant,
+    wiring: Wiring,
+    dry_run: Annotated[bool, Query(description="true：只检查，不写入")] = False,
+) -> FaqImportOut:
+    """Takes in a CSV or XLSX file, as `export` gives it; bad rows are told and the others taken. 200 once all of it
+    answers, 202 while the index is still at work.
+    """
+    rows = await asyncio.to_thread(read_faqs, await request.body())
+    done = await wiring.faq_importer.run(tenant, rows, request.state.principal.name, dry_run=dry_run)
+    if not done.ready:
+        response.status_code = 202
+    return FaqImportOut.model_validate(done)
+
+
+@router.get("/export", response_class=Response, responses=_FILE)
+async def export_faqs(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    format: Annotated[Literal["csv", "xlsx"], Query(description="文件格式")] = "xlsx",
+    state: State = None,
+) -> Response:
+    """All entries as a file, which `import` takes."""
+    found = await wiring.faqs.stored.some(tenant, FaqFilters(state=state), MAX_ENTRIES)
+    name = f"faqs.{format}"
+    content, kind = await asyncio.to_thread(write_faqs, name, found)
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@router.get("/{faq_id}", responses=fails(404))
+async def read_faq(faq_id: FaqId, tenant: StaffTenant, wiring: Wiring) -> FaqOut:
+    """One entry."""
+    return FaqOut.model_validate(await wiring.faqs.get(tenant, faq_id))
+
+
+@router.put("/{faq_id}", responses=_KEPT | fails(404, 409))
+async def change_faq(
+    faq_id: FaqId, body: FaqIn, request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
+) -> FaqOut:
+    """Writes an entry anew; with `draft` it no longer answers. 200 once that holds, 202 while the index is at work."""
+    made = await wiring.faqs.change(tenant, faq_id, body.draft_entry(), request.state.principal.name)
+    if not made.ready:
+        response.status_code = 202
+    return FaqOut.model_validate(made)
+
+
+@router.delete("/{faq_id}", status_code=204, responses=_INDEXING | fails(404))
+async def delete_faq(faq_id: FaqId, tenant: AdminTenant, wiring: Wiring) -> Response:
+    """Deletes an entry. 204 once it no longer answers, 202 while the index is still at work."""
+    return Response(status_code=204 if await wiring.faqs.delete(tenant, faq_id) else 202)

@@ -1,0 +1,154 @@
+"""The curated answers of each tenant in memory, following the revision of its knowledge base."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from loguru import logger
+
+from agents.curated.book import Book, Wording, wordings_of
+from agents.curated.types import CuratedEntry, CuratedMatch
+from agents.curated.typical import typical_meaning
+from agents.understanding.reading import read
+from app.faqs.types import Faq
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import EmbeddingUnavailable
+from knowledge.types import Matrix, Vector
+
+if TYPE_CHECKING:
+    from agents.types import Question
+    from app.faqs.repository import FaqRepository
+
+WAIT_SECONDS = 1.0
+"""For entries that changed; a question that comes while more of them are read than that is answered without them."""
+RETRY_SECONDS = 30.0
+NOTHING = Book((), (), None, None)
+Kept = tuple[int, CuratedEntry, list[Wording]]
+"""The revision that brought an entry, the entry, and what is known of its wordings."""
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """One tenant's, of one embedder."""
+
+    entries: dict[str, Kept] = field(default_factory=dict)
+    book: Book = NOTHING
+    due: float = math.inf
+    """When meanings are to be asked for again, since the embedder was away."""
+    reading: asyncio.Task[None] | None = None
+
+
+class FaqBooks:
+    """What did not change is neither read nor embedded again; goes with the embedder that its vectors are of."""
+
+    def __init__(self, stored: FaqRepository, wait_seconds: float = WAIT_SECONDS) -> None:
+        self._stored = stored
+        self._wait_seconds = wait_seconds
+        self._shelves: WeakKeyDictionary[Embedder, dict[str, _Shelf]] = WeakKeyDictionary()
+        self._typical: WeakKeyDictionary[Embedder, Vector] = WeakKeyDictionary()
+
+    def over(self, tenant: str, embedder: Embedder, revision: Callable[[], int]) -> TenantBook:
+        """The entries of one tenant. revision: of the index that is searched, whenever it is asked."""
+        return TenantBook(self, tenant, embedder, revision)
+
+    async def of(self, tenant: str, embedder: Embedder, revision: int) -> Book | None:
+        """The entries that a knowledge base publishes from that revision on; None while they are read."""
+        shelf = self._shelves.setdefault(embedder, {}).setdefault(tenant, _Shelf())
+        deadline = monotonic() + self._wait_seconds
+        while (late := shelf.book.revision < revision) or shelf.due <= monotonic():
+            if shelf.reading is None:
+                reading = self._read(tenant, embedder, shelf, revision)
+                shelf.reading = asyncio.create_task(reading, name="curated answers")
+            if not late:  # meanings come in behind
+                break
+            done, _ = await asyncio.wait([shelf.reading], timeout=deadline - monotonic())
+            if not done or any(one.exception() for one in done):
+                return None
+        return shelf.book
+
+    async def close(self) -> None:
+        """Stops reading."""
+        shelves = [shelf for each in self._shelves.values() for shelf in each.values()]
+        tasks = [shelf.reading for shelf in shelves if shelf.reading is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self, tenant: str, embedder: Embedder, shelf: _Shelf, revision: int) -> None:
+        try:
+            published = await self._stored.published(tenant)
+            known = {id: kept for id, kept in shelf.entries.items() if published.get(id) == kept[0]}
+            missing = [id for id in published if id not in known]
+            if missing or shelf.due <= monotonic() or len(known) < len(shelf.entries):
+                made = [_entry(faq) for faq in await self._stored.of(tenant, missing)]
+                worded = await asyncio.to_thread(lambda: [wordings_of([entry]) for entry in made])
+                found = {one.id: (published[one.id], one, each) for one, each in zip(made, worded, strict=True)}
+                shelf.book, complete = await self._book(embedder, list((known | found).values()), revision)
+                shelf.entries, shelf.due = known | found, math.inf if complete else monotonic() + RETRY_SECONDS
+            else:
+                shelf.book = shelf.book.at(revision)
+        except Exception as error:
+            logger.bind(tenant=tenant).opt(exception=error).warning("curated answers cannot be read")
+            raise
+        finally:
+            shelf.reading = None
+
+    async def _book(self, embedder: Embedder, kept: Sequence[Kept], revision: int) -> tuple[Book, bool]:
+        """The book, and whether it knows meanings as far as there are any."""
+        entries = [entry for _, entry, _ in kept]
+        wordings = [replace(one, entry=place) for place, (_, _, each) in enumerate(kept) for one in each]
+        vectors: Matrix | None = None
+        typical: Vector | None = None
+        complete = True
+        if wordings and embedder.has_meaning:
+            try:
+                typical = await self._middle(embedder)
+                vectors = await embedder.queries([read(one.text).normal for one in wordings])
+            except EmbeddingUnavailable as error:
+                logger.opt(exception=error).warning("curated answers by their wordings alone")
+                complete = False
+        return await asyncio.to_thread(Book, entries, wordings, vectors, typical, revision), complete
+
+    async def _middle(self, embedder: Embedder) -> Vector:
+        if embedder not in self._typical:
+            self._typical[embedder] = await typical_meaning(embedder)
+        return self._typical[embedder]
+
+
+@dataclass(frozen=True, slots=True)
+class TenantBook:
+    """See `CuratedAnswers`."""
+
+    books: FaqBooks
+    tenant: str
+    embedder: Embedder
+    revision: Callable[[], int]
+
+    async def match(self, question: Question) -> CuratedMatch | None:
+        """By the words of the message or of what it means in its conversation, else by the latter's meaning."""
+        book = await self.books.of(self.tenant, self.embedder, self.revision())
+        if not book:
+            return None
+        meant = question.meant.normal
+        worded = book.worded(question.searched) or book.worded(meant)
+        if worded is not None:
+            return worded
+        vector = question.vector if meant == question.searched else await self._embedded(meant)
+        return book.similar(meant, vector) if vector is not None else None
+
+    async def _embedded(self, text: str) -> Vector | None:
+        try:
+            return await self.embedder.query(text)
+        except EmbeddingUnavailable as error:
+            logger.opt(exception=error).warning("turn without an embedding of what it means")
+            return None
+
+
+def _entry(faq: Faq) -> CuratedEntry:
+    return CuratedEntry(faq.id, faq.answer, faq.written.wordings, faq.buttons)

@@ -1,0 +1,230 @@
+"""Curated answers in SQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Text, bindparam, cast, delete, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from agents.types import Button
+from app.db.base import Base
+from app.db.engine import Database
+from app.db.outbox import PendingEvent
+from app.documents.tables import KbState
+from app.faqs.rules import wording_key
+from app.faqs.tables import FaqRow as Table
+from app.faqs.tables import FaqWordingRow as Wording
+from app.faqs.types import Faq, FaqState
+
+T = TypeVar("T")
+BATCH = 500
+"""Values of one statement."""
+
+
+class WordingTaken(Exception):
+    """Another entry has one of the wordings; the table itself keeps them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaqFilters:
+    """Which entries are listed. text: in the question, a variant or the answer; often: those cited most come first."""
+
+    text: str = ""
+    state: FaqState | None = None
+    often: bool = False
+
+
+class FaqRepository:
+    """Reads; writes are functions on the connection of the service's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, tenant: str, filters: FaqFilters, offset: int, limit: int) -> tuple[list[Faq], int]:
+        """One page, the last changed first, and how many there are in all."""
+        where = _filtered(tenant, filters)
+        order = (Table.hits.desc(),) if filters.often else ()
+        query = _entries(where).order_by(*order, Table.updated_at.desc(), Table.id).offset(offset).limit(limit)
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(Table).where(where))).scalar_one()
+            return [_entry(row) for row in await connection.execute(query)], total
+
+    async def get(self, tenant: str, id: str) -> Faq | None:
+        """The entry of that id."""
+        async with self._database.read() as connection:
+            row = (await connection.execute(_entries((Table.tenant_id == tenant) & (Table.id == id)))).first()
+            return _entry(row) if row else None
+
+    async def some(self, tenant: str, filters: FaqFilters, limit: int) -> list[Faq]:
+        """The first `limit` entries, in the order in which they were written."""
+        query = _entries(_filtered(tenant, filters)).order_by(Table.created_at, Table.id).limit(limit)
+        async with self._database.read() as connection:
+            return [_entry(row) for row in await connection.execute(query)]
+
+    async def published(self, tenant: str) -> dict[str, int]:
+        """The entries that answer customers, with the revision that brought each."""
+        query = select(Table.id, Table.revision).where(Table.tenant_id == tenant, Table.state == FaqState.PUBLISHED)
+        async with self._database.read() as connection:
+            return {row.id: row.revision for row in await connection.execute(query)}
+
+    async def of(self, tenant: str, ids: Sequence[str]) -> list[Faq]:
+        """The entries of these ids that are there."""
+        found = []
+        async with self._database.read() as connection:
+            for part in _batches(ids):
+                query = _entries((Table.tenant_id == tenant) & Table.id.in_(part))
+                found += [_entry(row) for row in await connection.execute(query)]
+        return found
+
+    async def owners(self, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+        """Which entry each wording belongs to, of those that belong to any."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(owners, tenant, keys)
+
+
+def count(connection: Connection, tenant: str) -> tuple[int, int]:
+    """How many entries and how many wordings there are."""
+    entries, wordings = (
+        connection.execute(select(func.count()).select_from(table).where(table.tenant_id == tenant)).scalar_one()
+        for table in (Table, Wording)
+    )
+    return entries, wordings
+
+
+def states(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, FaqState]:
+    """Of the entries that are there; nobody else changes them before the transaction ends."""
+    found: dict[str, FaqState] = {}
+    for part in _batches(ids):
+        query = select(Table.id, Table.state).where(Table.tenant_id == tenant, Table.id.in_(part))
+        rows = connection.execute(query.order_by(Table.id).with_for_update())
+        found |= {row.id: FaqState(row.state) for row in rows}
+    return found
+
+
+def owners(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+    """See `FaqRepository.owners`."""
+    found: dict[str, str] = {}
+    for part in _batches(keys):
+        query = select(Wording.wording, Wording.faq_id).where(Wording.tenant_id == tenant, Wording.wording.in_(part))
+        found |= {row.wording: row.faq_id for row in connection.execute(query)}
+    return found
+
+
+def add(connection: Connection, tenant: str, revision: int, entries: Sequence[Faq]) -> None:
+    """Keeps new entries with their wordings. Raises WordingTaken."""
+    rows = [_values(entry, revision) | {"tenant_id": tenant, "created_at": entry.created_at} for entry in entries]
+    for part in _batches(rows):
+        connection.execute(insert(Table), part)
+    _add_wordings(connection, tenant, entries)
+
+
+def change(connection: Connection, tenant: str, revision: int, entries: Sequence[Faq]) -> None:
+    """Writes entries anew; hits stay. Raises WordingTaken."""
+    table = Base.metadata.tables[Table.__tablename__]
+    values = [_values(entry, revision) | {"of": entry.id} for entry in entries]
+    for row in values:
+        del row["hits"], row["id"]
+    own = (table.c.tenant_id == tenant) & (table.c.id == bindparam("of"))
+    for part in _batches(values):
+        connection.execute(
+            update(table).where(own).values({name: bindparam(name) for name in part[0] if name != "of"}), part
+        )
+    for ids in _batches([entry.id for entry in entries]):
+        connection.execute(delete(Wording).where(Wording.tenant_id == tenant, Wording.faq_id.in_(ids)))
+    _add_wordings(connection, tenant, entries)
+
+
+def drop(connection: Connection, tenant: str, id: str) -> None:
+    """Deletes an entry with its wordings."""
+    connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id == id))
+
+
+def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
+    """Adds the `cited` of events, ids of documents with repetitions, to the hits of those that are entries."""
+    hits: dict[str, Counter[str]] = {}
+    for event in events:
+        hits.setdefault(event.tenant, Counter()).update(event.payload.get("cited", ()))
+    table = Base.metadata.tables[Table.__tablename__]
+    own = (table.c.tenant_id == bindparam("tenant")) & (table.c.id == bindparam("of"))
+    change = update(table).where(own).values(hits=table.c.hits + bindparam("times"))
+    rows = [
+        {"tenant": tenant, "of": id, "times": times}
+        for tenant, counted in sorted(hits.items())
+        for id, times in sorted(counted.items())
+    ]
+    if rows:
+        connection.execute(change, rows)
+
+
+def _add_wordings(connection: Connection, tenant: str, entries: Iterable[Faq]) -> None:
+    rows = [
+        {"tenant_id": tenant, "wording": wording_key(wording), "faq_id": entry.id}
+        for entry in entries
+        for wording in entry.written.wordings
+    ]
+    try:
+        for part in _batches(rows):
+            connection.execute(insert(Wording), part)
+    except IntegrityError as error:
+        raise WordingTaken from error
+
+
+def _values(entry: Faq, revision: int) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "question": entry.question,
+        "answer": entry.answer,
+        "variants": list(entry.variants),
+        "buttons": [asdict(button) for button in entry.buttons],
+        "state": entry.state.value,
+        "author": entry.author,
+        "hits": entry.hits,
+        "revision": revision if entry.state is FaqState.PUBLISHED else 0,
+        "updated_at": entry.updated_at,
+    }
+
+
+def _filtered(tenant: str, filters: FaqFilters) -> ColumnElement[bool]:
+    where = Table.tenant_id == tenant
+    if filters.text:
+        columns = (Table.question, Table.answer, cast(Table.variants, Text))
+        where &= or_(*(column.icontains(filters.text, autoescape=True) for column in columns))
+    if filters.state is not None:
+        where &= Table.state == filters.state.value
+    return where
+
+
+def _entries(where: ColumnElement[bool]) -> Any:
+    indexed = select(KbState.indexed_revision).where(KbState.tenant_id == Table.tenant_id).scalar_subquery()
+    return select(
+        Table.id,
+        Table.question,
+        Table.answer,
+        Table.variants,
+        Table.buttons,
+        Table.state,
+        Table.author,
+        Table.hits,
+        (Table.revision <= func.coalesce(indexed, 0)).label("ready"),
+        Table.created_at,
+        Table.updated_at,
+    ).where(where)
+
+
+def _entry(row: Any) -> Faq:
+    values: Mapping[str, Any] = row._mapping
+    changed = {
+        "variants": tuple(values["variants"]),
+        "buttons": tuple(Button(**button) for button in values["buttons"]),
+        "state": FaqState(values["state"]),
+        "ready": bool(values["ready"]),
+    }
+    return Faq(**{**values, **changed})
+
+
+def _batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
+    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))

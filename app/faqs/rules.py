@@ -1,0 +1,93 @@
+"""What a curated answer may be; the interface and imports share it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from agents.curated.forms import normal_form
+from agents.types import Button
+from app.errors import InvalidRequest
+from app.faqs.types import FaqDraft
+from knowledge.chunking import MAX_ANSWER_CHARS
+from knowledge.text import clean
+
+MAX_QUESTION_CHARS = 200
+MAX_VARIANTS = 50
+MAX_BUTTONS = 5
+MAX_LABEL_CHARS = 30
+MAX_URL_CHARS = 2000
+MAX_ENTRIES = 10_000
+"""Of one tenant."""
+MAX_WORDINGS = 30_000
+"""Of one tenant: what a message is compared with, at 1.5 KB and a tenth of a microsecond each."""
+MAX_AUTHOR_CHARS = 64
+SCHEMES = ("http", "https", "mailto", "tel")
+"""What a button may open: nothing that runs, nothing of the customer's own machine."""
+_CODE = "invalid_faq"
+
+
+def checked(draft: FaqDraft) -> FaqDraft:
+    """The entry without invisible characters, empty variants and wordings that are another one in other spelling.
+
+    Raises InvalidRequest, with the field that is wrong.
+    """
+    question = _text(draft.question, MAX_QUESTION_CHARS, "question", "问题")
+    answer = _text(draft.answer, MAX_ANSWER_CHARS, "answer", "答案")
+    if not normal_form(question):
+        raise InvalidRequest("问题里要有文字。", code=_CODE, field="question")
+    variants = tuple(_distinct(draft.variants, question))
+    if len(variants) > MAX_VARIANTS:
+        raise InvalidRequest(f"相似问最多 {MAX_VARIANTS} 条。", code=_CODE, field="variants")
+    if len(draft.buttons) > MAX_BUTTONS:
+        raise InvalidRequest(f"按钮最多 {MAX_BUTTONS} 个。", code=_CODE, field="buttons")
+    return FaqDraft(question, answer, variants, tuple(map(_button, draft.buttons)), draft.draft)
+
+
+def wording_key(text: str) -> str:
+    """What a wording is known by in SQL: SHA-256 of its normal form."""
+    return hashlib.sha256(normal_form(text).encode()).hexdigest()
+
+
+def safe_address(url: str) -> bool:
+    """Whether a browser may be sent there: see `SCHEMES`."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    plain = clean(url) == url and url.isprintable() and not any(map(str.isspace, url)) and "\\" not in url
+    return plain and parts.scheme in SCHEMES and bool(host if parts.scheme.startswith("http") else parts.path)
+
+
+def _distinct(variants: Iterable[str], question: str) -> Iterable[str]:
+    seen = {normal_form(question)}
+    for variant in variants:
+        text = clean(variant).strip()
+        if len(text) > MAX_QUESTION_CHARS:
+            raise InvalidRequest(f"相似问不能超过 {MAX_QUESTION_CHARS} 个字。", code=_CODE, field="variants")
+        form = normal_form(text)
+        if form and form not in seen:
+            seen.add(form)
+            yield text
+
+
+def _button(button: Button) -> Button:
+    label = _text(button.label, MAX_LABEL_CHARS, "buttons", "按钮的文字")
+    url, message = button.url.strip(), clean(button.message).strip()
+    if bool(url) == bool(message):
+        raise InvalidRequest(f"按钮“{label}”要有 url 或 message，二者取一。", code=_CODE, field="buttons")
+    if len(message) > MAX_QUESTION_CHARS:
+        raise InvalidRequest(f"按钮发送的话不能超过 {MAX_QUESTION_CHARS} 个字。", code=_CODE, field="buttons")
+    if url and (len(url) > MAX_URL_CHARS or not safe_address(url)):
+        schemes = "、".join(f"{scheme}:" for scheme in SCHEMES)
+        raise InvalidRequest(f"按钮“{label}”的网址须以 {schemes} 之一开头。", code=_CODE, field="buttons")
+    return Button(label, url, message)
+
+
+def _text(value: str, most: int, field: str, name: str) -> str:
+    text = clean(value).strip()
+    if not text or len(text) > most:
+        raise InvalidRequest(f"{name}要有 1 到 {most} 个字。", code=_CODE, field=field)
+    return text

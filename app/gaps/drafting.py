@@ -1,0 +1,83 @@
+"""Makes the draft of an answer: of what staff said, by a model where there is one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from loguru import logger
+
+from agents.errors import GenerationError
+from agents.llm.drafting import DraftText
+from agents.llm.replies import UnreadableReply
+from app.conversations.questions import digest
+from app.faqs.rules import MAX_QUESTION_CHARS
+from app.gaps.repository_drafts import DraftRepository
+from app.gaps.types import DraftOrigin, Gap, GapDraft, Miss
+from app.gaps.workbench import GapWorkbench
+from app.privacy import masked
+from knowledge.chunking import MAX_ANSWER_CHARS
+
+MOST_VARIANTS = 20
+MODEL_QUESTIONS = 8
+_TAG = re.compile(r"\[[a-z_]+\]")
+
+
+class Drafter(Protocol):
+    """Writes a question and an answer; see `FaqDrafter`."""
+
+    async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
+        """Raises GenerationError, UnreadableReply."""
+
+
+class Drafting:
+    """drafter: None where no model is configured."""
+
+    def __init__(self, workbench: GapWorkbench, stored: DraftRepository, drafter: Drafter | None) -> None:
+        self._workbench = workbench
+        self._stored = stored
+        self._drafter = drafter
+
+    async def make(self, tenant: str, gap: Gap) -> tuple[GapDraft, str]:
+        """The draft, and what went wrong while a model wrote it, empty for nothing. Raises KnowledgeError."""
+        misses = await self._workbench.stored.misses(tenant, gap.id, 200)
+        words, origin = await self._stored.staff_words(tenant, misses)
+        question, *variants = wordings(gap.question, misses)
+        draft = GapDraft(question, words[:MAX_ANSWER_CHARS], tuple(variants), origin)
+        if self._drafter is None:
+            return draft, ""
+        near = [one.text for one in await self._workbench.near(tenant, question)] if question else []
+        try:
+            text = await self._drafter.write([question, *variants][:MODEL_QUESTIONS], words, near)
+        except (GenerationError, UnreadableReply) as error:
+            logger.bind(tenant=tenant).warning("no draft by the model: {}", error)
+            return draft, "模型没有写成，用的是客服的原话" if words else "模型没有写成，请直接填写"
+        if not text.answer:
+            return draft, ""
+        return _written(draft, text), ""
+
+
+def wordings(question: str, misses: Sequence[Miss]) -> list[str]:
+    """The question of a gap and other ways to ask it, those asked most first; what held personal data is none."""
+    counts = Counter(miss.question for miss in misses)
+    asked = [question, *(text for text, _ in counts.most_common())]
+    plain = {digest(text): text for text in reversed(asked) if text and _fit(text)}
+    ordered = dict.fromkeys(digest(text) for text in asked)
+    found = [plain[key] for key in ordered if key in plain]
+    return (found or [_TAG.sub("", question).strip()[:MAX_QUESTION_CHARS]])[: MOST_VARIANTS + 1]
+
+
+def _written(draft: GapDraft, text: DraftText) -> GapDraft:
+    question = masked(text.question)[:MAX_QUESTION_CHARS]
+    variants = [one for one in (draft.question, *draft.variants) if digest(one) != digest(question)]
+    answer = masked(text.answer)[:MAX_ANSWER_CHARS]
+    return replace(
+        draft, question=question, answer=answer, variants=tuple(variants[:MOST_VARIANTS]), origin=DraftOrigin.MODEL
+    )
+
+
+def _fit(text: str) -> bool:
+    return len(text) <= MAX_QUESTION_CHARS and not _TAG.search(text)

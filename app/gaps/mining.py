@@ -1,0 +1,126 @@
+"""Makes gaps of what was missed, nightly and on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.routing.anchors import shipped_anchors
+from app.conversations.questions import digest
+from app.db.base import now
+from app.gaps.clustering import clusters, joined, similarities
+from app.gaps.repository_mining import Clustered, MiningRepository
+from app.gaps.types import BY_OUTCOME, Miss
+from app.jobs.types import Daily, JobContext, JobKind
+from knowledge.ingest import EmbedderOf
+from knowledge.types import Retrieval
+
+HOUR = 3
+ASKED_AGAIN = 5
+"""Questions of a gap that are searched once more."""
+ANSWERED_SHARE = 2 / 3
+"""Of them have to be found before a gap counts as answered."""
+
+Search = Callable[[str, str], Awaitable[Retrieval]]
+
+
+class MiningOptions(BaseModel):
+    """What a run is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    days: int = Field(30, ge=1, le=365, description="看最近多少天的对话")
+
+
+class GapMining:
+    """search: the chat's own, of a tenant; confident: the probability from which an answer needs no disclaimer."""
+
+    def __init__(self, stored: MiningRepository, embedder_of: EmbedderOf, search: Search, confident: float) -> None:
+        self._stored = stored
+        self._embedder_of = embedder_of
+        self._search = search
+        self._confident = confident
+
+    async def run(self, context: JobContext) -> dict[str, Any]:
+        """One tenant. Raises EmbeddingUnavailable, KnowledgeError; then what was collected waits for the next run."""
+        tenant, since = context.tenant, now() - timedelta(days=context.parameters["days"])
+        collected = await self._stored.collect(tenant, since)
+        await context.progress(1, 3)
+        known, new = await self._stored.read(tenant)
+        found = await self._clustered(tenant, known, new)
+        returned = await self._stored.keep(tenant, found, new)
+        await context.progress(2, 3)
+        resolved = await self._ask_again(tenant)
+        await context.progress(3, 3)
+        return {
+            "collected": collected,
+            "joined": len(found.known),
+            "new_gaps": len(found.new),
+            "returned": returned,
+            "resolved": resolved,
+        }
+
+    async def _clustered(self, tenant: str, known: Mapping[str, Sequence[Miss]], new: Sequence[Miss]) -> Clustered:
+        """One question is embedded once, however often it was asked; the same words belong to the same gap."""
+        owners = {digest(miss.question): gap for gap, members in known.items() for miss in members}
+        place = {miss.id: owners[digest(miss.question)] for miss in new if digest(miss.question) in owners}
+        left: dict[str, list[Miss]] = defaultdict(list)
+        for miss in new:
+            if miss.id not in place:
+                left[digest(miss.question)].append(miss)
+        texts = [members[0].question for members in left.values()]
+        members = {gap: [miss.question for miss in told] for gap, told in known.items()}
+        groups = list(left.values())
+        closest, alone = await self._grouped(tenant, members, texts)
+        place |= {miss.id: gap for number, gap in closest.items() for miss in groups[number]}
+        return Clustered(place, [[miss for number in cluster for miss in groups[number]] for cluster in alone])
+
+    async def _grouped(
+        self, tenant: str, known: Mapping[str, Sequence[str]], new: Sequence[str]
+    ) -> tuple[dict[int, str], list[list[int]]]:
+        """Places of new questions by gap, and clusters of the others."""
+        if not new:
+            return {}, []
+        told = [question for members in known.values() for question in members]
+        embedder = await self._embedder_of(tenant)
+        vectors = await embedder.queries([*new, *told])
+        background = await embedder.queries([anchor.text for anchor in shipped_anchors().sentences])
+        places, start = {}, len(new)
+        for gap, members in known.items():
+            places[gap] = range(start, start + len(members))
+            start += len(members)
+
+        def work() -> tuple[dict[int, str], list[list[int]]]:
+            found = similarities(vectors, background)
+            closest = joined(found, places, range(len(new)))
+            return closest, clusters(found, [place for place in range(len(new)) if place not in closest])
+
+        return await asyncio.to_thread(work)
+
+    async def _ask_again(self, tenant: str) -> int:
+        """Closes gaps that knowledge of a later revision answers; how many."""
+        known = await self._stored.open(tenant)
+        checked, answered = {}, []
+        for gap, told in known:
+            questions = list(dict.fromkeys(miss.question for miss in told if miss.reason in BY_OUTCOME))[:ASKED_AGAIN]
+            if not questions or 2 * sum(miss.reason in BY_OUTCOME for miss in told) < len(told):
+                continue
+            first = await self._search(tenant, questions[0])
+            if first.revision <= gap.checked or first.degraded:
+                continue
+            found = [first, *[await self._search(tenant, question) for question in questions[1:]]]
+            checked[gap.id] = first.revision
+            if sum(one.confidence >= self._confident for one in found) >= ANSWERED_SHARE * len(found):
+                answered.append(gap.id)
+        await self._stored.close(tenant, checked, answered)
+        return len(answered)
+
+
+def mining_kind(mining: GapMining) -> JobKind:
+    """Nightly, and on demand."""
+    return JobKind("gap_mining", "知识缺口挖掘", mining.run, Daily(HOUR), MiningOptions)

@@ -1,0 +1,121 @@
+"""Drafts of answers in SQL, and the words of staff that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from app.db.engine import Database, insert_into
+from app.desk.tables import DeskMessageRow, DeskSessionRow, DeskSolution
+from app.desk.types import Sender
+from app.gaps.repository_misses import NOT_STAFF
+from app.gaps.tables import GapDraftRow, GapPolicyRow, GapRow
+from app.gaps.types import DraftOrigin, GapDraft, Miss, MissReason
+from app.privacy import masked
+from app.tickets.tables import TicketEvent
+
+MOST_MESSAGES = 20
+_COLUMNS = tuple(getattr(GapDraftRow, field.name) for field in fields(GapDraft))
+
+
+class DraftRepository:
+    """A tenant's drafts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, tenant: str, gap_id: str) -> GapDraft | None:
+        """The draft of a gap."""
+        async with self._database.read() as connection:
+            return await connection.run_sync(find, tenant, gap_id)
+
+    async def staff_words(self, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
+        """What staff answered to these questions, without personal data: kept for the knowledge base if anything was,
+        else of a resolved ticket, else what was said to a customer; empty for nothing.
+        """
+        async with self._database.read() as connection:
+            return await connection.run_sync(_staff_words, tenant, misses)
+
+    async def two_persons(self, tenant: str) -> bool:
+        """Whether somebody else has to approve what one wrote."""
+        query = select(GapPolicyRow.two_persons).where(GapPolicyRow.tenant_id == tenant)
+        async with self._database.read() as connection:
+            return bool((await connection.execute(query)).scalar())
+
+    async def require_two_persons(self, tenant: str, required: bool) -> None:
+        """See `two_persons`."""
+
+        def work(connection: Connection) -> None:
+            row = insert_into(connection, GapPolicyRow).values(tenant_id=tenant, two_persons=required)
+            connection.execute(row.on_conflict_do_update(index_elements=["tenant_id"], set_={"two_persons": required}))
+
+        await self._database.transact(work)
+
+
+def find(connection: Connection, tenant: str, gap_id: str) -> GapDraft | None:
+    """See `DraftRepository.get`."""
+    query = select(*_COLUMNS).where(GapDraftRow.tenant_id == tenant, GapDraftRow.gap_id == gap_id)
+    row = connection.execute(query).first()
+    if row is None:
+        return None
+    values = dict(row._mapping)
+    return GapDraft(**values | {"variants": tuple(values["variants"]), "origin": DraftOrigin(values["origin"])})
+
+
+def published(connection: Connection, tenant: str) -> set[str]:
+    """The gaps that became curated answers."""
+    query = select(GapDraftRow.gap_id).where(GapDraftRow.tenant_id == tenant, GapDraftRow.faq_id != "")
+    return set(connection.execute(query).scalars())
+
+
+def put(connection: Connection, tenant: str, gap_id: str, draft: GapDraft) -> None:
+    """Writes the draft of a gap, whatever stood there."""
+    values = asdict(draft) | {"variants": list(draft.variants)}
+    row = insert_into(connection, GapDraftRow).values(tenant_id=tenant, gap_id=gap_id, **values)
+    connection.execute(row.on_conflict_do_update(index_elements=["tenant_id", "gap_id"], set_=values))
+
+
+def absorb(connection: Connection, tenant: str, gap_id: str, into: str) -> None:
+    """What was merged into a gap counts for the one that this goes into."""
+    mine = (GapRow.tenant_id == tenant) & (GapRow.merged_into == gap_id)
+    connection.execute(update(GapRow).where(mine).values(merged_into=into))
+
+
+def _staff_words(connection: Connection, tenant: str, misses: Sequence[Miss]) -> tuple[str, DraftOrigin]:
+    """The latest first: what is true now was said last."""
+    for reason, origin, words in (
+        (MissReason.SOLUTION, DraftOrigin.SOLUTION, _solution),
+        (MissReason.TICKET, DraftOrigin.TICKET, _ticket),
+    ):
+        for miss in misses:
+            if miss.reason is reason and (text := words(connection, tenant, miss.id.partition(":")[2])):
+                return masked(text), origin
+    for miss in misses:
+        if miss.handoff and miss.turn_id and (text := _said(connection, tenant, miss)):
+            return masked(text), DraftOrigin.HANDOFF
+    return "", DraftOrigin.EMPTY
+
+
+def _solution(connection: Connection, tenant: str, id: str) -> str:
+    table = DeskSolution
+    return connection.execute(select(table.answer).where(table.tenant_id == tenant, table.id == id)).scalar() or ""
+
+
+def _ticket(connection: Connection, tenant: str, number: str) -> str:
+    event = TicketEvent
+    told = (event.tenant_id == tenant) & (event.ticket == number) & event.public & (event.text != "")
+    query = select(event.text).where(told, event.actor.not_in(NOT_STAFF)).order_by(event.number.desc()).limit(1)
+    return connection.execute(query).scalar() or ""
+
+
+def _said(connection: Connection, tenant: str, miss: Miss) -> str:
+    """What the customer was told by a person since the session was queued; notes of staff are no messages."""
+    message, desk = DeskMessageRow, DeskSessionRow
+    mine = (message.tenant_id == tenant) & (message.session_id == miss.session_id)
+    same = (desk.tenant_id == message.tenant_id) & (desk.session_id == message.session_id)
+    query: Any = select(message.content).join(desk, same).where(mine, message.sender == Sender.AGENT)
+    since = query.where(message.created_at >= desk.queued_at).order_by(message.seq).limit(MOST_MESSAGES)
+    return "\n".join(connection.execute(since).scalars())

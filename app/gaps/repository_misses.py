@@ -1,0 +1,240 @@
+"""Finds what the product could not help with, in turns, at the desk and among tickets, and keeps each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, exists, func, or_, select, update
+
+from agents.ticketing.types import DONE
+from agents.types import GIVEN, HandoffReason
+from app.conversations.questions import digest
+from app.conversations.tables import Conversation, Feedback, StoredTurn
+from app.db.engine import insert_into
+from app.desk.tables import DeskSessionRow, DeskSolution
+from app.gaps.tables import GapDraftRow, GapItemRow, GapRow
+from app.gaps.types import BY_OUTCOME, GapState, Miss, MissReason
+from app.privacy import masked
+from app.tickets.states import ERASED_SUBJECT
+from app.tickets.tables import Ticket, TicketEvent
+from app.traces.packing import unpacked
+from app.traces.tables import StoredTrace
+
+ANSWERING = frozenset({"knowledge", "curated"})
+"""Agents that answer out of what the company wrote. What others could not do says nothing of the knowledge base."""
+MOST = 5000
+"""Of one kind, in one run: the latest."""
+LOOKED_BACK = 12
+"""Turns before a person was called, among which the question of the card is."""
+NOT_STAFF = ("customer", "bot", "system")
+_COLUMNS = tuple(getattr(GapItemRow, field.name) for field in fields(Miss))
+
+
+def collect(connection: Connection, tenant: str, since: datetime) -> int:
+    """Keeps what was missed since then and is not kept yet; how many there were.
+
+    Never a degraded turn, which says that something was out of order, nor one that was refused as an attack.
+    """
+    _prune(connection, tenant)
+    count = 0
+    for found in (_turns, _handoffs, _solutions, _tickets):
+        for miss in found(connection, tenant, since):
+            row = insert_into(connection, GapItemRow).values(tenant_id=tenant, **asdict(miss))
+            count += connection.execute(row.on_conflict_do_nothing()).rowcount
+    return count
+
+
+def _turns(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Turns by their outcome, and those whose answer a customer disliked."""
+    turn, trace = StoredTurn, StoredTrace
+    known = exists().where(GapItemRow.tenant_id == tenant, GapItemRow.turn_id == turn.id)
+    query = (
+        select(turn.id, turn.session_id, turn.standalone, turn.outcome, turn.response, turn.created_at)
+        .add_columns(Feedback.rating, func.coalesce(Feedback.reason, "").label("reason"), trace.body)
+        .join(Conversation, (Conversation.tenant_id == tenant) & (Conversation.session_id == turn.session_id))
+        .outerjoin(Feedback, (Feedback.tenant_id == tenant) & (Feedback.turn_id == turn.id))
+        .outerjoin(trace, (trace.tenant_id == tenant) & (trace.turn_id == turn.id))
+        .where(turn.tenant_id == tenant, Conversation.updated_at >= since, turn.created_at >= since, ~known)
+        .where(or_(turn.outcome.in_(BY_OUTCOME), Feedback.rating == "down"))
+    )
+    for row in connection.execute(query.order_by(turn.created_at.desc()).limit(MOST)).all():
+        if (reason := _reason(row.outcome, row.rating)) and _true_miss(row.response):
+            evidence = unpacked(row.body).get("evidence") or {}
+            yield Miss(
+                id=f"turn:{row.id}",
+                reason=reason,
+                session_id=row.session_id,
+                turn_id=row.id,
+                question=masked(row.standalone),
+                asked_at=row.created_at,
+                note=masked(row.reason) if row.rating == "down" else "",
+                revision=evidence.get("revision", 0),
+            )
+
+
+def _reason(outcome: str, rating: str | None) -> MissReason | None:
+    if outcome in BY_OUTCOME:
+        return MissReason(outcome)
+    return MissReason.THUMBS_DOWN if rating == "down" and outcome in GIVEN else None
+
+
+def _true_miss(response: dict[str, Any]) -> bool:
+    data = response.get("data", {})
+    return data.get("agent") in ANSWERING and not data.get("degraded")
+
+
+def _handoffs(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Questions with which customers went to a person, not out of anger nor in danger; what is kept already is marked
+    instead.
+    """
+    desk = DeskSessionRow
+    query = select(desk.session_id, desk.card, desk.queued_at).where(
+        desk.tenant_id == tenant, desk.queued_at >= since, desk.reason == HandoffReason.ASKED
+    )
+    for row in connection.execute(query.order_by(desk.queued_at.desc()).limit(MOST)).all():
+        turn = _asked(connection, tenant, row.session_id, row.queued_at, row.card.get("question", ""))
+        if turn is None:
+            continue
+        miss = Miss(
+            id=f"turn:{turn.id}",
+            reason=MissReason.HANDOFF,
+            session_id=row.session_id,
+            turn_id=turn.id,
+            question=masked(turn.standalone),
+            asked_at=turn.created_at,
+            handoff=True,
+        )
+        mine = (GapItemRow.tenant_id == tenant) & (GapItemRow.id == miss.id)
+        if not connection.execute(update(GapItemRow).where(mine).values(handoff=True)).rowcount:
+            yield miss
+
+
+def _asked(connection: Connection, tenant: str, session: str, before: datetime, question: str) -> Any | None:
+    """The turn that the handoff card quotes, if it is a true miss."""
+    turn, quoted = StoredTurn, question.removesuffix("…")
+    if not quoted:
+        return None
+    mine = (turn.tenant_id == tenant) & (turn.session_id == session) & (turn.created_at <= before)
+    query = select(turn.id, turn.standalone, turn.response, turn.created_at).where(mine)
+    for row in connection.execute(query.order_by(turn.number.desc()).limit(LOOKED_BACK)):
+        if " ".join(masked(row.standalone).split()).startswith(quoted):
+            return row if _true_miss(row.response) else None
+    return None
+
+
+def _solutions(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """What staff answered at the desk and kept for the knowledge base."""
+    table = DeskSolution
+    query = select(table.id, table.session_id, table.question, table.created_at).where(
+        table.tenant_id == tenant, table.updated_at >= since, table.question != ""
+    )
+    for row in connection.execute(query.order_by(table.updated_at.desc()).limit(MOST)).all():
+        name = f"solution:{row.id}"
+        yield Miss(name, MissReason.SOLUTION, row.session_id, None, masked(row.question), row.created_at, handoff=True)
+
+
+def _tickets(connection: Connection, tenant: str, since: datetime) -> Iterator[Miss]:
+    """Tickets that were resolved with words that their customer was told."""
+    event = TicketEvent
+    told = exists().where(
+        event.tenant_id == tenant,
+        event.ticket == Ticket.number,
+        event.public,
+        event.actor.not_in(NOT_STAFF),
+        event.text != "",
+    )
+    query = (
+        select(Ticket.number, Ticket.session_id, Ticket.subject, Ticket.created_at)
+        .where(
+            Ticket.tenant_id == tenant,
+            Ticket.state.in_([state.value for state in DONE]),
+            Ticket.resolved_at >= since,
+            told,
+        )
+        .where(Ticket.subject != ERASED_SUBJECT)
+    )
+    for row in connection.execute(query.order_by(Ticket.resolved_at.desc()).limit(MOST)).all():
+        question = masked(row.subject)
+        yield Miss(f"ticket:{row.number}", MissReason.TICKET, row.session_id, None, question, row.created_at)
+
+
+def _prune(connection: Connection, tenant: str) -> None:
+    """What came from solutions and tickets goes with them."""
+    item = GapItemRow
+    solution = select("solution:" + DeskSolution.id).where(DeskSolution.tenant_id == tenant)
+    ticket = select("ticket:" + Ticket.number).where(Ticket.tenant_id == tenant, Ticket.subject != ERASED_SUBJECT)
+    for reason, left in ((MissReason.SOLUTION, solution), (MissReason.TICKET, ticket)):
+        gone = (item.tenant_id == tenant) & (item.reason == reason) & item.id.not_in(left)
+        connection.execute(delete(item).where(gone))
+
+
+def of_gaps(connection: Connection, tenant: str, gaps: Sequence[str] | None, each: int) -> list[Miss]:
+    """The latest of each of these gaps, at most `each` of a gap; None: all that belong to none yet."""
+    table = GapItemRow
+    where = (table.tenant_id == tenant) & (table.gap_id.is_(None) if gaps is None else table.gap_id.in_(gaps))
+    place = func.row_number().over(partition_by=table.gap_id, order_by=(table.asked_at.desc(), table.id)).label("place")
+    ranked = select(*_COLUMNS, place).where(where).subquery()
+    names = [ranked.c[field.name] for field in fields(Miss)]
+    query = select(*names).where(ranked.c.place <= each).order_by(ranked.c.asked_at.desc(), ranked.c.id)
+    return [miss(row) for row in connection.execute(query)]
+
+
+def place(connection: Connection, tenant: str, ids: Sequence[str], gap_id: str) -> None:
+    """These belong to that gap from now on."""
+    table = GapItemRow
+    for start in range(0, len(ids), 500):
+        mine = (table.tenant_id == tenant) & table.id.in_(ids[start : start + 500])
+        connection.execute(update(table).where(mine).values(gap_id=gap_id))
+
+
+def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:
+    """Takes back what was asked in these conversations; a gap that nobody else asked about goes, unless it was
+    answered. What staff wrote for all customers stays.
+    """
+    table = GapItemRow
+    mine = (table.tenant_id == tenant) & table.session_id.in_(sessions) & (table.reason != MissReason.SOLUTION)
+    gone = connection.execute(select(table.gap_id, table.question).where(mine)).all()
+    connection.execute(delete(table).where(mine))
+    for gap_id in sorted({row.gap_id for row in gone if row.gap_id}):
+        _without(connection, tenant, gap_id, {digest(row.question) for row in gone if row.gap_id == gap_id})
+
+
+def _without(connection: Connection, tenant: str, gap_id: str, questions: set[str]) -> None:
+    """The gap no longer shows these questions, unless somebody else asks the same."""
+    gap, item = GapRow, GapItemRow
+    mine = (gap.tenant_id == tenant) & (gap.id == gap_id)
+    row = connection.execute(select(gap.question, gap.state).where(mine).with_for_update()).first()
+    left = connection.execute(
+        select(item.question).where(item.tenant_id == tenant, item.gap_id == gap_id).order_by(item.asked_at.desc())
+    ).scalars()
+    others = {digest(question): question for question in left}
+    if row is None:
+        return
+    gone = questions - others.keys()
+    if row.state != GapState.APPROVED:
+        _unworded(connection, tenant, gap_id, gone, others)
+    if not others and row.state != GapState.APPROVED:
+        connection.execute(delete(gap).where(mine))
+    elif digest(row.question) in gone:
+        connection.execute(update(gap).where(mine).values(question=next(iter(others.values()), "")))
+
+
+def _unworded(connection: Connection, tenant: str, gap_id: str, gone: set[str], left: Mapping[str, str]) -> None:
+    """The draft does not quote what nobody asks any more; what was published are words of staff by then."""
+    draft = GapDraftRow
+    mine = (draft.tenant_id == tenant) & (draft.gap_id == gap_id)
+    row = connection.execute(select(draft.question, draft.variants).where(mine)).first()
+    if row is None:
+        return
+    question = next(iter(left.values()), "") if digest(row.question) in gone else row.question
+    variants = [text for text in row.variants if digest(text) not in gone]
+    connection.execute(update(draft).where(mine).values(question=question, variants=variants))
+
+
+def miss(row: Any) -> Miss:
+    """Of a row that has the columns of one."""
+    values = dict(row._mapping)
+    return Miss(**values | {"reason": MissReason(values["reason"])})

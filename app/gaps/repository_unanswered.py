@@ -1,0 +1,143 @@
+"""Questions that the knowledge base did not answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select, tuple_, update
+
+from app.db import outbox
+from app.db.engine import Database, insert_into
+from app.db.outbox import PendingEvent
+from app.gaps.tables import KnowledgeGap
+from app.webhooks.events import emit
+
+DETECTED = "gap.detected"
+Asked = Sequence[tuple[str, datetime]]
+"""Gap and time of turns that the knowledge base did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredQuestion:
+    """A question without personal data, how it ended the last time, and how often it was asked."""
+
+    id: str
+    question: str
+    outcome: str
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+class UnansweredRepository:
+    """A tenant's questions without an answer."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(
+        self, tenant: str, limit: int = 50, offset: int = 0, *, text: str = "", outcome: str = "", often: bool = False
+    ) -> tuple[list[UnansweredQuestion], int]:
+        """The questions that were asked last, or often first, and how many there are. text: in the question."""
+        table = KnowledgeGap
+        columns = table.question_hash, table.question, table.outcome, table.count, table.first_seen, table.last_seen
+        own = table.tenant_id == tenant
+        if text:
+            own &= table.question.icontains(text, autoescape=True)
+        if outcome:
+            own &= table.outcome == outcome
+        order = (table.count.desc(),) if often else ()
+        query = select(*columns).where(own).order_by(*order, table.last_seen.desc(), table.question_hash)
+        async with self._database.read() as connection:
+            rows = [UnansweredQuestion(*row) for row in await connection.execute(query.limit(limit).offset(offset))]
+            total = (await connection.execute(select(func.count()).select_from(table).where(own))).scalar_one()
+        return rows, total
+
+
+def note(connection: Connection, events: Sequence[PendingEvent]) -> None:
+    """Keeps the `gaps` of events: {"hash", "question", "outcome", "at"}, `at` in ISO 8601."""
+    rows = [
+        {
+            "tenant_id": event.tenant,
+            "question_hash": gap["hash"],
+            "question": gap["question"],
+            "outcome": gap["outcome"],
+            "count": 1,
+            "first_seen": datetime.fromisoformat(gap["at"]),
+            "last_seen": datetime.fromisoformat(gap["at"]),
+        }
+        for event in events
+        for gap in event.payload["gaps"]
+    ]
+    if not rows:
+        return
+    added = insert_into(connection, KnowledgeGap)
+    table = KnowledgeGap
+    connection.execute(
+        added.on_conflict_do_update(
+            index_elements=[table.tenant_id, table.question_hash],
+            set_={
+                "count": table.count + 1,
+                "outcome": added.excluded.outcome,
+                "last_seen": added.excluded.last_seen,
+            },
+        ),
+        sorted(rows, key=lambda row: (row["tenant_id"], row["question_hash"], row["last_seen"])),
+    )
+    _tell(connection, rows)
+
+
+def _tell(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Of questions that nobody asked before: those whose count is what was just added."""
+    table = KnowledgeGap
+    added = Counter((row["tenant_id"], row["question_hash"]) for row in rows)
+    found = select(table.tenant_id, table.question_hash, table.question, table.outcome, table.count, table.first_seen)
+    for tenant, digest, question, outcome, count, seen in connection.execute(
+        found.where(tuple_(table.tenant_id, table.question_hash).in_(list(added)))
+    ):
+        if count == added[tenant, digest]:
+            gap = {"gap_id": digest, "question": question, "outcome": outcome, "first_seen": seen.isoformat()}
+            emit(connection, tenant, DETECTED, gap)
+
+
+def forget(connection: Connection, tenant: str, kind: str, asked: Asked) -> list[str]:
+    """Takes back that questions were asked, those of events that wait included; kind: of these. Returns the gaps that
+    are gone, since nobody else asked about them.
+    """
+    return _forget_counted(connection, tenant, _forget_pending(connection, tenant, kind, asked))
+
+
+def _forget_pending(connection: Connection, tenant: str, kind: str, asked: Asked) -> Asked:
+    """Takes gaps out of what is to be counted yet; returns those that were counted already."""
+    left = list(asked)
+    for key, payload in outbox.pending(connection, tenant, kind) if asked else ():
+        kept = []
+        for gap in payload["gaps"]:
+            turn = gap["hash"], datetime.fromisoformat(gap["at"])
+            left.remove(turn) if turn in left else kept.append(gap)
+        if len(kept) < len(payload["gaps"]):
+            outbox.replace(connection, tenant, key, payload | {"gaps": kept})
+    return left
+
+
+def _forget_counted(connection: Connection, tenant: str, asked: Asked) -> list[str]:
+    """Counts the turns back; a gap that nobody else asked about goes. Returns those that are gone."""
+    if not asked:
+        return []
+    table = KnowledgeGap
+    mine = (table.tenant_id == tenant) & table.question_hash.in_({gap for gap, _ in asked})
+    query = select(table.question_hash, table.first_seen, table.count).where(mine).order_by(table.question_hash)
+    gone = []
+    for gap, first, count in connection.execute(query.with_for_update()).all():
+        times = Counter(name for name, moment in asked if moment >= first)[gap]  # one from before was deleted by age
+        row = (table.tenant_id == tenant) & (table.question_hash == gap)
+        if times >= count:
+            connection.execute(delete(table).where(row))
+            gone.append(gap)
+        elif times:
+            connection.execute(update(table).where(row).values(count=count - times))
+    return gone

@@ -1,0 +1,202 @@
+"""Bodies of the gaps."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.types import Outcome
+from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
+from app.gaps.mining import MiningOptions
+from app.gaps.types import DraftOrigin, Gap, GapDraft, GapState, MissReason
+from app.gaps.workbench import GapDetail
+from app.http.fields import CLEANED
+from knowledge.chunking import MAX_ANSWER_CHARS
+
+
+class GapOut(BaseModel):
+    """One gap: a cluster of questions that customers were not helped with, without personal data."""
+
+    id: str
+    state: GapState = Field(
+        description="open：待处理；drafted：有草稿；in_review：待审核；approved：已发布；dismissed：不处理；merged：已并入另一个；"
+        "resolved：知识库更新后已能回答"
+    )
+    question: str = Field(description="最有代表性的问法")
+    asked: int = Field(description="问过多少次")
+    customers: int = Field(description="多少个不同的会话问过")
+    week: int = Field(description="最近 7 天多少个会话问过")
+    week_before: int = Field(description="再之前 7 天多少个会话问过")
+    handoffs: int = Field(description="其中多少次转了人工")
+    first_seen: datetime | None
+    last_seen: datetime | None
+    merged_into: str = Field(description="并入了哪一个；没有则为空")
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, gap: Gap) -> Self:
+        counts = gap.counts
+        return cls(
+            id=gap.id,
+            state=gap.state,
+            question=gap.question,
+            asked=counts.asked,
+            customers=counts.customers,
+            week=counts.week,
+            week_before=counts.week_before,
+            handoffs=counts.handoffs,
+            first_seen=counts.first_seen,
+            last_seen=counts.last_seen,
+            merged_into=gap.merged_into,
+            updated_at=gap.updated_at,
+        )
+
+
+class GapPage(BaseModel):
+    """One page; `total` counts all that match, `states` all there are."""
+
+    items: list[GapOut]
+    total: int
+    offset: int
+    limit: int
+    states: dict[GapState, int] = Field(description="各状态各有多少")
+
+
+class EarlierTurnOut(BaseModel):
+    """A turn before the question."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    question: str
+    reply: str
+    outcome: Outcome
+
+
+class MissOut(BaseModel):
+    """One question of a gap."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    question: str
+    reason: MissReason = Field(
+        description="为什么算没答上来：回答的结论、thumbs_down（被踩）、handoff（转人工）；"
+        "或来自 solution（人工台的解答）、ticket（已解决的工单）"
+    )
+    note: str = Field(description="顾客点踩时说的理由")
+    handoff: bool = Field(description="是否转了人工")
+    session_id: str
+    turn_id: str | None = Field(description="哪一轮；不是对话里的一轮则为 null")
+    revision: int = Field(description="当时检索的知识库版本；不知道则为 0")
+    asked_at: datetime
+    before: list[EarlierTurnOut] = Field(description="这一句之前的两轮")
+
+
+class NearOut(BaseModel):
+    """What the knowledge base holds that comes nearest."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    document_id: str
+    title: str
+    heading: str
+    text: str
+    probability: float
+
+
+class GapEventOut(BaseModel):
+    """Something that was done."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    event: str
+    actor: str = Field(description="谁做的；系统自己做的为空")
+    note: str
+    at: datetime
+
+
+class GapDraftOut(BaseModel):
+    """The answer as it is written."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    question: str = Field(description="标准问法")
+    answer: str = Field(description="原样给顾客的回答；还没有则为空")
+    variants: list[str] = Field(description="相似问：这个缺口里的其他问法")
+    origin: DraftOrigin = Field(
+        description="model：大模型起草；solution：人工台整理的答案；ticket：工单的答复；handoff：人工会话里给顾客的话；"
+        "edited：人写的；empty：还没有人写"
+    )
+    author: str = Field(description="最后是谁写的：密钥的名称")
+    approver: str = Field(description="谁审核通过的；还没有则为空")
+    faq_id: str = Field(description="发布成了哪一条精选问答；还没有则为空")
+
+
+class GapDetailOut(GapOut):
+    """A gap with its questions and what lies near."""
+
+    questions: list[MissOut] = Field(description="最近的在前，最多 200 条")
+    near: list[NearOut] = Field(description="知识库里最接近的片段，一份文档一段")
+    history: list[GapEventOut]
+    draft: GapDraftOut | None = Field(description="草稿；还没有则为 null")
+
+    @classmethod
+    def whole(cls, detail: GapDetail, draft: GapDraft | None) -> Self:
+        told = GapOut.of(detail.gap).model_dump()
+        questions = [
+            MissOut.model_validate(
+                {name: getattr(miss, name) for name in MissOut.model_fields if name != "before"}
+                | {"before": detail.before.get(miss.turn_id or "", [])},
+                from_attributes=True,
+            )
+            for miss in detail.misses
+        ]
+        near = [NearOut.model_validate(one) for one in detail.near]
+        history = [GapEventOut.model_validate(event) for event in detail.history]
+        written = GapDraftOut.model_validate(draft) if draft else None
+        return cls(**told, questions=questions, near=near, history=history, draft=written)
+
+
+class MineIn(MiningOptions):
+    """What a run looks at."""
+
+
+class GapDraftIn(BaseModel):
+    """A draft as somebody writes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_QUESTION_CHARS, description="标准问法")]
+    answer: Annotated[str, CLEANED, Field(max_length=MAX_ANSWER_CHARS, description="原样给顾客的回答")]
+    variants: (
+        Annotated[
+            list[Annotated[str, CLEANED, Field(max_length=MAX_QUESTION_CHARS)]],
+            Field(max_length=MAX_VARIANTS, description="相似问；不给则保留草稿里的"),
+        ]
+        | None
+    ) = None
+
+
+class GapStepIn(BaseModel):
+    """A word on what is done."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    note: Annotated[str, CLEANED, Field(max_length=500, description="意见，记入历史")] = ""
+
+
+class GapMergeIn(BaseModel):
+    """Where to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    into: Annotated[str, Field(min_length=1, max_length=32, description="并入哪个缺口")]
+
+
+class GapPolicy(BaseModel):
+    """How a tenant reviews."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    two_persons: bool = Field(description="写草稿的人（密钥）不能自己审核通过")

@@ -1,0 +1,53 @@
+"""Questions that the knowledge base did not answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.types import Outcome
+from app.http.deps import StaffTenant, Wiring
+from app.http.fields import Offset
+from app.http.routes import GuardedRoute
+
+router = APIRouter(prefix="/api/v1/knowledge", tags=["gaps"], route_class=GuardedRoute)
+
+
+class UnansweredOut(BaseModel):
+    """One question, without personal data, however often it was asked."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    question: str
+    outcome: Outcome = Field(description="最近一次的结论类型")
+    count: int
+    first_seen: datetime
+    last_seen: datetime
+
+
+class UnansweredPage(BaseModel):
+    """The ones that were asked last come first; `total` counts all."""
+
+    questions: list[UnansweredOut]
+    total: int
+
+
+@router.get("/gaps/questions", response_model=UnansweredPage)
+async def list_unanswered(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    q: Annotated[str, Query(max_length=200, description="问题里的字")] = "",
+    outcome: Annotated[Outcome | None, Query(description="最近一次是这个结论")] = None,
+    order: Annotated[Literal["recent", "count"], Query(description="最近的在前，或次数多的在前")] = "recent",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    offset: Offset = 0,
+) -> UnansweredPage:
+    """Questions one by one, as they came in; `/gaps` has them clustered."""
+    found, total = await wiring.unanswered.page(
+        tenant, limit, offset, text=q, outcome=outcome or "", often=order == "count"
+    )
+    return UnansweredPage(questions=[UnansweredOut.model_validate(one) for one in found], total=total)

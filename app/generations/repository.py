@@ -1,0 +1,36 @@
+"""SQL of the generations."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, insert, select
+
+from app.db.base import now
+from app.db.engine import Database
+from app.generations.tables import GenerationRow
+from app.generations.types import StoredGeneration
+
+
+class GenerationRepository:
+    """Reads and moves on."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> dict[str, StoredGeneration]:
+        """By tenant, of those whose knowledge base was indexed anew; one small read, cheap enough to poll."""
+        query = select(GenerationRow.tenant_id, GenerationRow.number, GenerationRow.embedder)
+        async with self._database.read() as connection:
+            rows = await connection.execute(query)
+            return {row.tenant_id: StoredGeneration(row.number, row.embedder) for row in rows}
+
+    async def put(self, tenant: str, generation: StoredGeneration) -> bool:
+        """In the place of the one before it; False where another took that meanwhile."""
+        mine = GenerationRow.tenant_id == tenant
+        async with self._database.write() as connection:
+            known = await connection.scalar(select(GenerationRow.number).where(mine).with_for_update())
+            if (known or 0) != generation.number - 1:
+                return False
+            await connection.execute(delete(GenerationRow).where(mine))
+            values = {"number": generation.number, "embedder": generation.embedder, "since": now()}
+            await connection.execute(insert(GenerationRow).values(tenant_id=tenant, **values))
+            return True

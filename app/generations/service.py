@@ -1,0 +1,130 @@
+"""Which index and which embedder each tenant has by now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+from app.auth.principal import DEFAULT_TENANT
+from app.generations.engine import EmbeddingEngine, Generation
+from app.generations.repository import GenerationRepository
+from app.generations.types import StoredGeneration
+from knowledge.embeddings.base import Embedder, QueryLane
+
+if TYPE_CHECKING:
+    from app.startup import Startup
+
+
+class Generations:
+    """Of all tenants. An embedder is open once, for as long as any generation is of it."""
+
+    def __init__(
+        self, stored: GenerationRepository, configured: str, open_embedder: Callable[[str], Awaitable[Embedder]]
+    ) -> None:
+        """configured: the embedder of tenants whose knowledge base was never indexed anew."""
+        self.stored = stored
+        self._configured = configured
+        self._open_embedder = open_embedder
+        self._engines: dict[str, EmbeddingEngine] = {}
+        self._current: dict[str, Generation] = {}
+        self._in_use: list[Generation] = []
+        self._recorded: dict[str, StoredGeneration] = {}
+        self._lane = QueryLane()
+        self._opening = asyncio.Lock()
+        self._startup: Startup | None = None
+
+    async def start(self) -> None:
+        """Reads what is stored. Raises MissingDependency, InvalidConfiguration."""
+        self._recorded = await self.stored.all()
+        for tenant, stored in self._recorded.items():
+            if stored.embedder != self._configured:
+                told = "the index is of the embedder {}, with which it was built anew; EMBEDDER={} is for other tenants"
+                logger.bind(tenant=tenant).info(told, stored.embedder, self._configured)
+        await self.of(DEFAULT_TENANT)
+
+    @property
+    def engines(self) -> tuple[EmbeddingEngine, ...]:
+        """Those that are open."""
+        return tuple(self._engines.values())
+
+    @property
+    def default(self) -> Generation:
+        """That of the default tenant."""
+        return self._current[DEFAULT_TENANT]
+
+    async def of(self, tenant: str) -> Generation:
+        """The one that answers the tenant's questions now. Raises MissingDependency, InvalidConfiguration."""
+        if tenant not in self._current:
+            stored = self._recorded.get(tenant, StoredGeneration(0, self._configured))
+            opened = await self.beside(tenant, stored)
+            if self._current.setdefault(tenant, opened) is not opened:
+                await self.let_go(opened)
+        return self._current[tenant]
+
+    async def embedder(self, tenant: str) -> Embedder:
+        """That of the tenant's index."""
+        return (await self.of(tenant)).embedder
+
+    async def beside(self, tenant: str, stored: StoredGeneration) -> Generation:
+        """One that nobody is answered from yet; `put` it in the place of the other, or `let_go`."""
+        async with self._opening:
+            if stored.embedder not in self._engines:
+                embedder = await self._open_embedder(stored.embedder)
+                embedder.lane = self._lane
+                self._engines[stored.embedder] = EmbeddingEngine(stored.embedder, embedder)
+            engine = self._engines[stored.embedder]
+            generation = Generation(tenant, stored.number, engine)
+            self._in_use.append(generation)
+        if self._startup is not None:
+            engine.begin(self._startup)
+        return generation
+
+    def numbers(self, tenant: str) -> frozenset[int]:
+        """Of the tenant's generations that are in use."""
+        return frozenset(generation.number for generation in self._in_use if generation.tenant == tenant)
+
+    def put(self, generation: Generation) -> None:
+        """From here on turns of its tenant use this one."""
+        self._current[generation.tenant] = generation
+
+    async def let_go(self, generation: Generation) -> None:
+        """Closes its embedder, unless another generation is of that."""
+        async with self._opening:
+            self._in_use.remove(generation)
+            engine = generation.engine
+            if all(other.engine is not engine for other in self._in_use):
+                del self._engines[engine.name]
+                await engine.close()
+
+    def learn(self, startup: Startup) -> None:
+        """Begins to learn what there is to each embedder, those that come later included."""
+        self._startup = startup
+        for engine in self.engines:
+            engine.begin(startup)
+
+    @property
+    def learning(self) -> bool:
+        """Whether anything is still to be learnt of what answers."""
+        return any(generation.learning.under_way for generation in self._current.values())
+
+    async def outdated(self) -> dict[str, StoredGeneration]:
+        """By tenant, what is to answer by now, where this process still answers from another index."""
+        self._recorded = await self.stored.all()
+        return {
+            tenant: stored
+            for tenant, stored in self._recorded.items()
+            if tenant in self._current and self._current[tenant].number != stored.number
+        }
+
+    def follow(self, tenant: str, revision: int) -> None:
+        """A tenant's index moved."""
+        if tenant in self._current:
+            self._current[tenant].learning.sentences.follow(tenant, revision)
+
+    async def close(self) -> None:
+        """Lets all embedders go."""
+        for engine in self.engines:
+            await engine.close()

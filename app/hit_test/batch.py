@@ -1,0 +1,121 @@
+"""Questions by the file: read from text, tables or JSONL, and what came of them as a table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.errors import InvalidRequest
+from app.hit_test.trial import Expected, Trial, Tried
+from app.spreadsheets import SheetLimits, read_sheet
+from knowledge.parsing.decoding import decode
+from knowledge.text import clean
+
+MAX_QUESTIONS = 200
+MAX_CHARS = 2000
+MAX_HISTORY = 10
+COLUMNS = (
+    *("question", "history", "verdict", "confidence", "intents", "rejected", "document_id", "title", "text"),
+    *("expected", "stage", "explanation", "degraded"),
+)
+_QUESTION = ("question", "query", "say", "问题", "问法", "顾客说")
+_HISTORY = ("history", "之前问过")
+_DOCUMENT = ("document_id", "expected", "文档编号", "应当命中")
+_CHUNK = ("chunk_id", "片段编号")
+_NAMED = re.compile("|".join(_QUESTION), re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """A question of a file by its number there, 1 being the first row or line."""
+
+    number: int
+    trial: Trial
+
+
+def questions_of(content: bytes, *, decide: bool) -> list[BatchRow]:
+    """Of JSONL, of CSV or XLSX with a column `question` or 问题, or of a text with a question a line; what it is the
+    bytes say. Raises InvalidRequest for what cannot be tried, InvalidDocument.
+    """
+    rows = [BatchRow(number, _trial(number, row, decide)) for number, row in _rows(content)]
+    if not rows:
+        raise InvalidRequest("文件里没有问题", field="file")
+    if len(rows) > MAX_QUESTIONS:
+        raise InvalidRequest(f"一次最多试 {MAX_QUESTIONS} 问", most=MAX_QUESTIONS)
+    return rows
+
+
+def cells_of(trial: Trial, tried: Tried) -> list[str | float]:
+    """A row of COLUMNS."""
+    found, best = tried.found, next(iter(tried.found.candidates), None)
+    expected = trial.expected
+    return [
+        trial.text,
+        "\n".join(trial.history),
+        found.verdict.value,
+        round(found.confidence, 4),
+        "+".join(tried.decision.intents) if tried.decision else "",
+        tried.rejected.value if tried.rejected else "",
+        best.chunk.document.id if best else "",
+        best.chunk.document.title if best else "",
+        best.chunk.text if best else "",
+        (expected.chunk_id or expected.document_id) if expected else "",
+        tried.dropped.stage.value if tried.dropped else "",
+        tried.dropped.explanation if tried.dropped else "",
+        "、".join(tried.degraded),
+    ]
+
+
+def _rows(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    if content.startswith(b"PK\x03\x04"):
+        yield from _table(content)
+        return
+    lines = decode("问题", content).split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    if first.lstrip().startswith("{"):
+        yield from _jsonl(lines)
+    elif _NAMED.search(first) and (re.search("[,\t;]", first) or first.strip().lower() in _QUESTION):
+        yield from _table(content)
+    else:
+        yield from ((number, {"question": line}) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _table(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    sheet = read_sheet("问题", content, SheetLimits(rows=MAX_QUESTIONS + 1))
+    if not set(_QUESTION) & set(sheet.columns):
+        raise InvalidRequest("表格里没有叫 question 或 问题 的列", field="question")
+    for row in sheet.rows:
+        history = [line for line in row.first(*_HISTORY).splitlines() if line.strip()]
+        named = {"document_id": row.first(*_DOCUMENT), "chunk_id": row.first(*_CHUNK)}
+        yield row.number, {"question": row.first(*_QUESTION), "history": history, **named}
+
+
+def _jsonl(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InvalidRequest(f"第 {number} 行不是 JSON", row=number) from error
+        if not isinstance(row, dict):
+            raise InvalidRequest(f"第 {number} 行不是 JSON 对象", row=number)
+        question = next((row[name] for name in _QUESTION if name in row), "")
+        yield number, {"question": question} | {k: row[k] for k in ("history", "document_id", "chunk_id") if k in row}
+
+
+def _trial(number: int, row: dict[str, Any], decide: bool) -> Trial:
+    history = row.get("history") or []
+    told = (row["question"], row.get("document_id") or "", row.get("chunk_id") or "")
+    if not isinstance(history, list) or not all(isinstance(text, str) for text in (*history, *told)):
+        raise InvalidRequest(f"第 {number} 行的问题要是文字，history 要是一列文字", row=number)
+    question, document, chunk = (clean(text).strip() for text in told)
+    if not question:
+        raise InvalidRequest(f"第 {number} 行没有问题", row=number)
+    if len(history) > MAX_HISTORY or any(len(text) > MAX_CHARS for text in (question, *history)):
+        raise InvalidRequest(f"第 {number} 行：一句最多 {MAX_CHARS} 字，之前的话最多 {MAX_HISTORY} 句", row=number)
+    expected = Expected(document, chunk) if document or chunk else None
+    return Trial(question, tuple(history), decide=decide, expected=expected)

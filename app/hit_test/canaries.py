@@ -1,0 +1,90 @@
+"""The search of a tenant with drafts in it, as if they were published."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from app.errors import Conflict, InvalidRequest
+from app.hit_test.trial import Expected, Stored
+from app.search.service import CalibratedSearch
+from app.tenants import Tenants
+from knowledge.canary import CanaryIndex, Replacement
+from knowledge.index import Snapshot, embedded
+from knowledge.ingest import PreparedDocument, tokens_of
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChoice:
+    """Which versions to try: those named, each a document and a number, or the newest open ones of all documents."""
+
+    keys: tuple[tuple[str, int], ...] = ()
+    every: bool = False
+
+
+class DraftSource(Protocol):
+    """Reads versions."""
+
+    async def chosen(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
+        """The versions named; None: of every document that has any the newest that is not published."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Trying:
+    """A search that sees drafts, and what these are."""
+
+    search: CalibratedSearch
+    drafts: tuple[PreparedDocument, ...]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The view with the drafts in it."""
+        return self.search.index.snapshot()
+
+    def stored(self, expected: Expected) -> Stored | None:
+        """What of the drafts was expected; None where it is of none of them."""
+        for draft in self.drafts:
+            pieces = {chunk.id: chunk.entry for chunk in draft.chunks}
+            entry = pieces.get(expected.chunk_id)
+            if expected.document_id in ("", draft.document.id) and (entry or not expected.chunk_id):
+                chunks = frozenset(each for each, of in pieces.items() if entry in (None, of))
+                return Stored(draft.document, chunks, True, None, None)
+        return None
+
+
+class Canaries:
+    """Puts drafts into views of the tenants' indexes."""
+
+    def __init__(self, tenants: Tenants, drafts: DraftSource) -> None:
+        self._tenants = tenants
+        self._drafts = drafts
+
+    async def trying(self, tenant: str, choice: DraftChoice) -> Trying:
+        """Raises NotFound, InvalidRequest, Conflict, KnowledgeError."""
+        found = tuple(await self._drafts.chosen(tenant, None if choice.every else choice.keys))
+        if not found:
+            raise InvalidRequest("没有还没发布的草稿可试", field="drafts")
+        retriever = (await self._tenants.of(tenant)).retriever
+        base = retriever.index.snapshot()
+        if not len(base):
+            message = "知识库里还没有已发布的文档，门槛无从校准；请先发布一篇，再来试草稿"
+            raise Conflict(message, code="empty_knowledge_base")
+        versions = [await _replacement(draft, base, retriever) for draft in found]
+        view = CanaryIndex(retriever.index, versions)
+        await asyncio.to_thread(view.snapshot)  # looks at every chunk of the base, once
+        return Trying(retriever.over(view), found)
+
+
+async def _replacement(found: PreparedDocument, base: Snapshot, retriever: CalibratedSearch) -> Replacement:
+    """In the terms and vectors of the base; the draft may have been read by another analyzer."""
+    analyzer, embedder = retriever.analyzer, retriever.generation.embedder
+    same = found.vocabulary == analyzer.version
+    tokens = found.tokens if same else await tokens_of(analyzer, found.chunks)
+    texts = [chunk.indexed_text for chunk in found.chunks]
+    vectors = await embedder.passages(texts) if embedded(base) else np.zeros((len(texts), 0), np.float32)
+    return Replacement(found.document, found.chunks, tokens, vectors)

@@ -1,0 +1,86 @@
+"""Brings an index to SQL's revision, whichever embedder it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from app.documents.types import IndexDelta, OutdatedTokens
+from app.indexing.retokenising import Retokeniser, Vocabularies
+from knowledge.index import Index, Snapshot
+from knowledge.types import IndexChange, IndexedChunk, Matrix
+
+if TYPE_CHECKING:
+    from app.documents.repository_feed import IndexFeed
+
+Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
+
+
+@dataclass(slots=True)
+class Held:
+    """An index, and how many terms of the vocabulary it was told."""
+
+    index: Index
+    terms: int = 0
+
+
+class Served:
+    """What searches see of a tenant; the index behind it changes once keywords alone are no longer all there is."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def snapshot(self) -> Snapshot:
+        return self.index.snapshot()
+
+    async def apply(self, change: IndexChange) -> None:
+        await self.index.apply(change)
+
+    async def close(self) -> None:
+        await self.index.close()
+
+
+class CatchUp:
+    """Of another vocabulary searches learn together with the terms that it made: until all are there, an index stays
+    as it is, and questions are cut as its terms were.
+    """
+
+    def __init__(self, feed: IndexFeed, retokeniser: Retokeniser, vocabularies: Vocabularies) -> None:
+        self._feed = feed
+        self._retokeniser = retokeniser
+        self._vocabularies = vocabularies
+
+    async def bring(
+        self, tenant: str, held: Held, embed: Embed, distrusted: frozenset[str] = frozenset()
+    ) -> IndexDelta | None:
+        """Moves the index to SQL's revision, if it is not there; what moved it. distrusted: chunks that are taken from
+        SQL anew, and the vocabulary with them.
+
+        Raises what the embedder or the index raises; the index stays consistent.
+        """
+        snapshot = held.index.snapshot()
+        anew = distrusted & snapshot.ids()
+        known = 0 if anew else held.terms
+        delta = await self._delta(tenant, snapshot.ids() - anew, known)
+        analyzer = await self._vocabularies.analyzer(tenant, delta.vocabulary)
+        self._vocabularies.history(tenant).note(delta.revision, analyzer)
+        if delta.revision == snapshot.revision:
+            return None
+        vectors = await embed([chunk.indexed_text for chunk, _ in delta.added])
+        await held.index.apply(_change(replace(delta, removed=delta.removed | anew), vectors, known))
+        held.terms = known + len(delta.new_terms)
+        return delta
+
+    async def _delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
+        """What the index lacks, once all terms are of the tenant's newest vocabulary."""
+        while True:
+            try:
+                return await self._feed.delta(tenant, held, terms)
+            except OutdatedTokens:
+                await self._retokeniser.renew(tenant)
+
+
+def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
+    added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
+    return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)

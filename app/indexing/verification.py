@@ -1,0 +1,183 @@
+"""Compares what the index of this process holds with SQL, and has what is wrong taken anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from loguru import logger
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.documents.types import IndexDelta
+from app.jobs.types import Daily, JobContext, JobKind
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import IndexUnavailable
+from knowledge.index import Snapshot, embedded
+from knowledge.ingest import EmbedderOf
+from knowledge.types import Chunk, TermIds
+
+if TYPE_CHECKING:
+    from app.documents.repository_feed import IndexFeed
+    from app.documents.repository_knowledge import KnowledgeRepository
+    from app.indexing.indexer import Indexer
+
+HOUR = 4
+PART = 200
+"""Chunks looked at between two looks at whether the run was cancelled."""
+FOLLOW_SECONDS, ATTEMPTS = 60.0, 5
+EXAMPLES = 20
+SCORE_TOLERANCE = 1e-3
+"""BM25 in float32 against float64, relative."""
+
+
+class VerificationOptions(BaseModel):
+    """What a run is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    repair: bool = Field(True, description="有不一致时是否修复")
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Ids of chunks. missing: in SQL alone; surplus: in the index alone; changed: another text or place; terms: other
+    words; vectors: not finite, or of another width than the embedder's. frequencies: terms that occur in another
+    number of chunks.
+    """
+
+    missing: list[str] = field(default_factory=list)
+    surplus: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    terms: list[str] = field(default_factory=list)
+    vectors: list[str] = field(default_factory=list)
+    frequencies: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.frequencies or any(self.by_name().values()))
+
+    def counts(self) -> dict[str, int]:
+        """How many of each."""
+        return {name: len(ids) for name, ids in self.by_name().items()} | {"frequencies": self.frequencies}
+
+    def by_name(self) -> dict[str, list[str]]:
+        """The lists."""
+        return {name: getattr(self, name) for name in ("missing", "surplus", "changed", "terms", "vectors")}
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Index and SQL at one revision. stored: by id, each with its words."""
+
+    snapshot: Snapshot
+    stored: Mapping[str, tuple[Chunk, Sequence[str]]]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, everything: IndexDelta) -> Self:
+        """everything: what an empty index would lack."""
+        words = everything.new_terms
+        return cls(snapshot, {chunk.id: (chunk, _words(ids, words)) for chunk, ids in everything.added})
+
+
+class IndexVerification:
+    """Of one process. A replica keeps an index of its own: the one that has the run verifies its own."""
+
+    def __init__(
+        self, indexer: Indexer, feed: IndexFeed, knowledge: KnowledgeRepository, embedder_of: EmbedderOf
+    ) -> None:
+        self._indexer = indexer
+        self._feed = feed
+        self._knowledge = knowledge
+        self._embedder_of = embedder_of
+
+    async def run(self, context: JobContext) -> dict[str, Any]:
+        """A tenant's index. Raises IndexUnavailable where it does not follow SQL, and what the embedder raises."""
+        tenant = context.tenant
+        both = await self._both(tenant)
+        embedder = await self._embedder_of(tenant)
+        differences = await compared(both, embedder, context.progress)
+        repaired = bool(differences) and context.parameters["repair"]
+        if differences:
+            logger.bind(tenant=tenant).warning("the index differs from the database: {}", differences.counts())
+        if repaired:
+            await self._repair(tenant, both, differences, embedder)
+        return {
+            "chunks": len(both.stored),
+            "revision": both.snapshot.revision,
+            "embedded": embedded(both.snapshot),
+            "differences": differences.counts(),
+            "examples": {name: ids[:EXAMPLES] for name, ids in differences.by_name().items() if ids},
+            "repaired": repaired,
+        }
+
+    async def _both(self, tenant: str) -> Both:
+        for _ in range(ATTEMPTS):
+            snapshot = (await self._indexer.index(tenant)).snapshot()
+            delta = await self._feed.delta(tenant, frozenset(), 0)
+            if delta.revision == snapshot.revision:
+                return Both.of(snapshot, delta)
+            await self._indexer.reached(tenant, delta.revision, FOLLOW_SECONDS)
+        raise IndexUnavailable("the index does not follow the database, so there is nothing to compare")
+
+    async def _repair(self, tenant: str, both: Both, differences: Differences, embedder: Embedder) -> None:
+        """By a new revision: what was answered from the wrong index, here or elsewhere, must not be answered again."""
+        bad = [both.stored[name][0].indexed_text for name in differences.vectors]
+        await embedder.forget(bad)
+        anew = {*differences.changed, *differences.terms, *differences.vectors}
+        if differences.frequencies and not anew:
+            anew |= both.snapshot.ids()
+        self._indexer.distrust(tenant, frozenset(anew))
+        revision = await self._knowledge.raise_alone(tenant)
+        if not await self._indexer.reached(tenant, revision, FOLLOW_SECONDS):
+            raise self._indexer.failures.get(tenant) or IndexUnavailable("the repaired index is not there yet")
+
+
+async def compared(both: Both, embedder: Embedder, progress: Callable[[int, int], Awaitable[None]]) -> Differences:
+    """What is wrong of an index that is to be of this embedder. Raises what `progress` raises."""
+    held = both.snapshot.ids()
+    width = (await embedder.passages([])).shape[1]
+    found = Differences(
+        missing=sorted(both.stored.keys() - held),
+        surplus=sorted(held - both.stored.keys()),
+        frequencies=await asyncio.to_thread(_other_frequencies, both),
+    )
+    ids = sorted(both.stored.keys() & held)
+    for start in range(0, len(ids), PART):
+        await progress(start, len(ids))
+        await asyncio.to_thread(_look, both, ids[start : start + PART], width, found)
+    await progress(len(ids), len(ids))
+    return found
+
+
+def verification_kind(verification: IndexVerification) -> JobKind:
+    """Nightly, and on demand."""
+    return JobKind("index_verification", "索引校验与修复", verification.run, Daily(HOUR), VerificationOptions)
+
+
+def _words(ids: TermIds, words: Sequence[str]) -> list[str]:
+    return [words[number] for number in ids]
+
+
+def _other_frequencies(both: Both) -> int:
+    stored = Counter(word for _, words in both.stored.values() for word in set(words))
+    indexed = both.snapshot.frequencies()
+    return sum(stored[word] != indexed.get(word, 0) for word in stored.keys() | indexed.keys())
+
+
+def _look(both: Both, ids: Sequence[str], width: int, found: Differences) -> None:
+    snapshot = both.snapshot
+    for name in ids:
+        chunk, words = both.stored[name]
+        if snapshot.chunk(name) != chunk:
+            found.changed.append(name)
+        distinct = sorted(set(words))
+        score, own = snapshot.bm25(distinct, [name])[0], snapshot.bm25_of(distinct, words)
+        if abs(score - own) > SCORE_TOLERANCE * max(1.0, abs(own)):
+            found.terms.append(name)
+    if embedded(snapshot):
+        vectors = snapshot.vectors(ids)
+        right = np.isfinite(vectors).all(axis=1) & (vectors.shape[1] == width)
+        found.vectors.extend(name for name, is_right in zip(ids, right.tolist(), strict=True) if not is_right)

@@ -1,0 +1,131 @@
+"""Runs as they are asked for and looked at. What is done with them by those who work is in `repository_queue.py`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select, update
+
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.ids import new_id
+from app.jobs.tables import JobRunRow
+from app.jobs.types import OPEN, JobRun, RunState
+
+_RUN = JobRunRow
+_COLUMNS = tuple(getattr(_RUN, field.name) for field in fields(JobRun))
+
+
+class RunRepository:
+    """The runs of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def count_open(self, tenant: str) -> int:
+        """How many of the tenant's runs are queued or running."""
+        query = select(func.count()).where(_RUN.tenant_id == tenant, _RUN.state.in_(OPEN))
+        async with self._database.read() as connection:
+            return (await connection.execute(query)).scalar_one()
+
+    async def add(self, tenant: str, kind: str, parameters: dict[str, Any]) -> JobRun:
+        """A new run, or the one that is queued or running with the same parameters."""
+        values = _values(tenant, new_id(), kind, parameters, None)
+        mine = (_RUN.tenant_id == tenant) & (_RUN.open == values["open"])
+
+        def work(connection: Connection) -> JobRun:
+            while True:  # one that is in the way may end before it is read
+                _insert(connection, values)
+                if (row := connection.execute(select(*_COLUMNS).where(mine)).first()) is not None:
+                    return _run(row)
+
+        return await self._database.transact(work)
+
+    async def add_scheduled(self, tenant: str, kind: str, parameters: dict[str, Any], due: datetime) -> bool:
+        """Adds the run that is due then, once for all replicas; False where one has to wait: another with the same
+        parameters is still open.
+        """
+        values = _values(tenant, new_id(), kind, parameters, due)
+        there = select(_RUN.id).where(_RUN.tenant_id == tenant, _RUN.kind == kind, _RUN.scheduled == due)
+
+        def work(connection: Connection) -> bool:
+            return _insert(connection, values) or connection.execute(there).first() is not None
+
+        return await self._database.transact(work)
+
+    async def get(self, tenant: str, run_id: str) -> JobRun | None:
+        """The run of that id."""
+        found = await self._found(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id == run_id))
+        return found[0] if found else None
+
+    async def page(self, tenant: str, kind: str, *, offset: int, limit: int) -> tuple[list[JobRun], int]:
+        """Runs, the latest first, and how many there are in all. kind: "" for all."""
+        where = _RUN.tenant_id == tenant
+        if kind:
+            where &= _RUN.kind == kind
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(_RUN).where(where))).scalar_one()
+        query = select(*_COLUMNS).where(where).order_by(_RUN.id.desc()).offset(offset).limit(limit)
+        return await self._found(query), total
+
+    async def latest(self, tenant: str) -> dict[str, JobRun]:
+        """By kind, its last run."""
+        last = select(func.max(_RUN.id)).where(_RUN.tenant_id == tenant).group_by(_RUN.kind)
+        found = await self._found(select(*_COLUMNS).where(_RUN.tenant_id == tenant, _RUN.id.in_(last)))
+        return {run.kind: run for run in found}
+
+    async def cancel(self, tenant: str, run_id: str) -> JobRun | None:
+        """Cancels it unless it is over, and returns it as it stood before. Who is at it learns that by its next beat,
+        and keeps other runs of the kind waiting until it has stopped.
+        """
+        mine = (_RUN.tenant_id == tenant) & (_RUN.id == run_id)
+        values = {"state": RunState.CANCELLED, "open": None, "finished_at": now()}
+
+        def work(connection: Connection) -> JobRun | None:
+            row = connection.execute(select(*_COLUMNS).where(mine).with_for_update()).first()
+            connection.execute(update(_RUN).where(mine, _RUN.state.in_(OPEN)).values(values))
+            return None if row is None else _run(row)
+
+        return await self._database.transact(work)
+
+    async def _found(self, query: Select[Any]) -> list[JobRun]:
+        async with self._database.read() as connection:
+            return [_run(row) for row in await connection.execute(query)]
+
+
+def key_of(kind: str, parameters: dict[str, Any]) -> str:
+    """What a run is about, at most 97 characters: two of the same key do the same."""
+    text = json.dumps(parameters, sort_keys=True, ensure_ascii=False)
+    return f"{kind}:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _insert(connection: Connection, values: dict[str, Any]) -> bool:
+    return connection.execute(insert_into(connection, _RUN).values(values).on_conflict_do_nothing()).rowcount > 0
+
+
+def _values(tenant: str, run_id: str, kind: str, parameters: dict[str, Any], due: datetime | None) -> dict[str, Any]:
+    nothing: Sequence[str] = ("busy", "result", "error", "leased_until", "started_at", "finished_at")
+    return dict.fromkeys(nothing) | {
+        "tenant_id": tenant,
+        "id": run_id,
+        "kind": kind,
+        "parameters": parameters,
+        "state": RunState.QUEUED,
+        "open": key_of(kind, parameters),
+        "scheduled": due,
+        "done": 0,
+        "total": 0,
+        "worker": "",
+        "interruptions": 0,
+        "created_at": now(),
+    }
+
+
+def _run(row: Any) -> JobRun:
+    values = dict(row._mapping)
+    return JobRun(**values | {"state": RunState(values["state"])})

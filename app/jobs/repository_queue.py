@@ -1,0 +1,124 @@
+"""Runs as work: taken by one process at a time, which has to say that it is alive."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, exists, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import aliased
+
+from app.db.base import now
+from app.db.engine import Database
+from app.jobs.tables import JobRunRow
+from app.jobs.types import INTERRUPTED, MAX_INTERRUPTIONS, RunState
+
+_RUN = JobRunRow
+_LEASE = timedelta(seconds=30)
+"""For how long a process that says nothing is believed to be alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRun:
+    """A run that a process has."""
+
+    tenant: str
+    id: str
+    kind: str
+    parameters: dict[str, Any]
+
+    @property
+    def row(self) -> ColumnElement[bool]:
+        """Where it stands."""
+        return (_RUN.tenant_id == self.tenant) & (_RUN.id == self.id)
+
+
+class RunQueue:
+    """The runs of all tenants. worker: names a process; see `JobRunRow` for what keeps two from the same."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, kinds: Collection[str], worker: str) -> ClaimedRun | None:
+        """The oldest run of one of these kinds whose tenant has no other of its kind at work."""
+        async with self._database.read() as connection:  # asked every second, there rarely is one
+            if (await connection.execute(_waiting(kinds))).first() is None:
+                return None
+        try:
+            return await self._database.transact(lambda connection: _claim(connection, kinds, worker), durable=False)
+        except IntegrityError:  # another process began one of the same tenant and kind at this moment
+            return None
+
+    async def beat(self, run: ClaimedRun, worker: str, done: int, total: int) -> bool:
+        """Says that the process is alive, and how far it is; False where the run is no longer its own."""
+        values = {"done": done, "total": total, "leased_until": now() + _LEASE}
+        return await self._changed(_held(run, worker), values, durable=False)
+
+    async def finish(
+        self, run: ClaimedRun, worker: str, state: RunState, result: dict[str, Any] | None, error: dict[str, Any] | None
+    ) -> bool:
+        """The run is over; False where it was no longer its own, which changes nothing."""
+        values = {"state": state, "result": result, "error": error, "open": None, "finished_at": now()}
+        return await self._changed(_held(run, worker), values | _FREE)
+
+    async def give_back(self, run: ClaimedRun, worker: str) -> None:
+        """The process stops: another, or its next start, begins the run anew."""
+        await self._changed(_held(run, worker), _FREE | {"state": RunState.QUEUED})
+
+    async def let_go(self, run: ClaimedRun, worker: str) -> None:
+        """What was cancelled has stopped."""
+        await self._changed(run.row & (_RUN.worker == worker), _FREE)
+
+    async def recover(self, worker: str, alone: bool) -> None:
+        """Puts back what processes that ended had; alone: no other works on this database, else leases alone tell."""
+        silent = _RUN.leased_until < now()
+        lost = _RUN.busy.is_not(None) & ((silent | (_RUN.worker != worker)) if alone else silent)
+        async with self._database.read() as connection:
+            if (await connection.execute(select(_RUN.id).where(lost).limit(1))).first() is None:
+                return
+        await self._database.transact(lambda connection: _recover(connection, lost))
+
+    async def _changed(self, where: ColumnElement[bool], values: dict[str, Any], *, durable: bool = True) -> bool:
+        change = update(_RUN).where(where).values(values)
+        return await self._database.transact(
+            lambda connection: connection.execute(change).rowcount > 0, durable=durable
+        )
+
+
+_FREE: dict[str, Any] = {"busy": None, "worker": "", "leased_until": None}
+
+
+def _held(run: ClaimedRun, worker: str) -> ColumnElement[bool]:
+    return run.row & (_RUN.worker == worker) & (_RUN.state == RunState.RUNNING)
+
+
+def _waiting(kinds: Collection[str]) -> Any:
+    other = aliased(_RUN)
+    busy = exists().where(other.tenant_id == _RUN.tenant_id, other.busy == _RUN.kind)
+    query = select(_RUN.tenant_id, _RUN.id, _RUN.kind, _RUN.parameters)
+    return query.where(_RUN.state == RunState.QUEUED, _RUN.kind.in_(kinds), ~busy).order_by(_RUN.created_at).limit(1)
+
+
+def _claim(connection: Connection, kinds: Collection[str], worker: str) -> ClaimedRun | None:
+    row = connection.execute(_waiting(kinds).with_for_update(of=_RUN, skip_locked=True)).first()
+    if row is None:
+        return None
+    claimed, moment = ClaimedRun(*row), now()
+    values = {"state": RunState.RUNNING, "busy": claimed.kind, "worker": worker, "leased_until": moment + _LEASE}
+    values |= {"done": 0, "total": 0, "started_at": func.coalesce(_RUN.started_at, moment)}
+    connection.execute(update(_RUN).where(claimed.row).values(values))
+    return claimed
+
+
+def _recover(connection: Connection, lost: ColumnElement[bool]) -> None:
+    """What ended too many processes is not tried again; what was cancelled is free."""
+    running = _RUN.state == RunState.RUNNING
+    again = running & (_RUN.interruptions + 1 < MAX_INTERRUPTIONS)
+    count = {"interruptions": _RUN.interruptions + 1}
+    ended = {"state": RunState.FAILED, "error": INTERRUPTED, "open": None, "finished_at": now()}
+    connection.execute(update(_RUN).where(lost, again).values(_FREE | count | {"state": RunState.QUEUED}))
+    connection.execute(update(_RUN).where(lost, running).values(_FREE | count | ended))
+    connection.execute(update(_RUN).where(lost).values(_FREE))

@@ -1,0 +1,182 @@
+"""Does the work of background jobs: a few runs at once, of which it says in SQL that they are alive."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from loguru import logger
+
+from app.errors import describe
+from app.jobs.repository_queue import ClaimedRun, RunQueue
+from app.jobs.types import Cancelled, JobKind, RunState
+
+MAX_CONCURRENT_RUNS = 2
+"""In one process; of one tenant and kind one in all processes."""
+POLL_SECONDS = 1.0
+"""How often SQL is asked for what other processes were asked to do, or left behind."""
+BEAT_SECONDS = 0.5
+"""How often progress is written, and a cancellation noticed."""
+CANCEL_SECONDS = 5.0
+"""How long a run has to stop by itself once `progress` says that it is cancelled."""
+START_SECONDS = 60.0
+"""For how long work waits for a start: customers are answered first."""
+Ended = Callable[[str, str, str], None]
+
+
+@dataclass(slots=True)
+class _Running:
+    """A run that this process is at; see `JobContext`."""
+
+    claimed: ClaimedRun
+    done: int = 0
+    total: int = 0
+    lost: bool = False
+    """Cancelled, or another process has it."""
+
+    @property
+    def tenant(self) -> str:
+        return self.claimed.tenant
+
+    @property
+    def run_id(self) -> str:
+        return self.claimed.id
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.claimed.parameters
+
+    async def progress(self, done: int, total: int) -> None:
+        """See `JobContext`."""
+        if self.lost:
+            raise Cancelled
+        self.done, self.total = done, total
+
+
+class JobWorker:
+    """alone: no other process works on this database, so whatever is at work at the start was left by one that ended.
+
+    ended: called with tenant, kind and state of every run that this process brought to its end.
+    """
+
+    def __init__(
+        self,
+        kinds: Mapping[str, JobKind],
+        queue: RunQueue,
+        *,
+        alone: bool,
+        ended: Ended = lambda tenant, kind, state: None,
+    ) -> None:
+        self._kinds = kinds
+        self._queue = queue
+        self._alone = alone
+        self._ended = ended
+        self._worker = secrets.token_hex(8)
+        self._running: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, after: asyncio.Event | None = None) -> None:
+        """Begins with what was left; after: once this is set, or has not been for START_SECONDS."""
+        self._task = asyncio.create_task(self._run(after), name="background jobs")
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self._wake.set()
+
+    async def close(self) -> None:
+        """Stops; what is under way is put back, for the next start or another process."""
+        tasks = [task for task in (self._task, *self._running) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _run(self, after: asyncio.Event | None) -> None:
+        if after is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(START_SECONDS):
+                    await after.wait()
+        while True:
+            try:
+                await self._queue.recover(self._worker, self._alone)
+                await self._round()
+            except Exception:  # the database may be away for a while; the task must outlive that
+                logger.exception("background jobs cannot be worked on")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._wake.wait()
+            self._wake.clear()
+
+    async def _round(self) -> None:
+        while len(self._running) < MAX_CONCURRENT_RUNS:
+            claimed = await self._queue.claim(self._kinds.keys(), self._worker)
+            if claimed is None:
+                return
+            task = asyncio.create_task(self._work(claimed), name=f"background job {claimed.kind}")
+            self._running.add(task)
+            task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self.wake()
+
+    async def _work(self, claimed: ClaimedRun) -> None:
+        log, kind = logger.bind(tenant=claimed.tenant), self._kinds[claimed.kind]
+        running = _Running(claimed)
+        work = asyncio.create_task(_summary(kind, running), name=f"work of {claimed.kind}")
+        try:
+            if await self._watched(running, work):
+                await self._settle(claimed, work)
+            else:
+                log.info("the job {} was stopped: it was cancelled, or another process has it", claimed.kind)
+                await self._queue.let_go(claimed, self._worker)
+        except asyncio.CancelledError:
+            await _stop(work)
+            await self._queue.give_back(claimed, self._worker)
+            raise
+        except Exception:  # what could not be written: the lease ends, and somebody takes the run up again
+            log.exception("a run of the job {} could not be settled", claimed.kind)
+            await _stop(work)
+
+    async def _watched(self, running: _Running, work: asyncio.Task[dict[str, Any]]) -> bool:
+        """Waits for the work, whose progress it keeps; False where the run is no longer this process's."""
+        while not (await asyncio.wait({work}, timeout=BEAT_SECONDS))[0]:
+            if not await self._queue.beat(running.claimed, self._worker, running.done, running.total):
+                running.lost = True
+                await asyncio.wait({work}, timeout=CANCEL_SECONDS)
+                await _stop(work)
+                return False
+        return True
+
+    async def _settle(self, claimed: ClaimedRun, work: asyncio.Task[dict[str, Any]]) -> None:
+        error = RuntimeError("cut short by itself") if work.cancelled() else work.exception()
+        state, result = (RunState.DONE, work.result()) if error is None else (RunState.FAILED, None)
+        if error is not None:
+            logger.bind(tenant=claimed.tenant).opt(exception=error).error("a run of the job {} failed", claimed.kind)
+        if await self._queue.finish(claimed, self._worker, state, result, None if error is None else _told(error)):
+            self._ended(claimed.tenant, claimed.kind, state)
+        else:
+            await self._queue.let_go(claimed, self._worker)
+
+
+async def _summary(kind: JobKind, running: _Running) -> dict[str, Any]:
+    """What the kind returns. Raises TypeError where that is no JSON, which fails the run and not the worker."""
+    result = await kind.run(running)
+    json.dumps(result, allow_nan=False)
+    return result
+
+
+async def _stop(work: asyncio.Task[dict[str, Any]]) -> None:
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+
+
+def _told(error: BaseException) -> dict[str, str]:
+    description = describe(error if isinstance(error, Exception) else RuntimeError(str(error)))
+    return {"code": description.code, "message": description.message}

@@ -1,0 +1,41 @@
+"""Which addresses are of the open internet, and not of the network that the server stands in."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+_UNICAST = IPv6Network("2000::/3")
+"""All that is handed out of IPv6; beyond it only what carries an IPv4 address may lead anywhere."""
+_CARRIERS = tuple(map(IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+"""IPv4-mapped, and NAT64 of the internet (RFC 6052). Its local kin 64:ff9b:1::/48 (RFC 8215), IPv4-compatible and
+IPv4-translated addresses lead into somebody's own network, if anywhere."""
+_RESERVED = (IPv6Network("3fff::/20"), IPv4Network("192.88.99.0/24"))
+"""Documentation, and the relays of 6to4, which Python takes for the open internet."""
+_ISATAP = frozenset({0x00005EFE, 0x02005EFE})
+"""Upper half of an interface's number that goes on with an IPv4 address (RFC 5214)."""
+
+
+def public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address is of the open internet, also the ones that an IPv6 address carries inside."""
+    if any(address.version == network.version and address in network for network in _RESERVED):
+        return False
+    if isinstance(address, IPv6Address):
+        if any(address in network for network in _CARRIERS):
+            return public(_last(address))
+        if address not in _UNICAST or not all(public(inner) for inner in _carried(address)):
+            return False
+    return address.is_global and not address.is_multicast
+
+
+def _carried(address: IPv6Address) -> list[IPv4Address]:
+    """Where a tunnel would take it: 6to4, both ends of Teredo, ISATAP."""
+    inner = list(address.teredo or ())
+    if address.sixtofour is not None:
+        inner.append(address.sixtofour)
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        inner.append(_last(address))
+    return inner
+
+
+def _last(address: IPv6Address) -> IPv4Address:
+    return IPv4Address(int(address) & 0xFFFFFFFF)

@@ -1,0 +1,162 @@
+"""Where requests of the server's own may go: out into the world, not back into the network that it stands in."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+import httpx
+
+from app.errors import InvalidRequest
+from app.net.addresses import public
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"(?=.{{1,254}}$)(?:{_LABEL}\.)*{_LABEL}\.?")
+_LOCAL_NAMES = (".local", ".internal", ".localhost", ".localdomain", ".home.arpa")
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPolicy:
+    """Which addresses may be called. The open internet always may, on these ports; () is any port.
+
+    what: the address as people know it; remedy: how an administrator allows more. private: all of one's own network may
+    be called, on any port. hosts, networks: what of it may, on any port; of a host whose name is listed everything but
+    link-local addresses, at which clouds tell their secrets.
+    """
+
+    what: str
+    remedy: str
+    private: bool = False
+    hosts: frozenset[str] = frozenset()
+    networks: tuple[Network, ...] = ()
+    ports: tuple[int, ...] = ()
+
+    @classmethod
+    def listed(cls, what: str, remedy: str, allowed: tuple[str, ...], ports: tuple[int, ...]) -> TargetPolicy:
+        """allowed: names of hosts, addresses, networks. Raises ValueError for a network that is none."""
+        names = [item for item in allowed if not _numeric(item)]
+        networks = tuple(ip_network(item) for item in allowed if _numeric(item))
+        return cls(what, remedy, hosts=frozenset(map(_plain, names)), networks=networks, ports=ports)
+
+    def allows(self, host: str, address: Address, port: int) -> bool:
+        """host: as it stands in the URL; address: what it resolved to."""
+        if self.private or any(address in network for network in self.networks):
+            return True
+        if _plain(host) in self.hosts:
+            return not (address.is_link_local or address.is_multicast or address.is_unspecified)
+        return public(address) and (not self.ports or port in self.ports)
+
+    def refusal(self, reason: str) -> InvalidRequest:
+        """The error for what must not be called."""
+        return InvalidRequest(f"{self.what}不可用：{reason}", code="unsafe_target")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTarget:
+    """An address that was checked: the request goes to `address`, whatever the name resolves to a moment later."""
+
+    url: httpx.URL
+    address: str
+
+    @property
+    def pinned(self) -> httpx.URL:
+        """The same URL at the address."""
+        return self.url.copy_with(host=self.address)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """By which the receiver knows its name."""
+        return {"Host": self.url.netloc.decode("ascii")}
+
+    @property
+    def extensions(self) -> dict[str, str]:
+        """By which the certificate is that of the name, not of the address."""
+        return {"sni_hostname": self.url.raw_host.decode("ascii")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A URL that is one. host: in ASCII, lower case."""
+
+    url: httpx.URL
+    host: str
+
+    @property
+    def port(self) -> int:
+        return self.url.port or _PORTS[self.url.scheme]
+
+
+def checked_url(url: str, policy: TargetPolicy) -> httpx.URL:
+    """The URL, whose name was not resolved yet. Raises InvalidRequest for one that must not be called."""
+    return _checked(url, policy).url
+
+
+async def resolved(url: str, policy: TargetPolicy) -> CheckedTarget:
+    """The target of a request, its name resolved once. Raises InvalidRequest, OSError."""
+    read = _checked(url, policy)
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(read.url.host, read.port, type=socket.SOCK_STREAM)
+    addresses = [str(item[4][0]).split("%")[0] for item in found]
+    for address in map(ip_address, addresses):
+        if not policy.allows(read.host, address, read.port):
+            raise _refused(address, policy, resolved=True)
+    return CheckedTarget(read.url, addresses[0])
+
+
+def _checked(url: str, policy: TargetPolicy) -> _Read:
+    read = _read(url, policy)
+    address = _literal(read.host)
+    if address is not None and not policy.allows(read.host, address, read.port):
+        raise _refused(address, policy)
+    local = _plain(read.host) == "localhost" or _plain(read.host).endswith(_LOCAL_NAMES)
+    if local and not (policy.private or policy.networks or _plain(read.host) in policy.hosts):
+        raise policy.refusal(f"不能指向本机或内网；{policy.remedy}")
+    return read
+
+
+def _read(url: str, policy: TargetPolicy) -> _Read:
+    try:
+        parsed = httpx.URL(url)
+        host = parsed.raw_host.decode("ascii").lower()
+        named = bool(parsed.host) and (":" in host or _NAME.fullmatch(host) is not None)
+        valid = named and (parsed.port is None or 0 < parsed.port < 65536)
+    except (httpx.InvalidURL, UnicodeError) as error:  # what is no name in Punycode is found out only when it is read
+        raise policy.refusal("不是合法的网址") from error
+    if parsed.scheme not in _PORTS:
+        raise policy.refusal("须以 https:// 或 http:// 开头")
+    if not valid:
+        raise policy.refusal("不是合法的网址")
+    if parsed.userinfo:
+        raise policy.refusal("网址里不能带用户名和密码")
+    return _Read(parsed, host)
+
+
+def _refused(address: Address, policy: TargetPolicy, *, resolved: bool = False) -> InvalidRequest:
+    if public(address):
+        return policy.refusal(f"只能用端口 {'、'.join(map(str, policy.ports))}；{policy.remedy}")
+    return policy.refusal("域名解析到了本机或内网地址" if resolved else f"不能指向本机或内网；{policy.remedy}")
+
+
+def _plain(host: str) -> str:
+    return host.lower().rstrip(".")
+
+
+def _literal(host: str) -> Address | None:
+    """Of a host that is an address, 127.1 and 0x7f.1 too; names are looked at once they are resolved."""
+    plain = _plain(host)
+    with suppress(ValueError):
+        return ip_address(plain.partition("%")[0])
+    with suppress(OSError):
+        return IPv4Address(socket.inet_aton(plain))
+    return None
+
+
+def _numeric(item: str) -> bool:
+    return "/" in item or _literal(item) is not None

@@ -1,0 +1,46 @@
+"""Findings of the quality check. The check itself is the job `quality_check`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
+from app.http.failures import fails
+from app.http.fields import Offset
+from app.http.routes import GuardedRoute
+from app.quality.checks.types import IssueKind, IssueState, Severity
+from app.quality.repository import IssueFilters
+from app.quality.schemas import QualityDecisionIn, QualityIssueOut, QualityIssuePage
+
+router = APIRouter(prefix="/api/v1/knowledge/quality", tags=["quality"], route_class=GuardedRoute)
+IssueId = Annotated[str, Path(max_length=32)]
+
+
+@router.get("/issues")
+async def list_quality_issues(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    kind: Annotated[IssueKind | None, Query(description="只列这一种问题")] = None,
+    severity: Annotated[Severity | None, Query(description="只列这样严重的")] = None,
+    state: Annotated[IssueState | None, Query(description="只列待处理的，或已忽略的")] = None,
+    document_id: Annotated[str, Query(max_length=32, description="只列与这篇文档有关的")] = "",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> QualityIssuePage:
+    """What the last check found, the gravest first."""
+    filters = IssueFilters(kind, severity, state, document_id)
+    found, total = await wiring.quality.page(tenant, filters, offset, limit)
+    counts = await wiring.quality.counts(tenant)
+    items = list(map(QualityIssueOut.of, found))
+    return QualityIssuePage(items=items, total=total, offset=offset, limit=limit, counts=counts)
+
+
+@router.patch("/issues/{issue_id}", responses=fails(400, 404))
+async def decide_quality_issue(
+    issue_id: IssueId, body: QualityDecisionIn, request: Request, tenant: AdminTenant, wiring: Wiring
+) -> QualityIssueOut:
+    """Ignores a finding, or opens it again. It stays ignored in later checks, while the texts are the same."""
+    author = body.author or caller_name(request)[:64]
+    return QualityIssueOut.of(await wiring.quality.decide(tenant, issue_id, body.state, body.reason, author))

@@ -1,0 +1,53 @@
+"""Documents without a title, and passages that no question ever found."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from app.quality.checks.base import Steps
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from knowledge.types import Chunk
+
+_MEANINGLESS = re.compile(
+    r"[\W\d_]*(?:(?:新建|未命名|无标题|untitled|document|scan|img|文档|副本|copy|final|最终版)[\W\d_]*)*", re.I
+)
+"""Names that programs give."""
+
+
+def untitled(corpus: QualityCorpus) -> Steps:
+    """Titles that say nothing, of documents whose passages have no headings either: nobody knows what 它 is there."""
+    of_document: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in corpus.chunks:
+        of_document[chunk.document.id].append(chunk)
+    for document, chunks in of_document.items():
+        yield None
+        facts = corpus.documents.get(document)
+        if facts is not None and facts.curated:
+            continue
+        title = chunks[0].document.title
+        if _MEANINGLESS.fullmatch(title) and not any(
+            chunk.question or set(chunk.heading_path) - {title} for chunk in chunks
+        ):
+            detail = f"标题“{title}”看不出讲什么，正文也没有小标题" if title else "没有标题，正文也没有小标题"
+            yield QualityIssue(IssueKind.UNTITLED, Severity.LOW, document, None, None, detail, (title,))
+
+
+def unreached(corpus: QualityCorpus) -> Steps:
+    """Passages that were there all the while and were no candidate for any question of it."""
+    reach = corpus.reach
+    if reach is None or reach.since is None:
+        return
+    for chunk in corpus.chunks:
+        yield None
+        facts = corpus.documents.get(chunk.document.id)
+        if facts is None or facts.updated_at is None or facts.updated_at > reach.since or chunk.question is not None:
+            continue
+        if place_of(chunk.document.id, chunk.id) not in reach.chunks:
+            detail = f"最近 {reach.turns} 次检索都没有找到过这一段"
+            yield QualityIssue(IssueKind.UNREACHED, Severity.LOW, chunk.document.id, chunk, None, detail)
+
+
+def place_of(document_id: str, chunk_id: str) -> str:
+    """What stays when a document is labelled anew and its chunks get other ids."""
+    return f"{document_id}-{chunk_id.rpartition('-')[2]}"

@@ -1,0 +1,94 @@
+"""What a look at a knowledge base finds wrong with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+from knowledge.types import Chunk
+
+
+class IssueKind(StrEnum):
+    """One check each."""
+
+    DUPLICATE = "duplicate"
+    CONTRADICTION = "contradiction"
+    EXPIRED = "expired"
+    UNTITLED = "untitled"
+    SENSITIVE = "sensitive"
+    TERM = "term"
+    UNREACHED = "unreached"
+
+
+class Severity(StrEnum):
+    """HIGH: customers may be told something wrong; MEDIUM: answers suffer; LOW: tidiness."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class IssueState(StrEnum):
+    """IGNORED: somebody said that it is right as it is; that holds while the texts stay the same."""
+
+    OPEN = "open"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True, slots=True)
+class QualityIssue:
+    """chunk, other: what it is about, None of a whole document and where there is no second one; detail: for people, in
+    Chinese; values: what stands against each other, the chunk's own first.
+    """
+
+    kind: IssueKind
+    severity: Severity
+    document_id: str
+    chunk: Chunk | None
+    other: Chunk | None
+    detail: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same finding in the same texts, whatever ids these have by now."""
+        texts = sorted(f"{one.document.id}\n{one.indexed_text}" for one in (self.chunk, self.other) if one is not None)
+        said = "\x00".join((self.kind, self.document_id if not texts else "", *texts, *sorted(self.values)))
+        return hashlib.sha256(said.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """What a check has to know of a document besides its chunks. curated: an entry of the curated answers."""
+
+    id: str
+    title: str
+    name: str
+    curated: bool = False
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which chunks questions found. turns: that were looked at; since: when the first of them was."""
+
+    chunks: frozenset[str]
+    turns: int
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityCorpus:
+    """A knowledge base as it answers. terms: other forms of a word, each with the form to use; reach: None where too
+    little was asked to say anything.
+    """
+
+    chunks: Sequence[Chunk]
+    today: date
+    documents: Mapping[str, DocumentFacts] = field(default_factory=lambda: MappingProxyType({}))
+    terms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    reach: Reach | None = None

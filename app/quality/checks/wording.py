@@ -1,0 +1,52 @@
+"""Passages that hold what should not be read by customers, and words that are written otherwise than agreed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.privacy import personal_data
+from app.quality.checks.base import QualityCheck, Steps
+from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
+from knowledge.text import fold
+from knowledge.types import Chunk
+
+_PERSONAL = {"id_card": "身份证号", "bank_card": "银行卡号"}
+"""Companies publish telephones and addresses of their own; these they do not."""
+
+
+def sensitive(words: Sequence[str]) -> QualityCheck:
+    """A check for these words, and for numbers that name a person."""
+    folded = [(word, fold(word)) for word in words]
+
+    def check(corpus: QualityCorpus) -> Steps:
+        for chunk in corpus.chunks:
+            yield None
+            text = fold(f"{chunk.above}\n{chunk.text}")
+            found = [word for word, form in folded if form in text]
+            found += [_PERSONAL[tag] for tag in sorted(personal_data(chunk.text) & _PERSONAL.keys())]
+            if found:
+                yield _issue(IssueKind.SENSITIVE, Severity.HIGH, chunk, f"含有：{'、'.join(found)}", found)
+
+    return check
+
+
+def other_terms(corpus: QualityCorpus) -> Steps:
+    """Another word for what the vocabulary has a word for, in a passage that does not use that one."""
+    forms = {fold(other): (other, term) for other, term in corpus.terms.items()}
+    for chunk in corpus.chunks:
+        yield None
+        text = fold(f"{chunk.above}\n{chunk.text}")
+        found = list(_unlike(text, forms))
+        if found:
+            detail = "；".join(f"“{other}”在词表里写作“{term}”" for other, term in found)
+            yield _issue(IssueKind.TERM, Severity.LOW, chunk, detail, [other for other, _ in found])
+
+
+def _unlike(text: str, forms: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for form, (other, term) in forms.items():
+        if form in text and fold(term) not in text:
+            yield other, term
+
+
+def _issue(kind: IssueKind, severity: Severity, chunk: Chunk, detail: str, values: Sequence[str]) -> QualityIssue:
+    return QualityIssue(kind, severity, chunk.document.id, chunk, None, detail, tuple(values))

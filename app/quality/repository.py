@@ -1,0 +1,182 @@
+"""Findings in SQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy.sql import ColumnElement
+
+from app.db.base import now
+from app.documents.tables import Document
+from app.ids import new_id
+from app.quality.checks.types import IssueKind, IssueState, QualityIssue, Severity
+from app.quality.tables import QualityIssueRow as Table
+
+EXCERPT_CHARS = 400
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIssue:
+    """A finding with the titles of its documents; other_* are empty where there is no second one."""
+
+    id: str
+    kind: IssueKind
+    severity: Severity
+    document_id: str
+    title: str
+    chunk_id: str
+    other_document_id: str
+    other_title: str
+    other_chunk_id: str
+    detail: str
+    excerpts: tuple[str, ...]
+    values: tuple[str, ...]
+    state: IssueState
+    reason: str
+    decided_by: str
+    decided_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class IssueFilters:
+    """Which are listed; None is any. document: either of the two."""
+
+    kind: IssueKind | None = None
+    severity: Severity | None = None
+    state: IssueState | None = None
+    document_id: str = ""
+
+
+def keep(connection: Connection, tenant: str, issues: Sequence[QualityIssue], document_id: str) -> Counter[str]:
+    """Makes the findings of a run those that there are; how many are new, stayed and are gone. document_id: of a run
+    for one document, else empty. What was said of a finding stays with it.
+    """
+    found = {issue.fingerprint: issue for issue in issues}
+    own = _about(tenant, document_id)
+    rows = connection.execute(select(Table.fingerprint, Table.id).where(own)).all()
+    known = {row.fingerprint: row.id for row in rows}
+    gone = [known[key] for key in known.keys() - found.keys()]
+    for start in range(0, len(gone), _BATCH):
+        connection.execute(delete(Table).where(Table.tenant_id == tenant, Table.id.in_(gone[start : start + _BATCH])))
+    for key in known.keys() & found.keys():
+        one = (Table.tenant_id == tenant) & (Table.id == known[key])
+        connection.execute(update(Table).where(one).values(**_places(found[key])))
+    added = [_row(tenant, key, issue) for key, issue in found.items() if key not in known]
+    added = _still_there(connection, tenant, added)
+    for start in range(0, len(added), _BATCH):
+        connection.execute(insert(Table), added[start : start + _BATCH])
+    return Counter(new=len(added), stayed=len(known) - len(gone), gone=len(gone))
+
+
+def page(
+    connection: Connection, tenant: str, filters: IssueFilters, offset: int, limit: int
+) -> tuple[list[StoredIssue], int]:
+    """The gravest first, and how many there are."""
+    where = _about(tenant, filters.document_id)
+    for column, value in ((Table.kind, filters.kind), (Table.severity, filters.severity), (Table.state, filters.state)):
+        if value is not None:
+            where &= column == value
+    total = connection.execute(select(func.count()).select_from(Table).where(where)).scalar_one()
+    rank = func.instr if connection.dialect.name == "sqlite" else func.strpos
+    grave = rank("high medium low", Table.severity)
+    order = grave, Table.kind, Table.created_at.desc(), Table.id
+    rows = connection.execute(select(Table).where(where).order_by(*order).offset(offset).limit(limit)).all()
+    return _issues(connection, tenant, rows), total
+
+
+def counts(connection: Connection, tenant: str) -> dict[str, int]:
+    """How many open ones there are of each kind."""
+    query = select(Table.kind, func.count().label("number"))
+    rows = connection.execute(
+        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN).group_by(Table.kind)
+    )
+    return {row.kind: row.number for row in rows}
+
+
+def decide(
+    connection: Connection, tenant: str, issue_id: str, state: IssueState, reason: str, author: str
+) -> StoredIssue | None:
+    """What somebody says of a finding; None where there is none of that id."""
+    one = (Table.tenant_id == tenant) & (Table.id == issue_id)
+    values = {"state": state, "reason": reason, "decided_by": author, "decided_at": now()}
+    if not connection.execute(update(Table).where(one).values(**values)).rowcount:
+        return None
+    (found,) = _issues(connection, tenant, connection.execute(select(Table).where(one)).all())
+    return found
+
+
+def _about(tenant: str, document_id: str) -> ColumnElement[bool]:
+    where = Table.tenant_id == tenant
+    if document_id:
+        where &= or_(Table.document_id == document_id, Table.other_document_id == document_id)
+    return where
+
+
+def _still_there(connection: Connection, tenant: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without documents that were deleted while the checks ran."""
+    query = select(Document.id).where(Document.tenant_id == tenant)
+    there = set(connection.execute(query).scalars()) if rows else set()
+    return [row for row in rows if {row["document_id"], row["other_document_id"] or row["document_id"]} <= there]
+
+
+def _places(issue: QualityIssue) -> dict[str, Any]:
+    """Where the texts of a finding stand now."""
+    return {
+        "chunk_id": issue.chunk.id if issue.chunk else "",
+        "other_chunk_id": issue.other.id if issue.other else "",
+        "detail": issue.detail,
+    }
+
+
+def _row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
+    return _places(issue) | {
+        "tenant_id": tenant,
+        "id": new_id(),
+        "fingerprint": fingerprint,
+        "kind": issue.kind,
+        "severity": issue.severity,
+        "document_id": issue.document_id,
+        "other_document_id": issue.other.document.id if issue.other else "",
+        "excerpts": [one.text[:EXCERPT_CHARS] for one in (issue.chunk, issue.other) if one is not None],
+        "values": list(issue.values),
+        "state": IssueState.OPEN,
+        "reason": "",
+        "decided_by": "",
+        "decided_at": None,
+        "created_at": now(),
+    }
+
+
+def _issues(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[StoredIssue]:
+    wanted = {row.document_id for row in rows} | {row.other_document_id for row in rows}
+    query = select(Document.id, Document.title).where(Document.tenant_id == tenant, Document.id.in_(wanted))
+    titles = {row.id: row.title for row in connection.execute(query)} if rows else {}
+    return [
+        StoredIssue(
+            row.id,
+            IssueKind(row.kind),
+            Severity(row.severity),
+            row.document_id,
+            titles.get(row.document_id, ""),
+            row.chunk_id,
+            row.other_document_id,
+            titles.get(row.other_document_id, ""),
+            row.other_chunk_id,
+            row.detail,
+            tuple(row.excerpts),
+            tuple(row.values),
+            IssueState(row.state),
+            row.reason,
+            row.decided_by,
+            row.decided_at,
+            row.created_at,
+        )
+        for row in rows
+    ]

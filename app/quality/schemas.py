@@ -1,0 +1,63 @@
+"""Bodies of the quality resource."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.http.fields import CLEANED
+from app.quality.checks.types import IssueKind, IssueState, Severity
+from app.quality.repository import StoredIssue
+
+
+class QualityIssueOut(BaseModel):
+    """Something that is wrong with the knowledge base, or may be."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    kind: IssueKind = Field(
+        description="duplicate：近似重复；contradiction：数字矛盾；expired：已过期；untitled：缺标题；sensitive：敏感词；"
+        "term：用词与词表不一致；unreached：从没被检索到"
+    )
+    severity: Severity = Field(description="high：可能误导顾客；medium：影响回答；low：不够整洁")
+    document_id: str
+    title: str
+    chunk_id: str = Field(description="片段编号；说的是整篇文档时为空")
+    other_document_id: str = Field(description="另一篇文档的编号，没有时为空")
+    other_title: str = Field(description="另一篇文档的标题，没有时为空")
+    other_chunk_id: str = Field(description="另一个片段的编号，没有时为空")
+    detail: str = Field(description="给人看的说明")
+    excerpts: list[str] = Field(description="涉及的片段原文，自己的在前")
+    values: list[str] = Field(description="互相冲突的数字、过去的日期或找到的词")
+    state: IssueState = Field(description="open：待处理；ignored：已忽略")
+    reason: str = Field(description="为什么忽略")
+    decided_by: str = Field(description="谁忽略或重新打开的")
+    decided_at: datetime | None = Field(description="忽略或重新打开的时间")
+    created_at: datetime
+
+    @classmethod
+    def of(cls, issue: StoredIssue) -> Self:
+        return cls.model_validate(issue)
+
+
+class QualityIssuePage(BaseModel):
+    """One page, the gravest first."""
+
+    items: list[QualityIssueOut]
+    total: int
+    offset: int
+    limit: int
+    counts: dict[str, int] = Field(description="每一种有多少个待处理的")
+
+
+class QualityDecisionIn(BaseModel):
+    """What somebody says of a finding."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: IssueState = Field(description="open：待处理；ignored：已忽略")
+    reason: Annotated[str, CLEANED, Field(max_length=500)] = Field("", description="为什么忽略；忽略时必填")
+    author: Annotated[str, CLEANED, Field(max_length=64)] = Field("", description="谁决定的；不给则为密钥的名字")

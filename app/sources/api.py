@@ -1,0 +1,119 @@
+"""Sources of documents: list, add, change, delete, sync now, and what each of them holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+
+from app.errors import InvalidRequest
+from app.http.deps import AdminTenant, StaffTenant, Wiring
+from app.http.failures import fails
+from app.http.fields import Offset
+from app.http.routes import GuardedRoute
+from app.jobs.schemas import JobRunOut
+from app.jobs.types import OPEN
+from app.sources.schemas import SourceIn, SourceItemOut, SourceItemPage, SourceList, SourcePatch, WatchedSourceOut
+from app.sources.service import KIND, ONE, begin
+from app.sources.types import FolderConfig, ItemState, WatchedSource
+
+router = APIRouter(prefix="/api/v1/knowledge/sources", tags=["sources"], route_class=GuardedRoute)
+SourceId = Annotated[str, Path(max_length=32)]
+_LOOKED_AT = 100
+"""Runs, the latest of all; no more may be open."""
+
+
+@router.get("")
+async def list_sources(tenant: StaffTenant, wiring: Wiring) -> SourceList:
+    """All sources, by name."""
+    rows = wiring.sources.rows
+    counts, running = await rows.counts(tenant), await _running(tenant, wiring)
+    found = [
+        WatchedSourceOut.of(source, counts.get(source.id, {}), running.get(source.id))
+        for source in await rows.all(tenant)
+    ]
+    return SourceList(sources=found, roots=[str(root) for root in wiring.sources.limits.roots(tenant)])
+
+
+@router.post("", status_code=201, responses=fails(400, 409))
+async def add_source(body: SourceIn, tenant: AdminTenant, wiring: Wiring) -> WatchedSourceOut:
+    """Adds a source, and syncs it soon where it is to be synced by itself."""
+    source = await wiring.sources.add(tenant, body.new)
+    if source.next_sync_at is not None:
+        await wiring.due.sources.look()
+    return await _out(tenant, wiring, source.id)
+
+
+@router.get("/{source_id}", responses=fails(404))
+async def get_source(source_id: SourceId, tenant: StaffTenant, wiring: Wiring) -> WatchedSourceOut:
+    """One source."""
+    return await _out(tenant, wiring, source_id)
+
+
+@router.patch("/{source_id}", responses=fails(400, 404))
+async def change_source(
+    source_id: SourceId, body: SourcePatch, tenant: AdminTenant, wiring: Wiring
+) -> WatchedSourceOut:
+    """Changes what is given."""
+    values = body.values()
+    source = await wiring.sources.get(tenant, source_id)
+    if "config" in values and not _fits(source, values["config"]):
+        raise InvalidRequest("来源的类型不能改变：请删除后重新添加", code="source_kind_fixed")
+    await wiring.sources.change(tenant, source_id, values)
+    return await _out(tenant, wiring, source_id)
+
+
+@router.delete("/{source_id}", status_code=204, responses=fails(404))
+async def delete_source(
+    source_id: SourceId,
+    tenant: AdminTenant,
+    wiring: Wiring,
+    documents: Annotated[
+        Literal["keep", "expire"], Query(description="由它而来的文档：keep 保留，expire 使之失效")
+    ] = "keep",
+) -> Response:
+    """Deletes a source; its documents stay, or expire."""
+    await wiring.sources.drop(tenant, source_id, expire=documents == "expire")
+    return Response(status_code=204)
+
+
+@router.post("/{source_id}/sync", status_code=202, responses=fails(404, 409))
+async def sync_source(source_id: SourceId, tenant: AdminTenant, wiring: Wiring) -> JobRunOut:
+    """Begins a sync, or gives the one that is queued or running."""
+    source = await wiring.sources.get(tenant, source_id)
+    return JobRunOut.of(await begin(wiring.jobs, tenant, source.id))
+
+
+@router.get("/{source_id}/items", responses=fails(404))
+async def list_source_items(
+    source_id: SourceId,
+    tenant: StaffTenant,
+    wiring: Wiring,
+    state: Annotated[ItemState | None, Query(description="只列这个状态的")] = None,
+    failing: Annotated[bool | None, Query(description="只列最近一次出错的，或没有出错的")] = None,
+    q: Annotated[str, Query(max_length=200, description="网址或路径里的字")] = "",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> SourceItemPage:
+    """Pages or files, and what became of them."""
+    source = await wiring.sources.get(tenant, source_id)
+    rows, total = await wiring.sources.rows.page(
+        tenant, source.id, state=state, failing=failing, text=q, offset=offset, limit=limit
+    )
+    return SourceItemPage(items=list(map(SourceItemOut.of, rows)), total=total, offset=offset, limit=limit)
+
+
+async def _out(tenant: str, wiring: Wiring, source_id: str) -> WatchedSourceOut:
+    source = await wiring.sources.get(tenant, source_id)
+    counts, running = await wiring.sources.rows.counts(tenant), await _running(tenant, wiring)
+    return WatchedSourceOut.of(source, counts.get(source_id, {}), running.get(source_id))
+
+
+async def _running(tenant: str, wiring: Wiring) -> dict[str, str]:
+    """By source, the run that is queued or at work."""
+    runs, _ = await wiring.jobs.page(tenant, KIND, limit=_LOOKED_AT)
+    return {run.parameters[ONE]: run.id for run in reversed(runs) if run.state in OPEN}
+
+
+def _fits(source: WatchedSource, config: object) -> bool:
+    return isinstance(source.config, FolderConfig) == isinstance(config, FolderConfig)

@@ -1,0 +1,170 @@
+"""Sources and their items in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
+
+from app.db.base import now
+from app.db.engine import Database, insert_into
+from app.ids import new_id
+from app.sources.tables import SourceItemRow, SourceRow
+from app.sources.types import FolderConfig, ItemState, NewSource, SourceItem, SourceKind, WatchedSource, WebsiteConfig
+
+_ROW, _ITEM = SourceRow, SourceItemRow
+_COLUMNS = tuple(getattr(_ROW, field.name) for field in fields(WatchedSource))
+_ITEM_COLUMNS = tuple(getattr(_ITEM, field.name) for field in fields(SourceItem))
+_CONFIGS: Mapping[SourceKind, type[WebsiteConfig] | type[FolderConfig]] = {
+    SourceKind.WEBSITE: WebsiteConfig,
+    SourceKind.FOLDER: FolderConfig,
+}
+
+
+class SourceRepository:
+    """The sources of all tenants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, tenant: str, new: NewSource, most: int) -> WatchedSource | None:
+        """A new source, due at once if it is ever; None where there are `most` already."""
+        moment = now()
+        values = asdict(new) | {"tenant_id": tenant, "id": new_id(), "created_at": moment, "updated_at": moment}
+        values |= {"tags": list(new.tags), "next_sync_at": moment if new.interval_minutes and new.enabled else None}
+
+        def work(connection: Connection) -> bool:
+            count = select(func.count()).select_from(_ROW).where(_ROW.tenant_id == tenant)
+            if connection.execute(count).scalar_one() >= most:
+                return False
+            connection.execute(insert(_ROW).values(values | {"last": None}))
+            return True
+
+        return await self.get(tenant, values["id"]) if await self._database.transact(work) else None
+
+    async def get(self, tenant: str, source_id: str) -> WatchedSource | None:
+        """The source of that id."""
+        found = await self._found(select(*_COLUMNS).where(_mine(tenant, source_id)))
+        return found[0] if found else None
+
+    async def all(self, tenant: str) -> list[WatchedSource]:
+        """All of a tenant's, by name."""
+        return await self._found(select(*_COLUMNS).where(_ROW.tenant_id == tenant).order_by(_ROW.name, _ROW.id))
+
+    async def change(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> None:
+        """Sets columns, those of `WatchedSource` as they are there."""
+        changed = dict(values) | {"updated_at": now()}
+        if "config" in changed:
+            changed["config"] = asdict(changed["config"])
+        if "tags" in changed:
+            changed["tags"] = list(changed["tags"])
+        await self._write(update(_ROW).where(_mine(tenant, source_id)).values(changed))
+
+    async def drop(self, tenant: str, source_id: str) -> None:
+        """Deletes it with its items."""
+        await self._write(delete(_ROW).where(_mine(tenant, source_id)))
+
+    async def due(self, moment: datetime) -> list[tuple[str, WatchedSource]]:
+        """Tenants and sources that are to be synced by then."""
+        query = select(_ROW.tenant_id, *_COLUMNS).where(_ROW.next_sync_at <= moment).order_by(_ROW.next_sync_at)
+        async with self._database.read() as connection:
+            return [(row.tenant_id, _source(row)) for row in await connection.execute(query.limit(200))]
+
+    async def postpone(self, tenant: str, source: WatchedSource, until: datetime) -> None:
+        """It is due then, unless somebody else said otherwise meanwhile."""
+        same = _mine(tenant, source.id) & (_ROW.next_sync_at == source.next_sync_at)
+        await self._write(update(_ROW).where(same).values(next_sync_at=until))
+
+    async def ended(self, tenant: str, source_id: str, last: dict[str, Any]) -> None:
+        """How a sync ended."""
+        await self._write(update(_ROW).where(_mine(tenant, source_id)).values(last=last))
+
+    async def items(self, tenant: str, source_id: str) -> list[SourceItem]:
+        """All of a source, those that are nearest to its start first."""
+        query = select(*_ITEM_COLUMNS).where(_held(tenant, source_id)).order_by(_ITEM.depth, _ITEM.locator)
+        async with self._database.read() as connection:
+            return [_item(row) for row in await connection.execute(query)]
+
+    async def page(
+        self,
+        tenant: str,
+        source_id: str,
+        *,
+        state: ItemState | None,
+        failing: bool | None,
+        text: str,
+        offset: int,
+        limit: int,
+    ) -> tuple[list[SourceItem], int]:
+        """Some items, and how many there are. failing: with an error, or without; text: in the locator."""
+        where = _held(tenant, source_id)
+        if state is not None:
+            where &= _ITEM.state == state
+        if failing is not None:
+            where &= (_ITEM.error_code != "") if failing else (_ITEM.error_code == "")
+        if text:
+            where &= _ITEM.locator.icontains(text, autoescape=True)
+        query = select(*_ITEM_COLUMNS).where(where).order_by(_ITEM.locator).offset(offset).limit(limit)
+        async with self._database.read() as connection:
+            total = (await connection.execute(select(func.count()).select_from(_ITEM).where(where))).scalar_one()
+            return [_item(row) for row in await connection.execute(query)], total
+
+    async def counts(self, tenant: str) -> dict[str, dict[str, int]]:
+        """By source, how many items there are of each state."""
+        query = select(_ITEM.source_id, _ITEM.state, func.count()).where(_ITEM.tenant_id == tenant)
+        found: dict[str, dict[str, int]] = {}
+        async with self._database.read() as connection:
+            for source_id, state, count in await connection.execute(query.group_by(_ITEM.source_id, _ITEM.state)):
+                found.setdefault(source_id, {})[state] = count
+        return found
+
+    async def save(self, tenant: str, source_id: str, item: SourceItem) -> bool:
+        """Keeps an item as it is now; False where the source was deleted meanwhile."""
+        values = {"tenant_id": tenant, "source_id": source_id, "key": item.key, **asdict(item)}
+        keys = ["tenant_id", "source_id", "key"]
+
+        def work(connection: Connection) -> bool:
+            there = select(_ROW.id).where(_mine(tenant, source_id)).with_for_update(read=True)
+            if connection.execute(there).first() is None:
+                return False
+            changed = {name: value for name, value in values.items() if name not in keys}
+            rows = insert_into(connection, _ITEM).values(values)
+            connection.execute(rows.on_conflict_do_update(index_elements=keys, set_=changed))
+            return True
+
+        return await self._database.transact(work)
+
+    async def forget(self, tenant: str, source_id: str, unseen_since: datetime) -> None:
+        """Deletes items that made no document and were not seen since."""
+        idle = (_ITEM.document_id == "") & (_ITEM.seen_at.is_(None) | (_ITEM.seen_at < unseen_since))
+        await self._write(delete(_ITEM).where(_held(tenant, source_id), idle))
+
+    async def _write(self, statement: Any) -> None:
+        await self._database.transact(lambda connection: connection.execute(statement).rowcount)
+
+    async def _found(self, query: Select[Any]) -> list[WatchedSource]:
+        async with self._database.read() as connection:
+            return [_source(row) for row in await connection.execute(query)]
+
+
+def _mine(tenant: str, source_id: str) -> ColumnElement[bool]:
+    return (_ROW.tenant_id == tenant) & (_ROW.id == source_id)
+
+
+def _held(tenant: str, source_id: str) -> ColumnElement[bool]:
+    return (_ITEM.tenant_id == tenant) & (_ITEM.source_id == source_id)
+
+
+def _source(row: Any) -> WatchedSource:
+    values = {field.name: getattr(row, field.name) for field in fields(WatchedSource)}
+    kind = SourceKind(values["kind"])
+    config = _CONFIGS[kind](**values["config"])
+    return WatchedSource(**values | {"kind": kind, "config": config, "tags": tuple(values["tags"])})
+
+
+def _item(row: Sequence[Any]) -> SourceItem:
+    values = dict(zip((field.name for field in fields(SourceItem)), row, strict=True))
+    return SourceItem(**values | {"state": ItemState(values["state"])})

@@ -1,0 +1,166 @@
+"""The sources of a tenant: kept, synced, and due again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from app.db.base import now
+from app.documents.ingestion import IngestionService
+from app.errors import Conflict, NotFound, describe
+from app.jobs.service import JobService
+from app.jobs.types import JobContext, JobRun
+from app.net.targets import checked_url
+from app.sources.folder import FolderSync, checked_folder
+from app.sources.keeping import Keeper, SourceDeleted
+from app.sources.repository import SourceRepository
+from app.sources.types import FolderConfig, NewSource, SyncSummary, WatchedSource, WebsiteConfig
+from app.sources.website import WebsiteSync
+from knowledge.ingest import Ingestor
+
+KIND = "source_sync"
+ONE = "source_id"
+"""The parameter that names the source of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLimits:
+    """most: sources of a tenant; roots: of a tenant, see `checked_folder`."""
+
+    most: int
+    roots: Callable[[str], tuple[Path, ...]]
+
+
+class SourceService:
+    """What an administrator does with sources, and what a sync of one does."""
+
+    def __init__(
+        self,
+        rows: SourceRepository,
+        ingestion: IngestionService,
+        ingestor: Ingestor,
+        website: WebsiteSync,
+        folder: FolderSync,
+        limits: SourceLimits,
+    ) -> None:
+        self.rows, self.limits = rows, limits
+        self._ingestion, self._ingestor = ingestion, ingestor
+        self._website, self._folder = website, folder
+
+    async def add(self, tenant: str, new: NewSource) -> WatchedSource:
+        """Raises InvalidRequest for what must not be looked at, Conflict for one too many, FetchUnavailable."""
+        self._check(tenant, new.config)
+        made = await self.rows.add(tenant, new, self.limits.most)
+        if made is None:
+            message = f"最多可以有 {self.limits.most} 个数据来源，请先删除不用的，或由管理员调高 SOURCES_PER_TENANT。"
+            raise Conflict(message, code="too_many_sources", most=self.limits.most)
+        return made
+
+    async def get(self, tenant: str, source_id: str) -> WatchedSource:
+        """Raises NotFound."""
+        found = await self.rows.get(tenant, source_id)
+        if found is None:
+            raise NotFound(f"没有编号为 {source_id} 的数据来源", code="source_not_found", source_id=source_id)
+        return found
+
+    async def change(self, tenant: str, source_id: str, values: Mapping[str, Any]) -> WatchedSource:
+        """values: of `NewSource`, but for its kind. Raises NotFound, InvalidRequest, FetchUnavailable."""
+        before = await self.get(tenant, source_id)
+        changed = dict(values)
+        if "config" in changed:
+            self._check(tenant, changed["config"])
+            if changed["config"] != before.config:  # pages that did not change may link to what counts now
+                changed["last"] = before.last and before.last | {"complete": False}
+        if {"enabled", "interval_minutes"} & changed.keys():
+            minutes = changed.get("interval_minutes", before.interval_minutes)
+            runs = changed.get("enabled", before.enabled) and minutes
+            changed["next_sync_at"] = now() + timedelta(minutes=minutes) if runs else None
+        if changed:
+            await self.rows.change(tenant, source_id, changed)
+        return await self.get(tenant, source_id)
+
+    async def drop(self, tenant: str, source_id: str, *, expire: bool) -> None:
+        """Deletes a source. Its documents stay; expire: and expire. Raises NotFound."""
+        await self.get(tenant, source_id)
+        items = await self.rows.items(tenant, source_id)
+        await self.rows.drop(tenant, source_id)
+        for item in items if expire else ():
+            if item.document_id:
+                with suppress(NotFound):
+                    await self._ingestion.change(tenant, item.document_id, {"valid_until": now()})
+
+    async def sync(self, context: JobContext) -> dict[str, Any]:
+        """The work of a run: looks at all of a source. Raises NotFound, and what `WebsiteSync` and `FolderSync` do."""
+        tenant = context.tenant
+        source = await self.get(tenant, context.parameters[ONE])
+        items = {item.locator: item for item in await self.rows.items(tenant, source.id)}
+        keeper = Keeper(tenant, source, items, self.rows, self._ingestion, self._ingestor)
+        ending = _Ending(context.run_id, now())
+        await self.rows.ended(tenant, source.id, asdict(ending.summary(keeper)))  # until it is over, it is incomplete
+        try:
+            ending.complete = await self._run(tenant, source, keeper, context)
+        except SourceDeleted:
+            return {"deleted": True}
+        except Exception as error:
+            ending.error = error
+            raise
+        finally:
+            summary = ending.summary(keeper)
+            await self.rows.ended(tenant, source.id, asdict(summary))
+        await self._ingestion.answers(tenant, keeper.revision)
+        if ending.complete:
+            await self.rows.forget(tenant, source.id, ending.started)
+        return summary.counts | {"complete": ending.complete}
+
+    async def _run(self, tenant: str, source: WatchedSource, keeper: Keeper, context: JobContext) -> bool:
+        if isinstance(source.config, FolderConfig):
+            return await self._folder.run(source.config, self.limits.roots(tenant), keeper, context)
+        trusting = bool(source.last and source.last["complete"])
+        return await self._website.run(source.config, keeper, context, trusting=trusting)
+
+    def _check(self, tenant: str, config: WebsiteConfig | FolderConfig) -> None:
+        if isinstance(config, FolderConfig):
+            checked_folder(config.path, self.limits.roots(tenant))
+        else:
+            checked_url(config.url, self._website.fetcher.policy)
+
+
+class DueSources:
+    """Begins the syncs that are due. Every replica may: while a run is open it is one, and a second changes nothing."""
+
+    def __init__(self, rows: SourceRepository, jobs: JobService) -> None:
+        self._rows = rows
+        self._jobs = jobs
+
+    async def look(self) -> None:
+        """Once for every source, however often it was missed."""
+        moment = now()
+        for tenant, source in await self._rows.due(moment):
+            with suppress(Conflict):  # too many jobs are open: the next look tries again
+                await begin(self._jobs, tenant, source.id)
+                await self._rows.postpone(tenant, source, moment + timedelta(minutes=source.interval_minutes))
+
+
+async def begin(jobs: JobService, tenant: str, source_id: str) -> JobRun:
+    """A run that syncs a source, or the one that does already. Raises Conflict."""
+    return await jobs.trigger(tenant, KIND, {ONE: source_id})
+
+
+@dataclass(slots=True)
+class _Ending:
+    """How a run goes."""
+
+    run_id: str
+    started: datetime
+    complete: bool = False
+    error: Exception | None = None
+
+    def summary(self, keeper: Keeper) -> SyncSummary:
+        described = describe(self.error) if self.error is not None else None
+        error = {"code": described.code, "message": described.message} if described else None
+        times = self.started.isoformat(), now().isoformat()
+        return SyncSummary(self.run_id, *times, asdict(keeper.counts), self.complete, error)

@@ -1,0 +1,85 @@
+"""Sitemaps (sitemaps.org, protocol 0.9): lists of pages, and lists of such lists; compressed or not."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from xml.parsers import expat
+
+from app.errors import FetchFailed
+from app.net.inflating import TooLong, inflated
+
+MAX_BYTES = 50 * 2**20
+"""Decompressed, as the protocol has it."""
+MAX_URLS = 50_000
+MAX_SITEMAPS = 50
+"""Of an index that are read."""
+_GZIP = b"\x1f\x8b"
+_HEAD = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemap:
+    """pages: URLs; sitemaps: of further sitemaps, where this is an index."""
+
+    pages: tuple[str, ...]
+    sitemaps: tuple[str, ...]
+
+
+class _Doctype(Exception):
+    """No sitemap has one, and what it declares may grow without end."""
+
+
+def is_sitemap(content: bytes) -> bool:
+    """Whether it begins as one does."""
+    head = content[:_HEAD]
+    if head.startswith(_GZIP):
+        try:
+            head = zlib.decompressobj(31).decompress(head, _HEAD)
+        except zlib.error:
+            return False
+    return b"<urlset" in head or b"<sitemapindex" in head
+
+
+def read_sitemap(content: bytes) -> Sitemap:
+    """Blocking. Raises FetchFailed for what is no sitemap, or too large."""
+    try:
+        if content.startswith(_GZIP):
+            content = inflated(content, MAX_BYTES)
+        reader = _Reader()
+        reader.parser.Parse(content, True)
+    except TooLong as error:
+        raise FetchFailed("站点地图解压后过大", code="sitemap_too_large") from error
+    except (expat.ExpatError, zlib.error, _Doctype, ValueError) as error:
+        raise FetchFailed("站点地图的内容不合规", code="sitemap_broken") from error
+    return Sitemap(tuple(reader.found["url"]), tuple(reader.found["sitemap"][:MAX_SITEMAPS]))
+
+
+class _Reader:
+    """Collects `loc` of each `url` and each `sitemap`."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[str]] = {"url": [], "sitemap": []}
+        self._path: list[str] = []
+        self._text = ""
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._said
+
+    def _doctype(self, *_: object) -> None:
+        raise _Doctype
+
+    def _start(self, name: str, _: object) -> None:
+        self._path.append(name.rpartition(" ")[2])
+        self._text = ""
+
+    def _said(self, text: str) -> None:
+        if self._path[-1] == "loc" and len(self._text) < 4000:
+            self._text += text
+
+    def _end(self, _: str) -> None:
+        inside = self._path[-2] if len(self._path) > 1 else ""
+        if self._path.pop() == "loc" and inside in self.found and len(self.found[inside]) < MAX_URLS:
+            self.found[inside].append(self._text.strip())

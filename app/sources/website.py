@@ -1,0 +1,256 @@
+"""A website, followed from a page or a sitemap: politely, within its host; an outage is never taken for an end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+import httpx
+from protego import Protego
+
+from app.documents.naming import path_of, suffix_of
+from app.errors import FetchFailed, FetchUnavailable, InvalidRequest
+from app.jobs.types import JobContext
+from app.net.fetcher import AGENT, Fetched, Fetcher
+from app.net.pace import HostPace
+from app.sources.addresses import Site, joined
+from app.sources.keeping import Keeper
+from app.sources.sitemaps import MAX_BYTES, is_sitemap, read_sitemap
+from app.sources.types import FoundContent, ItemState, SourceItem, WebsiteConfig
+from knowledge.errors import InvalidDocument
+from knowledge.ingest import Ingestor
+from knowledge.parsing.links import PageLinks
+
+MAX_OUTAGES = 5
+"""So many pages on end that cannot be had, and the site is given up for now."""
+_MAX_ROBOTS = 512 * 1024
+"""Bytes, as RFC 9309 asks for at least."""
+_CANONICAL = "canonical"
+_LAST = (ItemState.GONE, ItemState.EXCLUDED)
+"""States of items that are looked at again once all others were: what links to them may not have changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebsiteSync:
+    """Shared by all runs of this process."""
+
+    fetcher: Fetcher
+    pace: HostPace
+    ingestor: Ingestor
+
+    async def run(self, config: WebsiteConfig, keeper: Keeper, context: JobContext, *, trusting: bool) -> bool:
+        """Takes in what changed, lets expire what is gone; True: no page was left out for the limit of pages.
+
+        trusting: all that pages link to is known, of those that did not change since.
+
+        Raises FetchFailed, FetchUnavailable, InvalidRequest where the site cannot be had at all, Unavailable.
+        """
+        crawl = _Crawl(self, config, keeper, context, trusting)
+        await crawl.begin()
+        return await crawl.follow()
+
+
+class _Crawl:
+    """One sync. `waiting`: pages to look at, with their distance from the start; `last`: those that come after them."""
+
+    def __init__(
+        self, parts: WebsiteSync, config: WebsiteConfig, keeper: Keeper, context: JobContext, trusting: bool
+    ) -> None:
+        self._parts, self._config, self._keeper, self._context = parts, config, keeper, context
+        self._trusting = trusting
+        self._site = Site(httpx.URL(config.url), config.prefix)
+        self._robots = Protego.parse("")
+        self._waiting: deque[tuple[str, int]] = deque()
+        self._last: deque[tuple[str, int]] = deque()
+        self._met: set[str] = set()
+        self._looked: set[str] = set()
+        self._aliases = {item.locator for item in keeper.items.values() if item.reason == _CANONICAL}
+        self._outages = 0
+
+    async def begin(self) -> None:
+        """Reads robots.txt and the start, which may be a sitemap."""
+        await self._read_robots()
+        start = await self._start(self._config.url)
+        if not self._site.holds(start.url):  # the site lives under another name, as with www.
+            self._site = Site(start.url, self._config.prefix)
+            await self._read_robots()
+        listed = is_sitemap(start.content)
+        if not listed:
+            if self._site.page(str(start.url)) is None:
+                raise FetchFailed("起始页不在“路径前缀”之下", code="start_out_of_scope")
+            self._meet(str(start.url), 0)
+        for item in self._keeper.items.values():
+            if item.locator not in self._met:
+                queue = self._last if item.state in _LAST else self._waiting
+                queue.append((item.locator, item.depth))
+        if listed:
+            await self._read_sitemap(start.content)
+
+    async def follow(self) -> bool:
+        """Looks at page after page; see `WebsiteSync.run`."""
+        visited = 0
+        while (self._waiting or self._last) and visited < self._config.max_pages:
+            url, depth = (self._waiting or self._last).popleft()
+            if url in self._looked:
+                continue
+            self._looked.add(url)
+            left = len(self._waiting) + len(self._last)
+            await self._context.progress(visited, min(self._config.max_pages, visited + 1 + left))
+            visited += await self._visit(self._keeper.items.get(url) or SourceItem(url, depth=depth), depth)
+        return not self._waiting
+
+    async def _visit(self, item: SourceItem, depth: int) -> bool:
+        """Whether the site was asked."""
+        if self._site.page(item.locator) != item.locator:
+            await self._keeper.retire(item, ItemState.EXCLUDED, "out_of_scope")
+            return False
+        if not self._robots.can_fetch(item.locator, AGENT):
+            if item.state is ItemState.CURRENT:  # that nobody may look at it says nothing of what it was
+                await self._keeper.failed(item, _disallowed())
+            else:
+                await self._keeper.retire(item, ItemState.EXCLUDED, "robots_disallowed")
+            return False
+        try:
+            fetched = await self._page(item)
+            self._outages = 0
+        except FetchUnavailable as error:
+            self._outages += 1
+            await self._keeper.failed(item, error)
+            if self._outages >= MAX_OUTAGES:
+                raise
+        except (FetchFailed, InvalidRequest) as error:
+            await self._keeper.failed(item, error)
+        else:
+            await self._answered(item, fetched, depth)
+        return True
+
+    async def _answered(self, item: SourceItem, fetched: Fetched, depth: int) -> None:
+        keeper = self._keeper
+        if fetched.redirected and (target := self._site.page(str(fetched.url))) != item.locator:
+            await self._redirected(item, fetched, target, depth)
+        elif fetched.gone:
+            await keeper.retire(item, ItemState.GONE, f"HTTP {fetched.status}")
+        elif fetched.status == httpx.codes.NOT_MODIFIED:
+            await keeper.seen(item)
+        elif fetched.status != httpx.codes.OK:
+            await keeper.failed(item, _refused(fetched.status))
+        elif (suffix := suffix_of(fetched.url, fetched.media_type)) is None:
+            await self._unsupported(item, fetched.media_type)
+        elif suffix != ".html" or await self._readable(item, fetched, depth):
+            path = path_of(httpx.URL(item.locator), suffix)
+            content = fetched.text if suffix == ".html" else fetched.content
+            await keeper.keep(item, FoundContent(path, content, item.locator, fetched.etag, fetched.last_modified))
+
+    async def _unsupported(self, item: SourceItem, media_type: str) -> None:
+        """A picture, say; where it was a document, something is wrong."""
+        if item.state is ItemState.CURRENT:
+            await self._keeper.failed(item, FetchFailed(f"类型变成了 {media_type[:60]}", code="fetch_type"))
+        else:
+            await self._keeper.retire(item, ItemState.EXCLUDED, f"type {media_type[:60]}")
+
+    async def _redirected(self, item: SourceItem, fetched: Fetched, target: str | None, depth: int) -> None:
+        """For good, it is another page's; for now, as to a notice of maintenance, nothing changes."""
+        if target is not None:
+            self._meet(target, depth)
+        if item.state is ItemState.CURRENT and not fetched.permanent:
+            error = FetchUnavailable(f"暂时转到了 {fetched.url}"[:300], code="fetch_redirected_away")
+            await self._keeper.failed(item, error)
+        else:
+            await self._keeper.retire(item, ItemState.EXCLUDED, "redirected")
+
+    async def _readable(self, item: SourceItem, fetched: Fetched, depth: int) -> bool:
+        """Whether a page wants to be a document; follows its links."""
+        name = path_of(httpx.URL(item.locator), ".html").rpartition("/")[2]
+        try:
+            page = await self._parts.ingestor.links(self._keeper.tenant, name, fetched.text)
+        except InvalidDocument as error:
+            await self._keeper.failed(item, error)
+            return False
+        said = {word.strip() for word in fetched.robots.replace(":", ",").split(",")}
+        base = joined(item.locator, page.base) if page.base else item.locator
+        if page.follow and not said & {"nofollow", "none"} and depth < self._config.depth:
+            for link in page.links:
+                self._meet(link, depth + 1, base)
+        if (canonical := self._canonical(page, item.locator, base)) is not None:
+            self._aliases.add(item.locator)
+            self._meet(canonical, depth)
+            await self._keeper.retire(item, ItemState.EXCLUDED, _CANONICAL)
+        elif not page.index or said & {"noindex", "none"}:
+            await self._keeper.retire(item, ItemState.EXCLUDED, "noindex")
+        else:
+            return True
+        return False
+
+    def _canonical(self, page: PageLinks, url: str, base: str) -> str | None:
+        """Another page of the site by which this one wants to be known. Where all pages name the front page, that is a
+        mistake of the site; two that name each other are both kept as the first.
+        """
+        canonical = self._site.page(page.canonical, base) if page.canonical else None
+        if canonical is None or canonical == url or canonical in self._aliases:
+            return None
+        front = httpx.URL(canonical).path == "/" and httpx.URL(url).path != "/"
+        return None if front else canonical
+
+    def _meet(self, link: str, depth: int, base: str = "") -> None:
+        url = self._site.page(link, base)
+        if url is not None and url not in self._met:
+            self._met.add(url)
+            self._waiting.append((url, depth))
+
+    async def _read_robots(self) -> None:
+        """What the site allows: all of it without the file (RFC 9309, 2.3.1.3); that it cannot be had is an outage."""
+        address = str(self._site.start.copy_with(path="/robots.txt", query=None, fragment=None))
+        fetched = await self._parts.fetcher.fetch(address, most=_MAX_ROBOTS)
+        text = fetched.content.decode("utf-8", "replace") if fetched.status == httpx.codes.OK else ""
+        self._robots = await asyncio.to_thread(Protego.parse, text)
+
+    async def _start(self, url: str) -> Fetched:
+        if not self._robots.can_fetch(url, AGENT):
+            raise _disallowed()
+        await self._turn()
+        fetched = await self._parts.fetcher.fetch(url)
+        if fetched.status != httpx.codes.OK:
+            raise _refused(fetched.status)
+        return fetched
+
+    async def _read_sitemap(self, content: bytes) -> None:
+        sitemap = await asyncio.to_thread(read_sitemap, content)
+        pages = list(sitemap.pages)
+        for link in sitemap.sitemaps:
+            address = self._site.address(link)
+            if address is not None and self._robots.can_fetch(address, AGENT):
+                await self._turn()
+                fetched = await self._parts.fetcher.fetch(address, most=MAX_BYTES, follow=self._site.holds)
+                if fetched.status == httpx.codes.OK:
+                    pages += (await asyncio.to_thread(read_sitemap, fetched.content)).pages
+            if len(pages) >= self._config.max_pages:
+                break
+        for page in pages:
+            self._meet(page, 0)
+
+    async def _page(self, item: SourceItem) -> Fetched:
+        await self._turn()
+        known = self._trusting and item.state is ItemState.CURRENT
+        return await self._parts.fetcher.fetch(
+            item.locator,
+            etag=item.etag if known else "",
+            last_modified=item.last_modified if known else "",
+            follow=self._site.holds,
+            wanted=lambda url, media_type: suffix_of(url, media_type) is not None,
+        )
+
+    async def _turn(self) -> None:
+        own = 60 / self._config.requests_per_minute
+        asked = self._robots.crawl_delay(AGENT) or 0.0
+        rate = self._robots.request_rate(AGENT)
+        between = rate.seconds / rate.requests if rate and rate.requests else 0.0
+        await self._parts.pace.turn(self._site.start.host, max(own, asked, between))
+
+
+def _refused(status: int) -> FetchFailed:
+    return FetchFailed(f"对方返回 HTTP {status}", code="fetch_status", status=status)
+
+
+def _disallowed() -> FetchFailed:
+    return FetchFailed("网站的 robots.txt 不允许抓取", code="robots_disallowed")

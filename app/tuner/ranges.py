@@ -1,0 +1,89 @@
+"""Within what a tenant's parameters may lie. What an operator may do to a whole installation is more than what is
+sensible to change while customers ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.errors import InvalidRequest
+from app.settings import Settings
+from app.tuner.types import NAMES, TunableSettings, Values
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Both ends are allowed. whole: a count; title: for people."""
+
+    low: float
+    high: float
+    title: str
+    whole: bool = False
+
+
+MIN_THRESHOLD = 0.4
+"""What has nothing to do with the base has a probability of 0.05, what lies on its cutoff one of 0.6: no parameter
+makes an assistant answer from what is nearer to the first."""
+RANGES: Mapping[str, Range] = {
+    "vector_top_k": Range(5, 100, "向量召回条数", whole=True),
+    "bm25_top_k": Range(5, 100, "关键词召回条数", whole=True),
+    "rrf_k": Range(1, 200, "融合常数 k", whole=True),
+    "rrf_vector_weight": Range(0, 1, "向量召回的权重"),
+    "rrf_keyword_weight": Range(0, 1, "关键词召回的权重"),
+    "rerank_top_k": Range(1, 20, "重排后保留的条数", whole=True),
+    "rerank_candidates": Range(5, 100, "交叉编码器最多看的候选数", whole=True),
+    "similarity_threshold": Range(MIN_THRESHOLD, 0.95, "回答门槛"),
+    "confident_threshold": Range(MIN_THRESHOLD, 0.99, "把握门槛"),
+    "clarify_threshold": Range(0.2, 0.95, "反问门槛"),
+    "min_surviving_chunks": Range(1, 5, "至少几个片段过门槛", whole=True),
+    "page_boost": Range(0, 0.5, "所在页面的加分"),
+    "hot_cache_max_size": Range(0, 1_000_000, "热点回答缓存的条数", whole=True),
+    "hot_cache_ttl": Range(1, 86_400, "热点回答缓存的秒数"),
+    "retrieval_cache_max_size": Range(0, 20_000, "检索缓存的条数", whole=True),
+    "retrieval_cache_ttl": Range(0, 86_400, "检索缓存的秒数"),
+}
+assert tuple(RANGES) == NAMES
+
+
+def range_of(name: str, settings: Settings) -> Range:
+    """Of a parameter in this process: the cache of answers is one for all tenants, none has more than all of it."""
+    found = RANGES[name]
+    if name == "hot_cache_max_size":
+        return Range(found.low, settings.hot_cache_max_size, found.title, whole=True)
+    return found
+
+
+def checked(values: Values, settings: Settings) -> dict[str, float]:
+    """The values, counts as whole numbers. Raises InvalidRequest for a name or a value that is none."""
+    taken: dict[str, float] = {}
+    for name, value in values.items():
+        if name not in RANGES:
+            message = f"没有名为 {name} 的参数，可调的有：{'、'.join(NAMES)}"
+            raise InvalidRequest(message, code="unknown_parameter", name=name)
+        allowed = range_of(name, settings)
+        if not allowed.low <= value <= allowed.high or (allowed.whole and value != int(value)):
+            kind = "整数" if allowed.whole else "数"
+            message = f"{allowed.title}（{name}）须为 {allowed.low:g} 到 {allowed.high:g} 之间的{kind}，现为 {value:g}"
+            raise InvalidRequest(message, code="parameter_out_of_range", name=name, low=allowed.low, high=allowed.high)
+        taken[name] = int(value) if allowed.whole else float(value)
+    return taken
+
+
+def tuned(settings: Settings, overrides: Values) -> Settings:
+    """The settings with a tenant's own; names of another release are passed over."""
+    return settings.model_copy(update={name: value for name, value in overrides.items() if name in RANGES})
+
+
+def fitting(settings: Settings) -> Settings:
+    """The settings, as they came. Raises InvalidRequest where some of them cannot stand together."""
+    now = TunableSettings.of(settings)
+    if now.rrf_vector_weight + now.rrf_keyword_weight <= 0:
+        raise InvalidRequest("向量与关键词召回的权重不能同时为 0", code="weights_are_zero")
+    if not now.clarify_threshold <= now.similarity_threshold <= now.confident_threshold:
+        raise InvalidRequest(
+            "须满足：反问门槛 ≤ 回答门槛 ≤ 把握门槛，"
+            f"现为 {now.clarify_threshold:g}、{now.similarity_threshold:g}、{now.confident_threshold:g}",
+            code="thresholds_out_of_order",
+        )
+    return settings

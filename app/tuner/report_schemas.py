@@ -1,0 +1,120 @@
+"""Requests and responses of calibrations and sweeps."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from app.http.fields import CLEANED
+from app.jobs.types import JobRun, RunState
+from app.tuner.grid import MAX_POINTS
+from app.tuner.labelled import MAX_QUESTIONS, TuningQuestion
+from app.tuner.repository_reports import TuningReport
+from app.tuner.schemas import Note
+
+Text = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
+DocumentName = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
+Title = Annotated[str, CLEANED, Field(max_length=100)]
+
+
+class LabelledQuestionIn(BaseModel):
+    """A question with whether the knowledge base answers it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: Text
+    answerable: bool = Field(description="知识库里有没有答案")
+    documents: list[DocumentName] = Field(
+        default=[], max_length=20, description="答案在哪些文档里：编号或文件名；填了才能比较排序"
+    )
+
+    @property
+    def labelled(self) -> TuningQuestion:
+        return TuningQuestion(self.question, self.answerable, tuple(self.documents))
+
+
+class QuestionsIn(BaseModel):
+    """Questions by themselves, or those of a set."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Title = Field("", description="给这次起个名字")
+    questions: list[LabelledQuestionIn] = Field(
+        default=[], max_length=MAX_QUESTIONS, description="标注的题目；与 set 二选一"
+    )
+    set: Annotated[str, Field(max_length=64)] = Field("", description="评测集的编号；与 questions 二选一")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if bool(self.questions) == bool(self.set):
+            raise ValueError("questions 与 set 须且只须给一个")
+        return self
+
+
+class CalibrationIn(QuestionsIn):
+    """Where should the gate stand?"""
+
+    refusal: float | None = Field(
+        None, gt=0, le=1, description="不能答的题至少要拒掉多大比例；不填则让两种题的正确率之和最大"
+    )
+
+
+class SweepIn(QuestionsIn):
+    """Which weights, constant and width are best?"""
+
+    alphas: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+        default=[0.3, 0.45, 0.6, 0.75], min_length=1, max_length=20, description="向量召回的权重；关键词为 1 减它"
+    )
+    ks: list[int] = Field(default=[20, 60], min_length=1, max_length=20, description="融合常数 k")
+    widths: list[int] = Field(default=[25, 50], min_length=1, max_length=20, description="两路召回的条数")
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if len(self.alphas) * len(self.ks) * len(self.widths) > MAX_POINTS:
+            raise ValueError(f"一次最多扫描 {MAX_POINTS} 个组合")
+        return self
+
+
+class ApplyIn(BaseModel):
+    """Why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    note: Note = Field("", description="为什么采用，留在历史里")
+
+
+class ReportOut(BaseModel):
+    """A calibration or a sweep. How far it is: `GET /api/v1/jobs/runs/{run_id}`."""
+
+    id: str
+    kind: Literal["calibration", "sweep"]
+    title: str
+    parameters: dict[str, Any]
+    run_id: str
+    state: RunState | None = Field(description="运行状态；运行记录已过保留期时为 null")
+    done: int
+    total: int
+    result: dict[str, Any] | None = Field(
+        description="结果，没做完时为 null。校准：curve 曲线、current 现值、recommended 建议、interval 95% 区间；"
+        "扫描：points 各组合、current 现在的参数、best 最好的组合；"
+        "difference 差多少、p 值；values 建议改成什么，没有把握更好时为空"
+    )
+    by: str
+    created_at: datetime
+    finished_at: datetime | None
+    applied: int | None = Field(description="采用后成为第几版参数；没有采用为 null")
+
+    @classmethod
+    def of(cls, report: TuningReport, run: JobRun | None) -> Self:
+        done, total = (run.done, run.total) if run is not None else (0, 0)
+        own = {name: getattr(report, name) for name in report.__dataclass_fields__}
+        return cls(**own, state=run.state if run is not None else None, done=done, total=total)
+
+
+class ReportPage(BaseModel):
+    """The latest first, without their results."""
+
+    items: list[ReportOut]
+    total: int

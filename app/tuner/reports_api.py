@@ -1,0 +1,90 @@
+"""Calibrations and sweeps: begin, look, confirm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from app.http.deps import AdminTenant, StaffTenant, Wiring, caller_name
+from app.http.failures import fails
+from app.http.fields import Offset
+from app.http.routes import GuardedRoute
+from app.jobs.types import RunState
+from app.tuner.report_schemas import ApplyIn, CalibrationIn, QuestionsIn, ReportOut, ReportPage, SweepIn
+from app.tuner.reports import CALIBRATION, SWEEP, NewReport
+from app.tuner.repository_reports import TuningReport
+from app.tuner.schemas import ParamsOut
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
+
+router = APIRouter(prefix="/api/v1/tuner", tags=["tuner"], route_class=GuardedRoute)
+
+ReportId = Annotated[str, Path(max_length=32)]
+
+
+@router.post("/calibrations", status_code=202, responses=fails(400, 404, 409))
+async def begin_calibration(body: CalibrationIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
+    """Finds out where the gate should stand, in the background; nothing changes before it is applied."""
+    wish = NewReport(CALIBRATION, body.title or "门槛校准", {"refusal": body.refusal}, caller_name(request))
+    return await _begun(tenant, wiring, wish, body)
+
+
+@router.post("/sweeps", status_code=202, responses=fails(400, 404, 409))
+async def begin_sweep(body: SweepIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> ReportOut:
+    """Tries weights, constants and widths, in the background; nothing changes before it is applied."""
+    grid = {"alphas": body.alphas, "ks": body.ks, "widths": body.widths}
+    return await _begun(tenant, wiring, NewReport(SWEEP, body.title or "参数扫描", grid, caller_name(request)), body)
+
+
+@router.get("/reports")
+async def list_tuner_reports(
+    tenant: StaffTenant,
+    wiring: Wiring,
+    kind: Annotated[Literal["", "calibration", "sweep"], Query(description="只列这一种")] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    offset: Offset = 0,
+) -> ReportPage:
+    """Calibrations and sweeps."""
+    found, total = await wiring.reports.page(tenant, kind, limit, offset)
+    items = [await _told(tenant, wiring, replace(report, result=None)) for report in found]
+    return ReportPage(items=items, total=total)
+
+
+@router.get("/reports/{report_id}", responses=fails(404))
+async def read_tuner_report(report_id: ReportId, tenant: StaffTenant, wiring: Wiring) -> ReportOut:
+    """One of them, with what came of it."""
+    told = await _told(tenant, wiring, await wiring.reports.find(tenant, report_id))
+    if told.state is RunState.DONE and told.result is None:  # it was finished between the two reads
+        told = await _told(tenant, wiring, await wiring.reports.find(tenant, report_id))
+    return told
+
+
+@router.post("/reports/{report_id}/apply", responses=fails(400, 404, 409))
+async def apply_tuner_report(
+    report_id: ReportId, request: Request, tenant: AdminTenant, wiring: Wiring, body: ApplyIn | None = None
+) -> ParamsOut:
+    """Puts in force what it recommends."""
+    await wiring.reports.apply(tenant, report_id, by=caller_name(request), note=body.note if body else "")
+    return ParamsOut.of(await wiring.tuner.of(tenant), wiring.settings)
+
+
+@router.delete("/reports/{report_id}", status_code=204, responses=fails(404))
+async def delete_tuner_report(report_id: ReportId, tenant: AdminTenant, wiring: Wiring) -> Response:
+    """Deletes it with its questions."""
+    await wiring.reports.drop(tenant, report_id)
+    return Response(status_code=204)
+
+
+async def _begun(tenant: str, wiring: Any, wish: NewReport, body: QuestionsIn) -> ReportOut:
+    if body.set:
+        questions = await wiring.labelled_sets.questions(tenant, body.set)
+    else:
+        questions = [one.labelled for one in body.questions]
+    return await _told(tenant, wiring, await wiring.reports.begin(tenant, wish, questions))
+
+
+async def _told(tenant: str, wiring: Container, report: TuningReport) -> ReportOut:
+    return ReportOut.of(report, await wiring.jobs.run(tenant, report.run_id) if report.run_id else None)

@@ -1,0 +1,76 @@
+"""Versions of parameters in SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+from sqlalchemy.sql import ColumnElement
+
+from app.db.base import now
+from app.db.engine import insert_into
+from app.tuner.tables import TunerExperiment, TunerParams
+from app.tuner.types import Action, Params, RunningExperiment
+
+_TABLE = TunerParams
+
+
+def standing(connection: Connection, tenant: str) -> tuple[Params, RunningExperiment | None]:
+    """What is in force, and what is tried beside it."""
+    return latest(connection, tenant), running(connection, tenant)
+
+
+def latest(connection: Connection, tenant: str) -> Params:
+    """The version in force; version 0 where there is none."""
+    query = select(_TABLE).where(_TABLE.tenant_id == tenant).order_by(_TABLE.version.desc()).limit(1)
+    row = connection.execute(query).first()
+    return Params() if row is None else _params(row)
+
+
+def running(connection: Connection, tenant: str) -> RunningExperiment | None:
+    """The experiment that runs, if any."""
+    table = TunerExperiment
+    query = select(table.id, table.unit, table.share, table.overrides).where(
+        table.tenant_id == tenant, table.open.is_not(None)
+    )
+    row = connection.execute(query).first()
+    return None if row is None else RunningExperiment(row.id, row.unit, row.share, row.overrides)
+
+
+def find(connection: Connection, tenant: str, version: int) -> Params | None:
+    """One version."""
+    row = connection.execute(select(_TABLE).where(_of(tenant), _TABLE.version == version)).first()
+    return None if row is None else _params(row)
+
+
+def page(connection: Connection, tenant: str, limit: int, offset: int) -> tuple[list[Params], int]:
+    """Versions, the latest first, and how many there are."""
+    total = connection.execute(select(func.count()).select_from(_TABLE).where(_of(tenant))).scalar_one()
+    query = select(_TABLE).where(_of(tenant)).order_by(_TABLE.version.desc()).limit(limit).offset(offset)
+    return [_params(row) for row in connection.execute(query)], total
+
+
+def add(connection: Connection, tenant: str, params: Params) -> bool:
+    """Adds a version; False where another of its number is there already."""
+    values: dict[str, Any] = {
+        "tenant_id": tenant,
+        "version": params.version,
+        "action": params.action.value,
+        "overrides": dict(params.overrides),
+        "changes": {name: list(pair) for name, pair in params.changes.items()},
+        "by": params.by,
+        "note": params.note,
+        "created_at": params.created_at or now(),
+    }
+    added = insert_into(connection, _TABLE).values(values).on_conflict_do_nothing().returning(_TABLE.version)
+    return connection.execute(added).first() is not None
+
+
+def _of(tenant: str) -> ColumnElement[bool]:
+    return _TABLE.tenant_id == tenant
+
+
+def _params(row: Row[Any]) -> Params:
+    found: TunerParams | Any = row
+    changes = {name: (before, after) for name, (before, after) in found.changes.items()}
+    return Params(found.version, Action(found.action), found.overrides, changes, found.by, found.note, found.created_at)

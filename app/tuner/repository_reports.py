@@ -1,0 +1,91 @@
+"""Calibrations and sweeps in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.sql import ColumnElement
+
+from app.db.base import now
+from app.tuner.labelled import TuningQuestion
+from app.tuner.tables import TunerReport as Table
+
+
+@dataclass(frozen=True, slots=True)
+class TuningReport:
+    """total: how many questions; result: None before it is made; applied: the version of the parameters that took
+    its values over.
+    """
+
+    id: str
+    kind: str
+    title: str
+    parameters: dict[str, Any]
+    run_id: str
+    result: dict[str, Any] | None
+    by: str
+    created_at: datetime
+    finished_at: datetime | None
+    applied: int | None
+
+
+_COLUMNS = tuple(getattr(Table, item.name) for item in fields(TuningReport))
+
+
+def add(connection: Connection, tenant: str, report: TuningReport, questions: Sequence[TuningQuestion]) -> None:
+    """A report that is to be made of these questions."""
+    own: Mapping[str, Any] = {item.name: getattr(report, item.name) for item in fields(TuningReport)}
+    connection.execute(
+        insert(Table).values(tenant_id=tenant, questions=[question.to_json() for question in questions], **own)
+    )
+
+
+def started(connection: Connection, tenant: str, report_id: str, run_id: str) -> None:
+    """By which run it is made."""
+    connection.execute(update(Table).where(_of(tenant, report_id)).values(run_id=run_id))
+
+
+def asked(connection: Connection, tenant: str, report_id: str) -> list[TuningQuestion] | None:
+    """The questions of a report that is not made yet; None where there is none."""
+    stored = connection.execute(select(Table.questions).where(_of(tenant, report_id))).scalar_one_or_none()
+    return None if stored is None else [TuningQuestion.from_json(one) for one in stored]
+
+
+def finish(connection: Connection, tenant: str, report_id: str, result: dict[str, Any]) -> None:
+    """What came of it; the questions go."""
+    values = {"result": result, "questions": None, "finished_at": now()}
+    connection.execute(update(Table).where(_of(tenant, report_id)).values(values))
+
+
+def applied(connection: Connection, tenant: str, report_id: str, version: int) -> None:
+    """Its values are in force from this version of the parameters on."""
+    connection.execute(update(Table).where(_of(tenant, report_id)).values(applied=version))
+
+
+def find(connection: Connection, tenant: str, report_id: str) -> TuningReport | None:
+    """One report."""
+    row = connection.execute(select(*_COLUMNS).where(_of(tenant, report_id))).first()
+    return None if row is None else TuningReport(**row._mapping)
+
+
+def page(connection: Connection, tenant: str, kind: str, limit: int, offset: int) -> tuple[list[TuningReport], int]:
+    """Reports, the latest first, and how many there are. kind: "" for all."""
+    mine = Table.tenant_id == tenant
+    if kind:
+        mine &= Table.kind == kind
+    total = connection.execute(select(func.count()).select_from(Table).where(mine)).scalar_one()
+    query = select(*_COLUMNS).where(mine).order_by(Table.id.desc()).limit(limit).offset(offset)
+    return [TuningReport(**row._mapping) for row in connection.execute(query)], total
+
+
+def drop(connection: Connection, tenant: str, report_id: str) -> bool:
+    """Whether there was one to delete."""
+    return connection.execute(delete(Table).where(_of(tenant, report_id))).rowcount > 0
+
+
+def _of(tenant: str, report_id: str) -> ColumnElement[bool]:
+    return (Table.tenant_id == tenant) & (Table.id == report_id)

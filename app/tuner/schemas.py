@@ -1,0 +1,123 @@
+"""Requests and responses of the parameters."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.http.fields import CLEANED
+from app.settings import Settings
+from app.tuner.ranges import range_of
+from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, Tuning
+
+Name = Annotated[str, Field(max_length=64)]
+Value = Annotated[float, Field(allow_inf_nan=False)]
+Note = Annotated[str, CLEANED, Field(max_length=MAX_NOTE_CHARS)]
+Version = Annotated[int, Field(ge=0, le=2**31)]
+
+
+class ParamsIn(BaseModel):
+    """What is to change; the others stay as they are."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    values: dict[Name, Value] = Field(min_length=1, max_length=len(NAMES), description="参数名 -> 新的值")
+    note: Note = Field("", description="为什么改，留在历史里")
+    version: Version | None = Field(None, description="改之前看到的版本；已被别人改过则返回 409；不填不检查")
+
+
+class ResetIn(BaseModel):
+    """What goes back to the settings of the installation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    names: list[Name] = Field(default=[], max_length=len(NAMES), description="要恢复默认的参数；不填为全部")
+    note: Note = Field("", description="为什么改，留在历史里")
+
+
+class RevertIn(BaseModel):
+    """Why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    note: Note = Field("", description="为什么改，留在历史里")
+
+
+class ParamOut(BaseModel):
+    """A parameter as it is in force."""
+
+    name: str
+    title: str
+    value: float
+    default: float = Field(description="安装时的设置，没有调过就用它")
+    low: float = Field(description="允许的最小值")
+    high: float = Field(description="允许的最大值")
+    whole: bool = Field(description="只能是整数")
+    tuned: bool = Field(description="与默认不同")
+
+
+class ParamsOut(BaseModel):
+    """All of them. They hold from the next answer on."""
+
+    version: int = Field(description="第几版；0 为没有调过")
+    params: list[ParamOut]
+    by: str = Field(description="谁改的：密钥的名字，没有名字时为空")
+    note: str
+    changed_at: datetime | None = None
+
+    @classmethod
+    def of(cls, tuning: Tuning, settings: Settings) -> Self:
+        """settings: the defaults."""
+        values, default = TunableSettings.of(tuning.base.settings).values(), TunableSettings.of(settings).values()
+        found = []
+        for name in NAMES:
+            allowed = range_of(name, settings)
+            told = {"low": allowed.low, "high": allowed.high, "whole": allowed.whole, "title": allowed.title}
+            differs = values[name] != default[name]
+            found.append(ParamOut(name=name, value=values[name], default=default[name], tuned=differs, **told))
+        last = tuning.params
+        return cls(version=last.version, params=found, by=last.by, note=last.note, changed_at=last.created_at)
+
+
+class ChangeOut(BaseModel):
+    """One parameter that a version changed."""
+
+    name: str
+    before: float
+    after: float
+
+
+class ParamsVersionOut(BaseModel):
+    """Who changed what, when and why."""
+
+    version: int
+    action: Action = Field(
+        description="put 修改，reset 恢复默认，revert 恢复旧版，calibration 采用校准，experiment 采用实验"
+    )
+    by: str
+    note: str
+    created_at: datetime | None
+    changes: list[ChangeOut]
+    overrides: dict[str, float] = Field(description="这一版里与默认不同的参数")
+
+    @classmethod
+    def of(cls, params: Params) -> Self:
+        changes = [ChangeOut(name=name, before=old, after=new) for name, (old, new) in params.changes.items()]
+        return cls(
+            version=params.version,
+            action=params.action,
+            by=params.by,
+            note=params.note,
+            created_at=params.created_at,
+            changes=changes,
+            overrides=dict(params.overrides),
+        )
+
+
+class ParamsHistory(BaseModel):
+    """The latest first."""
+
+    items: list[ParamsVersionOut]
+    total: int

@@ -1,0 +1,98 @@
+"""Whether a difference is more than chance. Pure; every random draw has a fixed seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import fisher_exact, norm
+
+ALPHA = 0.05
+"""Level of all tests, after correction for their number."""
+ROUNDS = 2000
+"""Permutations and resamples: a p of 0.05 is known to 0.01."""
+_SEED = 20260301
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The mean of one thing less that of another, with its 95 % interval and the chance of one as large by luck."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+    @property
+    def significant(self) -> bool:
+        return self.p < ALPHA
+
+    def to_json(self) -> dict[str, Any]:
+        """With what follows from it."""
+        return asdict(self) | {"significant": self.significant}
+
+
+def best_against(current: Flags, others: NDArray[np.bool_]) -> tuple[int, Difference]:
+    """Which of the others is right most often, and whether that is more than the luck of the best of so many.
+
+    current: shape (questions,); others: (points, questions), both whether each question came out right. A paired
+    permutation test of the maximum (Westfall and Young, 1993): under chance, which of the two was right is as likely
+    either way, question by question, for all points alike.
+    """
+    gains = others.astype(np.float64) - current.astype(np.float64)
+    means = gains.mean(axis=1)
+    best = int(np.argmax(means))
+    generator = np.random.default_rng(_SEED)
+    signs = generator.choice((-1.0, 1.0), size=(ROUNDS, gains.shape[1]))
+    chance = (signs @ gains.T / gains.shape[1]).max(axis=1)
+    p = (1 + int((chance >= means[best] - 1e-12).sum())) / (ROUNDS + 1)
+    low, high = _resampled(gains[best], generator)
+    return best, Difference(float(means[best]), low, high, p)
+
+
+def paired(current: Flags, other: Flags) -> Difference:
+    """Of one thing chosen beforehand."""
+    return best_against(current, other[np.newaxis])[1]
+
+
+def proportions(count: int, of: int, other: int, of_other: int) -> Difference:
+    """The second share less the first. Fisher's exact test, and the score interval of Newcombe (1998, method 10)."""
+    if not of or not of_other:
+        return Difference(0.0, -1.0, 1.0, 1.0)
+    table = [[count, of - count], [other, of_other - other]]
+    first, second = count / of, other / of_other
+    (low, high), (low_other, high_other) = _wilson(count, of), _wilson(other, of_other)
+    value = second - first
+    return Difference(
+        value,
+        value - sqrt((second - low_other) ** 2 + (high - first) ** 2),
+        value + sqrt((high_other - second) ** 2 + (first - low) ** 2),
+        float(fisher_exact(table).pvalue),
+    )
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p values corrected for their number (Holm, 1979), in their order."""
+    corrected, least = [1.0] * len(values), 0.0
+    for rank, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
+        least = max(least, min(1.0, (len(values) - rank) * values[place]))
+        corrected[place] = least
+    return corrected
+
+
+def _wilson(count: int, of: int) -> tuple[float, float]:
+    z = float(norm.ppf(0.975))
+    share, spread = count / of, z * z / of
+    middle, half = share + spread / 2, z * sqrt(share * (1 - share) / of + spread / (4 * of))
+    return (middle - half) / (1 + spread), (middle + half) / (1 + spread)
+
+
+def _resampled(gains: NDArray[np.float64], generator: np.random.Generator) -> tuple[float, float]:
+    rows = generator.integers(0, len(gains), size=(ROUNDS, len(gains)))
+    low, high = np.percentile(gains[rows].mean(axis=1), (2.5, 97.5))
+    return float(low), float(high)

@@ -1,0 +1,133 @@
+"""What of retrieval a tenant may set for itself, and what it is served by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+CONTROL = "control"
+TREATMENT = "treatment"
+MAX_NOTE_CHARS = 500
+Values = Mapping[str, float]
+"""Parameter -> value; counts are whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TunableSettings:
+    """The settings that a tenant may have of its own; see `app.settings` for what each means."""
+
+    vector_top_k: int
+    bm25_top_k: int
+    rrf_k: int
+    rrf_vector_weight: float
+    rrf_keyword_weight: float
+    rerank_top_k: int
+    rerank_candidates: int
+    similarity_threshold: float
+    confident_threshold: float
+    clarify_threshold: float
+    min_surviving_chunks: int
+    page_boost: float
+    hot_cache_max_size: int
+    hot_cache_ttl: float
+    retrieval_cache_max_size: int
+    retrieval_cache_ttl: float
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Those of the process, which are the defaults of its tenants."""
+        return cls(**{name: getattr(settings, name) for name in NAMES})
+
+    def values(self) -> dict[str, float]:
+        """By name, in the order of this class."""
+        return asdict(self)
+
+
+NAMES = tuple(item.name for item in fields(TunableSettings))
+
+
+class Action(StrEnum):
+    """What made a version of the parameters."""
+
+    PUT = "put"
+    RESET = "reset"
+    REVERT = "revert"
+    CALIBRATION = "calibration"
+    EXPERIMENT = "experiment"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """A version of a tenant's parameters. `overrides`: what differs from the settings; `changes`: by name, what was in
+    force before this version and with it. Version 0: nothing was ever set.
+    """
+
+    version: int = 0
+    action: Action = Action.PUT
+    overrides: Values = field(default_factory=dict)
+    changes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    by: str = ""
+    note: str = ""
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningExperiment:
+    """What a turn has to know of the experiment of its tenant. share: of a hundred, how many meet the treatment."""
+
+    id: str
+    unit: str
+    share: int
+    overrides: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Where an experiment puts a customer. unit: a digest of whom or of what is counted once."""
+
+    experiment: str
+    arm: str
+    unit: str
+
+    @property
+    def served(self) -> str:
+        """By whose parameters; empty for those of everybody."""
+        return arm_of(self.experiment) if self.arm == TREATMENT else ""
+
+
+def arm_of(experiment: str) -> str:
+    """The name of what its treatment is served by."""
+    return f"{experiment}:{TREATMENT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What a tenant, or the treatment of its experiment, is served by: `settings` with the parameters in them."""
+
+    settings: Settings
+    version: int = 0
+    arm: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """For traces: what leads back to the parameters."""
+        return {"params_version": self.version, **({"arm": self.arm} if self.arm else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """All that holds for a tenant at a moment. The same object as long as nothing changed."""
+
+    params: Params
+    base: Tuned
+    experiment: RunningExperiment | None = None
+    treatment: Tuned | None = None
+
+    def of(self, arm: str) -> Tuned:
+        """What this arm is served by; that of everybody for one that is not, or no longer, there."""
+        return self.treatment if self.treatment is not None and arm == self.treatment.arm else self.base

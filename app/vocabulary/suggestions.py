@@ -1,0 +1,51 @@
+"""Suggestions for a vocabulary, made when they are asked for and kept while the knowledge base stays as it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cachetools import TTLCache
+
+from app.vocabulary.suggesting import MAX_CHUNKS, VocabularySuggestion, suggestions
+
+if TYPE_CHECKING:
+    from app.vocabulary.analyzers import TenantAnalyzers
+    from app.vocabulary.service import VocabularyService
+    from knowledge.index import Index
+
+KEPT_SECONDS = 300
+"""Questions come in meanwhile that nobody could answer."""
+
+
+class Suggestions:
+    """index: opens a tenant's; missed: questions that were not answered, and how often each was asked."""
+
+    def __init__(
+        self,
+        vocabulary: VocabularyService,
+        analyzers: TenantAnalyzers,
+        index: Callable[[str], Awaitable[Index]],
+        missed: Callable[[str], Awaitable[list[tuple[str, int]]]],
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._analyzers = analyzers
+        self._index = index
+        self._missed = missed
+        self._made: TTLCache[tuple[str, int], list[VocabularySuggestion]] = TTLCache(64, KEPT_SECONDS)
+        self._making = asyncio.Lock()
+
+    async def of(self, tenant: str) -> list[VocabularySuggestion]:
+        """The best of each kind; some seconds of a thread the first time, one tenant after the other."""
+        snapshot = (await self._index(tenant)).snapshot()
+        key = tenant, snapshot.revision
+        async with self._making:
+            if key not in self._made:
+                chunks = [snapshot.chunk(chunk_id) for chunk_id in islice(sorted(snapshot.ids()), MAX_CHUNKS)]
+                analyzer = self._analyzers.history(tenant).at(snapshot.revision)
+                known = [stored.entry.term for stored in await self._vocabulary.all(tenant)]
+                asked = await self._missed(tenant)
+                self._made[key] = await asyncio.to_thread(suggestions, chunks, analyzer, asked, known)
+            return self._made[key]

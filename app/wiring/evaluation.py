@@ -1,0 +1,166 @@
+"""The product of a tenant as evaluation asks it: the same knowledge base, agents and models, in a world of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from app.chat.after import after_turns
+from app.chat.answering import Answering
+from app.chat.computing import Computing
+from app.chat.evidence import Team
+from app.chat.guard import Guard
+from app.chat.history import History
+from app.chat.hot_cache import HotCache
+from app.chat.service import ChatService
+from app.chat.session import Sessions
+from app.chat.stopping import Stops
+from app.conversations.access import Access
+from app.conversations.repository import ConversationRepository
+from app.conversations.repository_holders import HolderRepository
+from app.db.engine import Database
+from app.db.migrate import upgrade
+from app.evaluation.model_judge import ModelJudge
+from app.evaluation.talking import Product
+from app.evaluation_runs.runner import EvaluationRunner
+from app.limits.service import LimitOptions, RateLimits
+from app.limits.slots import TurnSlots
+from app.limits.types import Rate
+from app.limits.urgent import UrgentReplies
+from app.metrics import Metrics
+from app.settings import Settings
+from app.tickets.repository import TicketRepository
+from app.tickets.service import TicketService
+from app.tickets.sla import service_levels
+from app.tuner.placing import Placements
+from app.wiring.desk import HumanDesk
+from app.wiring.turns import turn_log
+
+if TYPE_CHECKING:
+    from app.tenants import TenantParts
+    from app.tuner.types import Tuning
+    from app.wiring.container import Container
+
+_LIFETIME = timedelta(days=1)
+_FREE = Rate(0)
+
+
+def evaluation_runner(container: Container) -> EvaluationRunner:
+    """Makes the reports."""
+    critic = container.models.critic()
+
+    async def circumstances(tenant: str) -> dict[str, Any]:
+        parts = await container.tenants.of(tenant)
+        models = container.models
+        return {
+            "revision": parts.retriever.revision,
+            "embedder": parts.retriever.generation.embedder.name,
+            "reranker": container.settings.reranker,
+            "llm": models.main.name if models.main is not None else "",
+        }
+
+    return EvaluationRunner(
+        container.base.database,
+        container.evaluation_sets,
+        partial(sandbox, container),
+        ModelJudge(critic) if critic is not None else None,
+        circumstances,
+    )
+
+
+@asynccontextmanager
+async def sandbox(container: Container, tenant: str) -> AsyncIterator[Product]:
+    """Conversations, tickets, the desk and all that follows from turns are kept in a database of its own, which is
+    deleted afterwards; the tenant's own caches, figures and limits see nothing of it. Nobody is at the desk.
+
+    One turn at a time, beside those of customers.
+    """
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="yingda-evaluation-"))
+        database = Database(f"sqlite+aiosqlite:///{(Path(folder) / 'sandbox.sqlite3').as_posix()}")
+        stack.push_async_callback(database.close)
+        await upgrade(database)
+        chat, desk = await _chat(container, database, stack)
+        retriever = (await container.tenants.of(tenant)).retriever
+        yield Product(tenant, chat, desk.service.leave, retriever.index.snapshot)
+
+
+async def _chat(container: Container, database: Database, stack: AsyncExitStack) -> tuple[ChatService, HumanDesk]:
+    settings, metrics = container.settings, Metrics()
+    conversations, limits = ConversationRepository(database), _unlimited(settings, metrics)
+    tickets = TicketService(TicketRepository(database), service_levels(settings), _nobody)
+    desk = HumanDesk.over(database, settings, conversations, container.profiles, tickets, limits)
+    stack.push_async_callback(desk.close)
+    await desk.start()
+    log = turn_log(database, after_turns, on_desk=desk.feed.note, answering=settings.answer_while_queued)
+    stack.push_async_callback(log.close)
+    guard = Guard(settings.max_message_chars, container.profiles.get)
+    teams = _Teams(container, tickets, limits)
+    history = History(conversations, settings.history_turns, rows_to_model=container.rows_to_model)
+    chat = ChatService(
+        guard,
+        Sessions(conversations),
+        HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, container.answers_depend_on),
+        history,
+        Computing(Answering(guard, teams.of, metrics), limits.slots, limits.urgent, metrics),
+        log,
+        metrics,
+        desk.gate,
+        Access(HolderRepository(database), _LIFETIME),
+        limits,
+        Stops(),
+        Placements(partial(_without_experiment, container)),
+    )
+    return chat, desk
+
+
+class _Teams:
+    """The tenant's agents, whose tickets are those of the sandbox."""
+
+    def __init__(self, container: Container, tickets: TicketService, limits: RateLimits) -> None:
+        self._tenants = container.tenants
+        self._teams = replace(container.teams, tickets=tickets, limits=limits)
+        self._built: dict[str, tuple[TenantParts, Team]] = {}
+
+    @asynccontextmanager
+    async def of(self, tenant: str, arm: str) -> AsyncIterator[Team]:
+        """As the chat is given them."""
+        async with self._tenants.turn(tenant, arm) as parts:
+            known = self._built.get(tenant)
+            if known is None or known[0] is not parts:
+                built = self._teams.build(tenant, parts.retriever, parts.profile, parts.tuned)
+                known = self._built[tenant] = parts, built.team
+            yield known[1]
+
+
+async def _without_experiment(container: Container, tenant: str) -> Tuning:
+    """What everybody meets who is in no experiment."""
+    return replace(await container.tuner.of(tenant), experiment=None, treatment=None)
+
+
+def _unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
+    options = LimitOptions(
+        key=_FREE,
+        server_key=_FREE,
+        tenant=_FREE,
+        address=_FREE,
+        session=_FREE,
+        handoffs=_FREE,
+        handoffs_per_address=_FREE,
+        tickets=_FREE,
+        tickets_per_address=_FREE,
+        turns_per_key=0,
+        turns_per_tenant=0,
+    )
+    slots = TurnSlots(2, settings.turn_wait)
+    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
+
+
+def _nobody() -> None:
+    """Is told of what changes."""

@@ -1,0 +1,63 @@
+"""Gaps, put together from what finds and answers questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agents.llm.drafting import FaqDrafter
+from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
+from app.evaluation_sets.types import CaseOrigin, NewCase
+from app.gaps.drafting import Drafting
+from app.gaps.mining import GapMining
+from app.gaps.repository import GapRepository
+from app.gaps.repository_drafts import DraftRepository
+from app.gaps.repository_mining import MiningRepository
+from app.gaps.review import GapReview
+from app.gaps.workbench import GapWorkbench
+
+if TYPE_CHECKING:
+    from app.evaluation_sets.service import EvaluationSets
+    from app.wiring.container import Container
+    from app.wiring.models import LanguageModels
+    from knowledge.types import Retrieval
+
+CASES = "缺口回归"
+"""The evaluation set of questions that were gaps once."""
+
+
+class GapCases:
+    """See `RegressionCases`."""
+
+    def __init__(self, sets: EvaluationSets) -> None:
+        self._sets = sets
+
+    async def add(self, tenant: str, gap_id: str, question: str, faq_id: str) -> None:
+        """The question has to be answered from that entry; in the place of an earlier case of the gap."""
+        kept = await self._sets.named(tenant, CASES, "补上的知识缺口：每一条都应由补上的精选问答回答")
+        expect = Expectation(frozenset({TurnKind.ANSWER}), documents=(faq_id,))
+        key = f"gap-{gap_id}"
+        dialogue = Dialogue(key, (LabelledTurn(f"{key}.1", question, "gap", expect),))
+        await self._sets.put(tenant, kept.id, [NewCase(dialogue, CaseOrigin.GAP, gap_id)])
+
+    async def remove(self, tenant: str, gap_id: str) -> None:
+        """Takes it out of every set that has it."""
+        for kept in await self._sets.all(tenant):
+            cases, _ = await self._sets.cases(tenant, kept.id, origin=CaseOrigin.GAP)
+            for case in cases:
+                if case.origin_id == gap_id:
+                    await self._sets.drop_case(tenant, kept.id, case.id)
+
+
+def gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, GapMining, GapReview]:
+    """What people look at, what makes it, and what they do with it. parts: all but these."""
+
+    async def search(tenant: str, question: str) -> Retrieval:
+        return await (await parts.tenants.of(tenant)).retriever.search(question)
+
+    database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.embedder
+    mining = GapMining(MiningRepository(database), embedder_of, search, settings.confident_threshold)
+    workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
+    model = models.main
+    drafting = Drafting(workbench, drafts, FaqDrafter(model, settings.llm_timeout) if model else None)
+    cases = GapCases(parts.evaluation_sets)
+    return workbench, mining, GapReview(database, workbench, drafting, drafts, parts.faqs, cases)

@@ -1,0 +1,102 @@
+"""The background jobs of one process: all kinds, and what is done periodically."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from app.documents.repository_knowledge import KnowledgeRepository
+from app.gaps.mining import mining_kind
+from app.generations.reindexing import reindex_kind
+from app.indexing.verification import IndexVerification, verification_kind
+from app.jobs.due import DueRuns
+from app.jobs.repository import RunRepository
+from app.jobs.repository_queue import RunQueue
+from app.jobs.schedule import PeriodicJob, Scheduler
+from app.jobs.service import JobService
+from app.jobs.types import JobKind
+from app.jobs.worker import JobWorker
+from app.quality.service import quality_kind
+from app.retention.service import Retention
+from app.sources.service import DueSources
+from app.tuner.kinds import tuner_kinds
+from app.warming.service import DueWarmings, warming_kind
+from app.wiring.erasure import forget
+from app.wiring.evaluation import evaluation_runner
+from app.wiring.sources import sync_kind
+
+if TYPE_CHECKING:
+    from app.search.service import Searches
+    from app.wiring.container import Container
+
+
+@dataclass(frozen=True, slots=True)
+class DueWork:
+    """What begins runs of its own, besides schedules."""
+
+    sources: DueSources
+    warmings: DueWarmings
+
+
+def job_kinds(container: Container) -> tuple[JobKind, ...]:
+    """Everything that can be run for a tenant. A new kind is one line here."""
+    return (
+        verification_kind(_verification(container)),
+        reindex_kind(container.reindexing),
+        mining_kind(container.gap_mining),
+        sync_kind(container.sources),
+        quality_kind(container.quality),
+        warming_kind(container.warming),
+        *tuner_kinds(container.reports),
+        evaluation_runner(container).kind,
+    )
+
+
+def _verification(container: Container) -> IndexVerification:
+    base = container.base
+    assert base.indexer is not None, "a server keeps the index"
+    return IndexVerification(base.indexer, base.feed, KnowledgeRepository(base.database), base.generations.embedder)
+
+
+def background_jobs(container: Container, searches: Searches) -> tuple[JobService, JobWorker, Scheduler, DueWork]:
+    """Nothing of it is started."""
+    database, ended = container.base.database, container.metrics.job_ended
+    kinds: Mapping[str, JobKind] = {kind.name: kind for kind in job_kinds(container)}
+    runs, alone = RunRepository(database), database.engine.dialect.name == "sqlite"  # the lock on DATA_DIR
+    worker = JobWorker(kinds, RunQueue(database), alone=alone, ended=ended)
+
+    async def zone(tenant: str) -> ZoneInfo:
+        return ZoneInfo((await container.profiles.get(tenant)).timezone)
+
+    due = DueRuns(kinds.values(), runs, container.base.feed.since, zone, worker.wake)
+    service = JobService(kinds, runs, worker.wake, ended)
+
+    async def version(tenant: str) -> Hashable:
+        return await container.answers_depend_on(tenant, "")
+
+    begun = DueWork(DueSources(container.sources.rows, service), DueWarmings(container.warming, service, version))
+    return service, worker, Scheduler(_housekeeping(container, searches, due, begun)), begun
+
+
+def _housekeeping(container: Container, searches: Searches, due: DueRuns, begun: DueWork) -> tuple[PeriodicJob, ...]:
+    """Documents come into force, or go out of it, at most ten seconds late; so do scheduled versions, which have to be
+    read first. Retention begins soon after the start, so that a server which is restarted every day deletes too.
+    """
+    base, seconds, minutes = container.base, timedelta(seconds=1), timedelta(minutes=1)
+    retention = Retention(base.database, container.settings.retention_days, base.embeddings, forget)
+    return (
+        PeriodicJob("desk", "人工坐席：超时与提醒", container.desk.watch.look, 10 * seconds, 0 * seconds),
+        PeriodicJob("validity", "文档生效与失效", base.labels.turn, 10 * seconds, 10 * seconds),
+        PeriodicJob("publishing", "定时发布", base.versions.turn, 5 * seconds, 5 * seconds),
+        PeriodicJob("generations", "跟上别处重建的索引", container.reindexing.look, 10 * seconds, 10 * seconds),
+        PeriodicJob("series", "保存指标曲线", container.recorder.save, 10 * seconds, 10 * seconds),
+        PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
+        PeriodicJob("jobs", "安排到时间的任务", due.look, minutes, minutes),
+        PeriodicJob("sources", "安排到时间的来源同步", begun.sources.look, minutes, minutes),
+        PeriodicJob("warming", "知识库变化后安排预热缓存", begun.warmings.look, 10 * seconds, 10 * seconds),
+        PeriodicJob("calibration", "检索校准", searches.catch_up, 5 * minutes, 5 * minutes),
+        PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),
+    )

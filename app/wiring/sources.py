@@ -1,0 +1,50 @@
+"""Sources of documents, put together: what fetches, what looks through folders, and the job that syncs one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.jobs.types import JobKind
+from app.net.fetcher import Fetcher
+from app.net.pace import HostPace
+from app.settings import Settings
+from app.sources.folder import FolderSync
+from app.sources.repository import SourceRepository
+from app.sources.service import KIND, SourceLimits, SourceService
+from app.sources.website import WebsiteSync
+from app.wiring.knowledge import KnowledgeBase
+
+
+@asynccontextmanager
+async def open_fetcher(settings: Settings) -> AsyncIterator[Fetcher]:
+    """What asks other servers for pages and files, until the end."""
+    async with Fetcher(settings.fetch_policy, settings.fetch_timeout, settings.max_upload_bytes) as fetcher:
+        yield fetcher
+
+
+def source_service(settings: Settings, base: KnowledgeBase, fetcher: Fetcher) -> SourceService:
+    """The sources of all tenants."""
+    return SourceService(
+        SourceRepository(base.database),
+        base.ingestion,
+        base.ingestor,
+        WebsiteSync(fetcher, HostPace(), base.ingestor),
+        FolderSync(settings.max_upload_bytes),
+        SourceLimits(settings.sources_per_tenant, settings.roots_of),
+    )
+
+
+class SourceSyncParameters(BaseModel):
+    """Which source."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source_id: str = Field(max_length=32, description="数据来源的编号")
+
+
+def sync_kind(sources: SourceService) -> JobKind:
+    """The job that syncs a source; when which is due, the sources themselves say."""
+    return JobKind(KIND, "同步数据来源", sources.sync, parameters=SourceSyncParameters)

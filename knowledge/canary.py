@@ -1,0 +1,62 @@
+"""A base as it would be with other versions of some of its documents, for trials: nobody's index changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from knowledge.index import Index, Snapshot
+from knowledge.types import Chunk, DocumentMeta, IndexChange, Matrix
+from knowledge.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A version to try. `tokens` and `vectors` belong to `chunks`, one to one; vectors: of width 0 for a base that has
+    none.
+    """
+
+    document: DocumentMeta
+    chunks: tuple[Chunk, ...]
+    tokens: tuple[tuple[str, ...], ...]
+    vectors: Matrix
+
+
+def replaced(base: Snapshot, versions: Sequence[Replacement]) -> View:
+    """The base with versions, at least one and no two of one document, in the place of what these documents have.
+
+    Takes a pass over the base's chunks.
+    """
+    documents = {version.document.id for version in versions}
+    return View(
+        base,
+        [chunk for version in versions for chunk in version.chunks],
+        [tokens for version in versions for tokens in version.tokens],
+        np.concatenate([version.vectors for version in versions]),
+        frozenset(chunk_id for chunk_id in base.ids() if base.chunk(chunk_id).document.id in documents),
+    )
+
+
+class CanaryIndex:
+    """An index seen with these versions in it."""
+
+    def __init__(self, index: Index, versions: Sequence[Replacement]) -> None:
+        self._index = index
+        self._versions = tuple(versions)
+        self._seen: tuple[Snapshot, Snapshot] | None = None
+
+    def snapshot(self) -> Snapshot:
+        """Of the base as it is now, with the versions."""
+        base = self._index.snapshot()
+        if self._seen is None or self._seen[0] is not base:
+            self._seen = base, replaced(base, self._versions)
+        return self._seen[1]
+
+    async def apply(self, change: IndexChange) -> None:
+        """Not of a trial. Raises TypeError."""
+        raise TypeError("a trial changes no index")
+
+    async def close(self) -> None:
+        """The index belongs to others."""

@@ -1,0 +1,82 @@
+"""Words that a knowledge base uses and the dictionary lacks, by how they hold together and what stands beside them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from knowledge.text import Analyzer, is_chinese_word
+
+MIN_COUNT = 3
+"""What is said twice may be one sentence, copied."""
+MAX_WORDS = 4
+MAX_CHARS = 8
+MIN_COHESION = 0.7
+"""Normalised pointwise mutual information: 1 for parts that stand nowhere else, 0 for those that meet by chance."""
+MIN_BRANCHING = 0.9
+"""Entropy, in nats, of what stands before and after: three neighbours of like frequency have 1.1, two have 0.7. Half a
+word has a certain neighbour.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CoinedWord:
+    """A run that the dictionary cuts: how often it stands there, and in which parts it is cut."""
+
+    term: str
+    count: int
+    parts: tuple[str, ...]
+
+
+def coined(texts: Sequence[str], analyzer: Analyzer, most: int) -> list[CoinedWord]:
+    """The most frequent ones; texts: folded."""
+    cut = [analyzer.segments(text) for text in texts]
+    counts = Counter(word for words in cut for word in words)
+    total = sum(counts.values()) or 1
+    runs: Counter[tuple[str, ...]] = Counter(run for words in cut for _, run in _runs(words))
+    frequent = {run for run, count in runs.items() if count >= MIN_COUNT and _holds_together(run, count, counts, total)}
+    before, after = _neighbours(cut, frequent)
+    whole = [
+        CoinedWord("".join(run), runs[run], run)
+        for run in frequent
+        if min(_entropy(before[run]), _entropy(after[run])) >= MIN_BRANCHING and not analyzer.frequency("".join(run))
+    ]
+    return sorted(whole, key=lambda word: (-word.count * len(word.parts), word.term))[:most]
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Neighbouring Chinese words, two to four of them, and where each run begins."""
+    for start in range(len(words)):
+        run: tuple[str, ...] = ()
+        for word in words[start : start + MAX_WORDS]:
+            run = (*run, word)
+            if not is_chinese_word(word) or sum(map(len, run)) > MAX_CHARS:
+                break
+            if len(run) > 1:
+                yield start, run
+
+
+def _holds_together(run: tuple[str, ...], count: int, counts: Counter[str], total: int) -> bool:
+    together, chance = math.log(count / total), sum(math.log(counts[word] / total) for word in run)
+    return (together - chance) / (len(run) - 1) >= -together * MIN_COHESION
+
+
+def _neighbours(
+    cut: Iterable[Sequence[str]], wanted: set[tuple[str, ...]]
+) -> tuple[dict[tuple[str, ...], Counter[str]], dict[tuple[str, ...], Counter[str]]]:
+    before: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    after: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for place, words in enumerate(cut):
+        for start, run in _runs(words):
+            if run in wanted:
+                end = start + len(run)
+                before[run][words[start - 1] if start else f"{place}"] += 1
+                after[run][words[end] if end < len(words) else f"{place}"] += 1
+    return before, after
+
+
+def _entropy(beside: Counter[str]) -> float:
+    total = sum(beside.values())
+    return -sum(count / total * math.log(count / total) for count in beside.values())

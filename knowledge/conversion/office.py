@@ -1,0 +1,163 @@
+"""LibreOffice in a process of its own: one file in, one file out, and nothing of it stays."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from contextlib import suppress
+from math import ceil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from knowledge.errors import BrokenDocument, CostlyDocument, DocumentTooLarge, ParsingUnavailable
+from knowledge.sandbox.slots import TenantSlots
+
+_ROOT = Path(__file__).resolve().parents[2]
+_BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from knowledge.conversion.launch import main; main()"
+_OPTIONS = ("--headless", "--norestore", "--nolockcheck", "--nodefault", "--nologo")
+_FILTERS = {".doc": "MS Word 97", ".xls": "MS Excel 97", ".ppt": "MS PowerPoint 97"}
+"""By name, or LibreOffice takes a damaged file for a text and its bytes for letters."""
+_SECURITY = "/org.openoffice.Office.Common/Security/Scripting"
+_PROFILE = (
+    '<?xml version="1.0" encoding="UTF-8"?><oor:items xmlns:oor="http://openoffice.org/2001/registry">'
+    + "".join(
+        f'<item oor:path="{_SECURITY}"><prop oor:name="{name}" oor:op="fuse"><value>true</value></prop></item>'
+        for name in ("DisableMacrosExecution", "DisableActiveContent", "BlockUntrustedRefererLinks")
+    )
+    + "</oor:items>"
+)
+"""No macro runs, nothing that a file names elsewhere is loaded."""
+
+
+class OfficeConverter:
+    """Converts one file at a time, tenants in turn. `close` ends the one at work.
+
+    program: `soffice`, by name or path. seconds: of wall time that a file may take, and of CPU time twice that.
+    max_bytes: of what comes out.
+    """
+
+    def __init__(self, program: str, seconds: float, max_bytes: int) -> None:
+        self._program = program
+        self._seconds = seconds
+        self._max_bytes = max_bytes
+        self._slots = TenantSlots(1, 1)
+        self._work: set[asyncio.Task[bytes]] = set()
+        self._closed = False
+
+    @property
+    def installed(self) -> bool:
+        """Whether the program is there."""
+        return shutil.which(self._program) is not None
+
+    async def convert(self, tenant: str, name: str, content: bytes, before: str, after: str) -> bytes:
+        """The file of suffix `before` as one of suffix `after`.
+
+        Raises BrokenDocument, CostlyDocument, DocumentTooLarge, and ParsingUnavailable, also when closed meanwhile.
+        """
+        async with self._slots.hold(tenant):
+            if self._closed:
+                raise ParsingUnavailable("files are no longer converted: the server stops")
+            task = asyncio.create_task(self._converted(name, content, before, after))
+            self._work.add(task)
+            task.add_done_callback(self._work.discard)
+            try:
+                return await task
+            except asyncio.CancelledError:
+                if not self._closed:
+                    task.cancel()
+                    raise
+                raise ParsingUnavailable("files are no longer converted: the server stops") from None
+
+    async def close(self) -> None:
+        """Kills what is at work, and its children, and waits for their end."""
+        self._closed = True
+        work = list(self._work)
+        for task in work:
+            task.cancel()
+        await asyncio.gather(*work, return_exceptions=True)
+
+    async def _converted(self, name: str, content: bytes, before: str, after: str) -> bytes:
+        place = await asyncio.to_thread(_workplace, content, before)
+        folder = Path(place.name)
+        try:
+            await self._run(name, folder, before, after)
+            return await asyncio.to_thread(self._result, name, folder / "out" / f"document{after}")
+        finally:
+            await asyncio.shield(asyncio.to_thread(place.cleanup))
+
+    async def _run(self, name: str, folder: Path, before: str, after: str) -> None:
+        process = await self._start(folder, before, after)
+        try:
+            async with asyncio.timeout(self._seconds):
+                await process.wait()
+        except TimeoutError as error:
+            raise CostlyDocument(name, f"转换用时超过 {self._seconds:g} 秒，已停止") from error
+        finally:
+            _kill(process)
+            await asyncio.shield(process.wait())
+
+    async def _start(self, folder: Path, before: str, after: str) -> Process:
+        program = shutil.which(self._program)
+        if program is None:
+            raise ParsingUnavailable(f"{self._program} is gone")
+        bounds = json.dumps([ceil(2 * self._seconds), os.getpid()])
+        try:
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, str(_ROOT), bounds, program, *_OPTIONS),
+                *(f"-env:UserInstallation={(folder / 'profile').as_uri()}", *_filter(before)),
+                *("--convert-to", after.removeprefix(".")),
+                *("--outdir", str(folder / "out"), str(folder / f"document{before}")),
+                stdin=DEVNULL,
+                stdout=DEVNULL,
+                stderr=DEVNULL,
+                cwd=folder,
+                env=_environment(folder) if os.name == "posix" else None,  # Windows starts nothing without its own
+                close_fds=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ParsingUnavailable("no process to convert files in") from error
+
+    def _result(self, name: str, path: Path) -> bytes:
+        if path.is_symlink() or not path.is_file():
+            raise BrokenDocument(name, "无法转换，文件可能已损坏、有密码保护，或内容与扩展名不符")
+        with path.open("rb") as file:
+            content = file.read(self._max_bytes + 1)
+        if len(content) > self._max_bytes:
+            raise DocumentTooLarge(name, f"转换后超过 {self._max_bytes / 2**20:.3g} MB 的大小上限")
+        return content
+
+
+def _workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
+    """A folder with the file under a name of ours, a profile, and a place for what comes out."""
+    made = TemporaryDirectory(prefix="convert-", ignore_cleanup_errors=True)
+    folder = Path(made.name)
+    (folder / "profile" / "user").mkdir(parents=True)
+    (folder / "profile" / "user" / "registrymodifications.xcu").write_text(_PROFILE, encoding="utf-8")
+    (folder / "out").mkdir()
+    (folder / f"document{suffix}").write_bytes(content)
+    return made
+
+
+def _filter(suffix: str) -> tuple[str, ...]:
+    return (f"--infilter={_FILTERS[suffix]}",) if suffix in _FILTERS else ()
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """All of it: nothing of the server's is handed on."""
+    place = str(folder)
+    return {"PATH": os.defpath, "HOME": place, "TMPDIR": place, "OSL_SOCKET_PATH": place, "LANG": "C.UTF-8"}
+
+
+def _kill(process: Process) -> None:
+    """With all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

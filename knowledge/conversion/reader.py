@@ -1,0 +1,47 @@
+"""Old Office files are read as the new ones that LibreOffice makes of them, under their own names."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from knowledge.chunking import ChunkOptions
+from knowledge.conversion.office import OfficeConverter
+from knowledge.errors import InvalidDocument, ReaderMissing
+from knowledge.ingest import DocumentReader
+from knowledge.parsing.legacy import MODERN
+from knowledge.parsing.links import PageLinks
+from knowledge.parsing.registry import MAX_NAME
+from knowledge.reading import ReadDocument
+from knowledge.types import FaqColumns
+
+
+class LegacyReader:
+    """A `DocumentReader` over another one, which checks the old file first and then reads the new one."""
+
+    def __init__(self, reader: DocumentReader, converter: OfficeConverter) -> None:
+        self._reader = reader
+        self._converter = converter
+
+    async def read(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
+        """Raises ReaderMissing for an old file where LibreOffice is not installed, and as the other reader does."""
+        suffix = PurePath(name.strip(" ")).suffix.lower()
+        after = MODERN.get(suffix)
+        if after is None:
+            return await self._reader.read(tenant, name, content, options, columns)
+        try:
+            return await self._reader.read(tenant, name, content, options, columns)
+        except ReaderMissing:
+            if not self._converter.installed:
+                raise
+        converted = await self._converter.convert(tenant, name, content, suffix, after)
+        renamed = PurePath(name).stem[: MAX_NAME - len(after)] + after
+        try:
+            return await self._reader.read(tenant, renamed, converted, options, columns)
+        except InvalidDocument as error:
+            raise type(error)(name, error.reason) from error
+
+    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+        """See `DocumentReader`."""
+        return await self._reader.links(tenant, name, content)

@@ -1,0 +1,101 @@
+"""E-mail (.eml): who wrote when about what, the text of the message, and what is attached to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from email import message_from_bytes, policy
+from email.message import MIMEPart
+from pathlib import PurePath
+
+from knowledge.errors import BrokenDocument, EmptyDocument, InvalidDocument, ScannedDocument
+from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.decoding import decode
+from knowledge.parsing.pieces import Enclosed, Paragraph, Piece, Title
+from knowledge.types import Notice, NoticeCode, ParsedDocument
+
+Parse = Callable[[str, bytes, SourceFile], ParsedDocument]
+"""Reads an attachment by its name, within the limits of the mail. Raises InvalidDocument."""
+
+_HEADERS = {"from": "发件人", "to": "收件人", "date": "日期"}
+_SOME = (*_HEADERS, "subject", "message-id", "received")
+"""One of these stands in every mail."""
+_MAX_HEADER = 200
+_MAX_DEPTH = 2
+"""Mails within mails."""
+_SIGNATURE = re.compile(r"^-- $", re.MULTILINE)
+_QUOTED = re.compile(r"^(?:> ?)+", re.MULTILINE)
+
+
+class EmlParser(Parser):
+    """The title is the subject. An attachment that cannot be read is named and does not stop the mail.
+
+    parse: for the body and the attachments, which are files of other formats.
+    """
+
+    def __init__(self, parse: Parse) -> None:
+        self._parse = parse
+
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+        message = message_from_bytes(source.content, policy=policy.default)
+        if not any(header in message for header in _SOME):
+            raise BrokenDocument(source.name, "的内容与扩展名不符：没有邮件头")
+        yield from self._mail(source, message, 0)
+
+    def _mail(self, source: SourceFile, message: MIMEPart, depth: int) -> Iterator[Piece]:
+        if not depth:
+            yield Title(_header(message, "subject"))
+        attached = [part for part in message.iter_attachments() if isinstance(part, MIMEPart)]
+        said = [f"{label}：{text}" for name, label in _HEADERS.items() if (text := _header(message, name))]
+        body = message.get_body(("html", "plain"))
+        found = self._body(source, body) if body is not None else None
+        if said and (found or depth or attached):
+            yield Paragraph("；".join(said))
+        if found:
+            yield Enclosed("", found)
+        for part in attached:
+            yield from self._attachment(source, part, depth)
+
+    def _body(self, source: SourceFile, body: MIMEPart) -> ParsedDocument | None:
+        """None where nothing is written in it."""
+        text = decode(source.name, _bytes(body), body.get_content_charset() or "")
+        html = body.get_content_subtype() == "html"
+        if not html:
+            text = _QUOTED.sub("", _SIGNATURE.split(text)[0])
+        try:
+            return self._parse("正文.html" if html else "正文.txt", text.encode(), source)
+        except EmptyDocument:
+            return None
+
+    def _attachment(self, source: SourceFile, part: MIMEPart, depth: int) -> Iterator[Piece]:
+        if part.get_content_type() == "message/rfc822":
+            inner = part.get_payload(0)
+            if depth < _MAX_DEPTH and isinstance(inner, MIMEPart):
+                subject = _header(inner, "subject")
+                yield Paragraph(f"转发的邮件：{subject}") if subject else Paragraph("转发的邮件")
+                yield from self._mail(source, inner, depth + 1)
+            return
+        name = PurePath((part.get_filename() or "").replace("\\", "/")).name
+        shown = part.get_content_disposition() == "inline" and part.get_content_maintype() == "image"
+        if not name or shown:  # pictures between the lines, logos of signatures
+            return
+        try:
+            yield Enclosed(name, self._parse(name, _bytes(part), source))
+        except ScannedDocument:
+            yield Notice(NoticeCode.PAGES_WITHOUT_TEXT, f"附件《{name}》只有图片、没有文字，内容没有入库")
+        except InvalidDocument as error:
+            yield Notice(NoticeCode.PARTS_NOT_READ, f"附件没有读取：{error}")
+
+
+def _header(message: MIMEPart, name: str) -> str:
+    """On one line; empty where it is missing or says nothing that can be read."""
+    try:
+        value = message[name]
+    except (ValueError, IndexError, AttributeError, TypeError):  # the library stumbles over headers of spam
+        return ""
+    return " ".join(str(value or "").split())[:_MAX_HEADER]
+
+
+def _bytes(part: MIMEPart) -> bytes:
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""

@@ -1,0 +1,93 @@
+"""EPUB: the chapters of a book in the order of its spine, each an HTML page."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from knowledge.errors import BrokenDocument, EncryptedDocument
+from knowledge.parsing import furniture, markup
+from knowledge.parsing.archive import check_archive
+from knowledge.parsing.base import Parser, SourceFile
+from knowledge.parsing.decoding import decode
+from knowledge.parsing.pieces import Heading, Piece, Title
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_PAGES = ("application/xhtml+xml", "text/html")
+_VOID = "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
+"""<title/> is an empty element in XHTML, and the beginning of one in HTML."""
+
+
+class EpubParser(Parser):
+    """The title is the book's; a chapter without a heading of its own goes on in the one before it."""
+
+    signature = b"PK\x03\x04"
+
+    def _pieces(self, source: SourceFile) -> Iterator[Piece]:
+        check_archive(source)
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+            book = _Book(source, archive)
+            if title := book.title:
+                yield Title(title)
+            for path in book.chapters():
+                yield from _chapter(source, archive.read(path))
+
+
+class _Book:
+    """Raises BrokenDocument where the archive is no book, EncryptedDocument where its text is locked."""
+
+    def __init__(self, source: SourceFile, archive: zipfile.ZipFile) -> None:
+        self._name = source.name
+        self._entries = set(archive.namelist())
+        if _CONTAINER not in self._entries:
+            raise BrokenDocument(source.name, "的内容与扩展名不符：不是 EPUB 电子书")
+        rootfile = _xml(archive.read(_CONTAINER)).find(".//{*}rootfile")
+        path = rootfile.get("full-path") if rootfile is not None else None
+        if not path or path not in self._entries:
+            raise BrokenDocument(source.name, "里找不到书的目录（OPF），文件可能已损坏")
+        self._folder = posixpath.dirname(path)
+        self._package = _xml(archive.read(path))
+        self._locked = _locked(_xml(archive.read(_ENCRYPTION))) if _ENCRYPTION in self._entries else frozenset()
+
+    @property
+    def title(self) -> str:
+        return " ".join((self._package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "").split())
+
+    def chapters(self) -> Iterator[str]:
+        """Entries in reading order, the table of contents left out."""
+        items = {item.get("id"): item for item in self._package.iterfind(".//{*}manifest/{*}item")}
+        for reference in self._package.iterfind(".//{*}spine/{*}itemref"):
+            item = items.get(reference.get("idref"))
+            if item is None or item.get("media-type") not in _PAGES or "nav" in (item.get("properties") or "").split():
+                continue
+            path = posixpath.normpath(posixpath.join(self._folder, unquote(item.get("href") or "")))
+            if path in self._locked:
+                raise EncryptedDocument(self._name, "有版权保护（DRM），请换成没有加密的版本")
+            if path in self._entries:
+                yield path
+
+
+def _locked(encryption: ElementTree.Element) -> frozenset[str]:
+    """Entries that are enciphered; fonts often are, in books that anybody can read."""
+    found = (reference.get("URI") for reference in encryption.iterfind(".//{*}CipherReference"))
+    return frozenset(unquote(path) for path in found if path)
+
+
+def _chapter(source: SourceFile, content: bytes) -> Iterator[Piece]:
+    tree = markup.parse_tree(source.name, _CLOSED.sub(r"<\1\2></\1>", decode(source.name, content)))
+    if tree.body is None or not content.strip():
+        return
+    furniture.remove_furniture(tree.body)
+    for piece in markup.pieces(tree.body, frozenset(furniture.TAGS)):
+        yield Heading(piece.level + 1, piece.text) if isinstance(piece, Heading) else piece
+
+
+def _xml(content: bytes) -> ElementTree.Element:
+    return ElementTree.fromstring(content)  # entity definitions have been refused

@@ -1,0 +1,70 @@
+"""What an HTML page says to whoever follows it: where it leads, under which address it wants to be known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from knowledge.errors import BrokenDocument, KnowledgeError
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+MAX_LINKS = 2000
+"""Of a page; more are not looked at."""
+MAX_LINK = 2000
+"""Characters of a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """As written in the page, relative ones and those of menus that open later too. base: what they are
+    relative to, where the page says so; canonical: its own address, or empty; index, follow: whether it allows that.
+    """
+
+    links: tuple[str, ...] = ()
+    base: str = ""
+    canonical: str = ""
+    index: bool = True
+    follow: bool = True
+
+
+def page_links(name: str, content: bytes) -> PageLinks:
+    """Blocking and CPU bound. Raises InvalidDocument by its subclasses, and MemoryError."""
+    from knowledge.parsing.html import page_tree
+
+    try:
+        return _links(page_tree(name, content, hidden=True))
+    except (KnowledgeError, MemoryError):
+        raise
+    except Exception as error:  # a library may raise anything on a broken page; the caller knows one reaction
+        raise BrokenDocument(name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
+
+
+def _links(tree: LexborHTMLParser) -> PageLinks:
+    told = {word.strip() for node in tree.css("meta[name=robots i], meta[name=yingdabot i]") for word in _words(node)}
+    links: dict[str, None] = {}
+    for node in tree.css("a[href], area[href]"):
+        attributes = node.attributes
+        href = (attributes.get("href") or "").strip()
+        if href and len(href) <= MAX_LINK and "nofollow" not in (attributes.get("rel") or "").lower().split():
+            links[href] = None
+        if len(links) == MAX_LINKS:
+            break
+    return PageLinks(
+        tuple(links),
+        _attribute(tree, "base[href]"),
+        _attribute(tree, "link[rel=canonical i][href]"),
+        index=not told & {"noindex", "none"},
+        follow=not told & {"nofollow", "none"},
+    )
+
+
+def _words(node: object) -> list[str]:
+    return (getattr(node, "attributes").get("content") or "").lower().split(",")  # noqa: B009
+
+
+def _attribute(tree: LexborHTMLParser, selector: str) -> str:
+    node = tree.css_first(selector)
+    found = (node.attributes.get("href") or "").strip() if node is not None else ""
+    return found if len(found) <= MAX_LINK else ""

@@ -1,0 +1,107 @@
+"""Pages of lines, those of a PDF or recognised ones, to pieces: without what returns on every page, wraps undone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from knowledge.parsing.lines import FULL, TextLine, reflow
+from knowledge.parsing.pdf_columns import in_reading_order
+from knowledge.parsing.pdf_layout import PageLine, heads_table, with_tables
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Title
+
+_EDGE = 3
+"""Lines at the top and at the bottom of a page that may be a running header or footer."""
+_LEADER = re.compile(r"(?:[.．·…]\s?){4,}\d+\s*$")
+_PAGE_NUMBER = re.compile(r"[-–—\s]*(?:第\s*)?\d{1,4}(?:\s*页)?(?:[\s/／,，共]+\d{1,4}(?:\s*页)?)?[-–—\s]*")
+_MAX_DEPTH = 8
+_MAX_HEADING = 60
+_LARGER = 1.12
+"""Times the size of the body text; a heading in the size of the body is told by its number alone."""
+_MIN_COLUMN = 20
+"""Em; narrower text is not wrapped: a title page, a list of names."""
+
+Bookmarks = Mapping[tuple[int, str], int]
+"""Heading level by page (from 1) and text without spaces."""
+
+
+def body(pages: Sequence[list[PageLine]]) -> list[list[PageLine]]:
+    """The lines of each page in reading order, without headers, footers and contents."""
+    return in_reading_order(_without_furniture(pages))
+
+
+def pieces_of(pages: Sequence[Sequence[PageLine]], bookmarks: Bookmarks) -> Iterator[Piece]:
+    """pages: their bodies; at least one line. The title is the one largest line of the first page."""
+    lines = [line for page in pages for line in page]
+    ranks = _size_ranks(lines)
+    columns = _columns(lines)
+    run: list[TextLine] = []
+    for item in with_tables(lines):
+        heading = item if isinstance(item, ParsedTable) else _heading(item, bookmarks, ranks)
+        if heading is not None:
+            yield from reflow(run)
+            run.clear()
+            yield heading
+        elif isinstance(item, PageLine):
+            left, right = columns[item.page, item.column]
+            wide = item.column or right - left >= _MIN_COLUMN * item.size
+            run.append(TextLine(item.text, bool(wide) and item.right - left >= FULL * (right - left), item.page))
+    yield from reflow(run)
+
+
+def _without_furniture(pages: Sequence[list[PageLine]]) -> Iterator[list[PageLine]]:
+    """Drops lines at the edges that return, but for numbers, on most pages, page numbers, and contents lines."""
+    edges = Counter(key for page in pages for key in {_mask(line.text) for line in page[:_EDGE] + page[-_EDGE:]})
+    repeated = {key for key, count in edges.items() if count >= 2 and count > len(pages) / 2}
+    for page in pages:
+        kept = []
+        for index, (line, following) in enumerate(zip_longest(page, page[1:])):
+            at_edge = index < _EDGE or index >= len(page) - _EDGE
+            # The header of a table that goes on returns too, but it stands on columns.
+            running = at_edge and _mask(line.text) in repeated and not (following and heads_table(line, following))
+            number = len(pages) > 1 and index in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(line.text)
+            if not (running or number or _LEADER.search(line.text)):
+                kept.append(line)
+        yield kept
+
+
+def _size_ranks(lines: Sequence[PageLine]) -> dict[int, int]:
+    """Heading level by rounded size for what is larger than the body; level 1 titles the document."""
+    amounts: Counter[int] = Counter()
+    for line in lines:
+        amounts[round(line.size)] += len(line.text)
+    body = amounts.most_common(1)[0][0]
+    larger = sorted((size for size in amounts if size >= _LARGER * body), reverse=True)
+    if not larger:
+        return {}
+    top = [line for line in lines if round(line.size) == larger[0]]
+    first = 1 if len(top) == 1 and top[0].page == lines[0].page else 2
+    return {size: min(first + rank, _MAX_DEPTH) for rank, size in enumerate(larger)}
+
+
+def _heading(line: PageLine, bookmarks: Bookmarks, ranks: dict[int, int]) -> Heading | Title | None:
+    level = bookmarks.get((line.page, squeezed(line.text))) or ranks.get(round(line.size))
+    if level is None or len(line.text) > _MAX_HEADING:
+        return None
+    return Title(line.text) if level == 1 else Heading(level, line.text, line.page)
+
+
+def _columns(lines: Sequence[PageLine]) -> dict[tuple[int, int], tuple[float, float]]:
+    """Left and right edge of the text of every page (column 0), and of each of its columns."""
+    edges: dict[tuple[int, int], tuple[float, float]] = {}
+    for line in lines:
+        for place in {(line.page, 0), (line.page, line.column)}:
+            left, right = edges.get(place, (line.left, line.right))
+            edges[place] = min(left, line.left), max(right, line.right)
+    return edges
+
+
+def _mask(line: str) -> str:
+    return re.sub(r"\d+", "#", squeezed(line))
+
+
+def squeezed(text: str) -> str:
+    """Without white space."""
+    return re.sub(r"\s+", "", text)

@@ -1,0 +1,132 @@
+"""Texts that were recognised in a picture, as lines of a page: what follows is that of pages with text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Protocol
+
+from knowledge.parsing.lines import join_wrapped
+from knowledge.parsing.pdf_layout import LineCell, PageLine
+from knowledge.types import Notice, NoticeCode
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[np.uint8]
+    """Rows, columns and the channels blue, green, red."""
+
+LONGEST_SIDE = 2000
+"""Pixels; of a page of A4 at 170 dpi. Larger pictures are made smaller: more says no more to the recogniser."""
+_EM = 0.7
+"""Of the height of a recognised line, which has a margin above and below."""
+_SAME_SIZE = 1.25
+"""Heights of lines of one size differ by what is written in them."""
+_SAME_ROW = 0.5
+"""Of the height of a line."""
+_CELL_GAP = 0.9
+"""Em; see `pdf_layout`."""
+_LONG = 5
+"""Times its height is a line that tells how the page lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedText:
+    """A line, or a part of one. Pixels from the left and from the top; `slope`: rise to the right by width."""
+
+    text: str
+    left: float
+    right: float
+    middle: float
+    height: float
+    slope: float
+
+
+class Recogniser(Protocol):
+    """Reads what is written in pictures. Blocking and CPU bound."""
+
+    def texts(self, picture: Pixels) -> Sequence[RecognisedText]:
+        """In no particular order."""
+        ...
+
+
+def scale_to(width: float, height: float, most: float = LONGEST_SIDE) -> float:
+    """By what to multiply the sides of a picture so that the longer one is `most`."""
+    return most / max(width, height, 1)
+
+
+def recognised_lines(texts: Iterable[RecognisedText], page: int, scale: float = 1.0) -> list[PageLine]:
+    """From the top to the bottom, in the sizes in which they were found, see `evened`. scale: pixels by point."""
+    found = _levelled([text for text in texts if text.text.strip()])
+    return [_line(row, page, scale) for row in _rows(found)]
+
+
+def evened(pages: Sequence[Sequence[PageLine]], beside: Sequence[Sequence[PageLine]] = ()) -> list[list[PageLine]]:
+    """Recognised pages of one document with one size for its body. beside: its pages of text, whose size that is."""
+    body = _body_size(pages)
+    usual = _body_size(beside) or body
+
+    def size(line: PageLine) -> float:
+        larger = line.size / body
+        return usual * (larger if larger > _SAME_SIZE or larger * _SAME_SIZE < 1 else 1)
+
+    return [[replace(line, size=size(line)) for line in page] for page in pages]
+
+
+def recognised_notice(pages: Sequence[int]) -> Notice:
+    """For whoever checks what was read."""
+    names = "、".join(map(str, pages[:20])) + (" 等" if len(pages) > 20 else "")
+    return Notice(NoticeCode.RECOGNISED, f"第 {names} 页由文字识别读出（共 {len(pages)} 页），可能有错字", tuple(pages))
+
+
+def _levelled(texts: Sequence[RecognisedText]) -> list[RecognisedText]:
+    """As if the page lay straight."""
+    slopes = [text.slope for text in texts if text.right - text.left > _LONG * text.height]
+    slope = median(slopes) if slopes else 0.0
+    return [replace(text, middle=text.middle - slope * (text.left + text.right) / 2) for text in texts]
+
+
+def _rows(texts: Sequence[RecognisedText]) -> Iterator[list[RecognisedText]]:
+    row: list[RecognisedText] = []
+    for text in sorted(texts, key=lambda text: text.middle):
+        if row and text.middle - row[0].middle > _SAME_ROW * min(text.height, row[0].height):
+            yield sorted(row, key=lambda text: text.left)
+            row = []
+        row.append(text)
+    if row:
+        yield sorted(row, key=lambda text: text.left)
+
+
+def _body_size(pages: Sequence[Sequence[PageLine]]) -> float:
+    """The middle of the sizes of all characters; 0.0 without any."""
+    amounts: Counter[float] = Counter()
+    for page in pages:
+        for line in page:
+            amounts[line.size] += len(line.text)
+    half = amounts.total() / 2
+    for size in sorted(amounts):
+        half -= amounts[size]
+        if half <= 0:
+            return size
+    return 0.0
+
+
+def _line(row: Sequence[RecognisedText], page: int, scale: float) -> PageLine:
+    size = _EM * max(text.height for text in row)
+    cells = [_cell(row[0], scale)]
+    for before, text in pairwise(row):
+        if text.left - before.right > _CELL_GAP * size:
+            cells.append(_cell(text, scale))
+        else:
+            joined = join_wrapped(cells[-1].text, text.text.strip())
+            cells[-1] = replace(cells[-1], text=joined, right=text.right / scale)
+    whole = " ".join(cell.text for cell in cells)
+    return PageLine(whole, page, size / scale, tuple(cells), -row[0].middle / scale)
+
+
+def _cell(text: RecognisedText, scale: float) -> LineCell:
+    return LineCell(text.text.strip(), text.left / scale, text.right / scale)

@@ -1,0 +1,59 @@
+"""Pictures and scanned pages are read in a second look at the file, by workers that hold the models for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from knowledge.chunking import ChunkOptions
+from knowledge.errors import InvalidDocument, ReaderMissing, ScannedDocument
+from knowledge.ingest import DocumentReader
+from knowledge.parsing.links import PageLinks
+from knowledge.reading import ReadDocument
+from knowledge.recognition.rapid import REQUIREMENTS, installed
+from knowledge.types import FaqColumns, Notice, NoticeCode
+
+
+class ScanReader:
+    """A `DocumentReader` over two: the first for all files, the second for those that show what it cannot read.
+
+    recognising: None where pictures are not to be read.
+    """
+
+    def __init__(self, plain: DocumentReader, recognising: DocumentReader | None) -> None:
+        self._plain = plain
+        self._recognising = recognising
+
+    async def read(
+        self, tenant: str, name: str, content: bytes, options: ChunkOptions, columns: FaqColumns | None = None
+    ) -> ReadDocument:
+        """Raises ReaderMissing where the file is all pictures and the package is not installed, and as `Sandbox`."""
+        try:
+            found = await self._plain.read(tenant, name, content, options, columns)
+        except ScannedDocument as error:
+            if self._recognising is None:
+                raise
+            if not installed():
+                raise _missing(error) from error
+            return await self._recognising.read(tenant, name, content, options, columns)
+        if self._recognising is None or not any(map(_unread, found.notices)):
+            return found
+        try:
+            if not installed():
+                raise _missing(ScannedDocument(name, "里有的页是扫描件，要做文字识别（OCR）才能读出文字"))
+            return await self._recognising.read(tenant, name, content, options, columns)
+        except InvalidDocument as error:  # what has been read of it stays
+            notice = Notice(NoticeCode.PARTS_NOT_READ, f"没有做文字识别：{error}")
+            return replace(found, notices=(*found.notices, notice))
+
+    async def links(self, tenant: str, name: str, content: bytes) -> PageLinks:
+        """See `DocumentReader`."""
+        return await self._plain.links(tenant, name, content)
+
+
+def _unread(notice: Notice) -> bool:
+    return notice.code is NoticeCode.PAGES_WITHOUT_TEXT
+
+
+def _missing(error: ScannedDocument) -> ReaderMissing:
+    fix = f"请管理员安装后重新上传：pip install -r {REQUIREMENTS}"
+    return ReaderMissing(error.name, f"{error.reason}；服务器上还没有装文字识别组件，{fix}")

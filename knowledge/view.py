@@ -1,0 +1,138 @@
+"""A snapshot seen with chunks that are in nobody's index, and without some that are.
+
+Their words are weighed by the base's statistics, so that their scores are on the scale that the gate is calibrated on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from heapq import nlargest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knowledge.index import Snapshot
+from knowledge.types import Chunk, Filter, Hit, Matrix, Vector
+
+_EVERYTHING = Filter()
+AT_ONCE = 50
+"""Added chunks that are scored on the event loop, at some 30 µs each; more have a thread."""
+Values = NDArray[np.float32] | list[float]
+
+
+class View:
+    """A `Snapshot` over another one; its revision and statistics are the base's."""
+
+    def __init__(
+        self,
+        base: Snapshot,
+        chunks: Sequence[Chunk],
+        tokens: Sequence[Sequence[str]],
+        vectors: Matrix,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        """tokens, vectors: of the chunks that are added, in their order; hidden: ids of the base that are not seen."""
+        self._base = base
+        self._chunks = tuple(chunks)
+        self._tokens = tuple(tokens)
+        self._vectors = vectors
+        self._hidden = hidden
+        self._row = {chunk.id: row for row, chunk in enumerate(self._chunks)}
+        self._holding: dict[str, list[int]] = {}
+        for row, words in enumerate(self._tokens):
+            for term in dict.fromkeys(words):
+                self._holding.setdefault(term, []).append(row)
+
+    @property
+    def revision(self) -> int:
+        return self._base.revision
+
+    @property
+    def centre(self) -> Vector:
+        return self._base.centre
+
+    def __len__(self) -> int:
+        return len(self._base) - len(self._hidden) + len(self._chunks)
+
+    def ids(self) -> frozenset[str]:
+        return (self._base.ids() - self._hidden).union(self._row)
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        if chunk_id in self._hidden:
+            raise KeyError(chunk_id)
+        row = self._row.get(chunk_id)
+        return self._base.chunk(chunk_id) if row is None else self._chunks[row]
+
+    async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+        hits = await self._base.dense(vector, k + len(self._hidden), where)
+        return self._best(hits, dict(enumerate((self._vectors @ vector).tolist())), k, where)
+
+    async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
+        hits = await self._base.lexical(terms, k + len(self._hidden), where)
+        sharing = sorted({row for term in terms for row in self._holding.get(term, ())})
+        if len(sharing) > AT_ONCE:
+            scores = await asyncio.to_thread(self._scores, terms, sharing)
+        else:
+            scores = self._scores(terms, sharing)
+        return self._best(hits, {row: score for row, score in scores.items() if score > 0}, k, where)
+
+    def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
+        return self._mixed(chunk_ids, self._base.vectors, self._vectors.__getitem__, self._vectors.shape[1:])
+
+    def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        return self._mixed(
+            chunk_ids, lambda ids: self._base.cosines(vector, ids), lambda rows: self._vectors[rows] @ vector
+        )
+
+    def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
+        return self._mixed(chunk_ids, self._base.centrality, lambda rows: self._vectors[rows] @ self.centre)
+
+    def bm25(self, terms: Sequence[str], chunk_ids: Sequence[str]) -> list[float]:
+        def own(rows: list[int]) -> list[float]:
+            return [self._matched(terms, row) for row in rows]
+
+        scores: list[float] = self._mixed(chunk_ids, lambda ids: self._base.bm25(terms, ids), own).tolist()
+        return scores
+
+    def bm25_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
+        return self._base.bm25_of(terms, tokens)
+
+    def idf(self, terms: Sequence[str]) -> list[float]:
+        return self._base.idf(terms)
+
+    def frequencies(self) -> dict[str, int]:
+        return self._base.frequencies()
+
+    def _scores(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
+        return {row: self._matched(terms, row) for row in rows}
+
+    def _matched(self, terms: Sequence[str], row: int) -> float:
+        """BM25 of an added chunk."""
+        return self.bm25_of(terms, self._tokens[row])
+
+    def _best(self, hits: list[Hit], own: dict[int, float], k: int, where: Filter) -> list[Hit]:
+        """The `k` best of the base's hits that are not hidden and of the added chunks, by their scores."""
+        seen = [hit for hit in hits if hit.chunk_id not in self._hidden]
+        for row, score in own.items():
+            chunk = self._chunks[row]
+            if not where or where.matches(chunk.document):
+                seen.append(Hit(chunk.id, score))
+        return nlargest(k, seen, key=lambda hit: hit.score)
+
+    def _mixed(
+        self,
+        chunk_ids: Sequence[str],
+        of_base: Callable[[list[str]], Values],
+        of_added: Callable[[list[int]], Values],
+        width: tuple[int, ...] = (),
+    ) -> NDArray[np.float32]:
+        """One value a chunk, in that order, from where it is known."""
+        rows = [self._row.get(chunk_id) for chunk_id in chunk_ids]
+        added = np.array([row is not None for row in rows], bool)
+        mixed = np.empty((len(rows), *width), np.float32)
+        if added.any():
+            mixed[added] = of_added([row for row in rows if row is not None])
+        if not added.all():
+            mixed[~added] = of_base([each for each, row in zip(chunk_ids, rows, strict=True) if row is None])
+        return mixed

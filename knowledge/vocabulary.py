@@ -1,0 +1,151 @@
+"""The vocabulary of a tenant as a value, and which analyzer belongs to which revision of its index."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from knowledge.text import Analyzer, matching, term_form
+
+
+class VocabularyKind(StrEnum):
+    """What an entry of a vocabulary is for."""
+
+    WORD = "word"
+    """A word that stays whole."""
+    SYNONYM = "synonym"
+    """Terms that mean the same; one way, only the first is found by the others' words."""
+    ABBREVIATION = "abbreviation"
+    """A customers' short name and its full form."""
+    PROTECTED = "protected"
+    """A model number or code: stays whole, and nothing puts it right."""
+    STOP = "stop"
+    """A word that questions are not searched by."""
+    ENTITY = "entity"
+    """A name and what kind of thing it names."""
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyEntry:
+    """`term` and what belongs to it: the other synonyms, the full form, or the kind of an entity.
+
+    both_ways: of synonyms: each of them is found by every other one.
+    """
+
+    kind: VocabularyKind
+    term: str
+    others: tuple[str, ...] = ()
+    both_ways: bool = True
+
+    @property
+    def occurring(self) -> tuple[str, ...]:
+        """Terms, in the form of `knowledge.text.matching`, whose texts have other tokens with this entry than
+        without.
+        """
+        if self.kind is VocabularyKind.SYNONYM and self.both_ways:
+            return tuple(map(term_form, (self.term, *self.others)))
+        return (term_form(self.term),)
+
+
+@dataclass(frozen=True, slots=True)
+class TenantVocabulary:
+    """All entries of a tenant as of one version; version 0 is the empty one."""
+
+    version: int = 0
+    entries: tuple[VocabularyEntry, ...] = ()
+
+    def of(self, *kinds: VocabularyKind) -> list[VocabularyEntry]:
+        """The entries of these kinds."""
+        return [entry for entry in self.entries if entry.kind in kinds]
+
+    def analyzer(self) -> Analyzer:
+        """Takes a moment for thousands of entries: not for the event loop."""
+        protected = [entry.term for entry in self.of(VocabularyKind.PROTECTED)]
+        named = [
+            entry.term for entry in self.of(VocabularyKind.WORD, VocabularyKind.ABBREVIATION, VocabularyKind.ENTITY)
+        ]
+        return Analyzer(
+            named,
+            self._synonyms(),
+            stop_words=[entry.term for entry in self.of(VocabularyKind.STOP)],
+            expansions=self._expansions(),
+            protected=protected,
+            entities={entry.term: entry.others[0] for entry in self.of(VocabularyKind.ENTITY)},
+            version=self.version,
+        )
+
+    def _synonyms(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for entry in self.of(VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION):
+            group = entry.term, *entry.others
+            heads = group if entry.kind is VocabularyKind.SYNONYM and entry.both_ways else group[:1]
+            for head in heads:
+                added = tuple(term for term in group if term != head)
+                found[head] = tuple(dict.fromkeys((*found.get(head, ()), *added)))
+        return found
+
+    def _expansions(self) -> dict[str, str]:
+        """What stands for a term in the question's other form: the full form, or the first of its group."""
+        found: dict[str, str] = {}
+        for entry in self.of(VocabularyKind.SYNONYM):
+            if entry.both_ways:
+                found |= dict.fromkeys(entry.others, entry.term)
+            else:
+                found[entry.term] = entry.others[0]
+        return found | {entry.term: entry.others[0] for entry in self.of(VocabularyKind.ABBREVIATION)}
+
+
+NO_VOCABULARY = TenantVocabulary()
+
+
+def touched(old: TenantVocabulary, new: TenantVocabulary) -> Callable[[str], bool]:
+    """Tells whether a text may have other tokens by the one than by the other. Both are needed whole: what a synonym
+    adds to a text is cut by all words.
+    """
+    changed = set(old.entries) ^ set(new.entries)
+    terms = {term for entry in changed for term in entry.occurring} - {""}
+    for entry in {*old.of(*_ADDING), *new.of(*_ADDING)}:
+        others = [term_form(term) for term in (entry.term, *entry.others)]
+        if any(term in other for term in terms for other in others):
+            terms.update(entry.occurring)
+
+    def may_differ(text: str) -> bool:
+        folded = matching(text)
+        return any(term in folded for term in terms)
+
+    return may_differ
+
+
+_ADDING = VocabularyKind.SYNONYM, VocabularyKind.ABBREVIATION
+
+
+class AnalyzerHistory(Protocol):
+    """Which analyzer made the tokens of an index: a question is cut by the one whose index it meets."""
+
+    def at(self, revision: int) -> Analyzer:
+        """That of an index at this revision."""
+        ...
+
+
+class AnalyzerRevisions:
+    """The analyzers of one tenant's index by the revisions from which on they made its tokens; remembers a few."""
+
+    def __init__(self, first: Analyzer, keep: int = 4) -> None:
+        self._known: list[tuple[int, Analyzer]] = [(-1, first)]
+        self._keep = keep
+
+    def at(self, revision: int) -> Analyzer:
+        """See `AnalyzerHistory`."""
+        known = self._known
+        place = bisect_right(known, revision, key=lambda item: item[0])
+        return known[max(place - 1, 0)][1]
+
+    def note(self, revision: int, analyzer: Analyzer) -> None:
+        """From this revision on, which the index does not show yet, its tokens are this one's."""
+        known = [item for item in self._known if item[0] < revision]
+        if not known or known[-1][1] is not analyzer:
+            known.append((revision, analyzer))
+        self._known = known[-self._keep :]

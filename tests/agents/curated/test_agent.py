@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agents.base import answer_of
+from agents.curated.agent import CURATED, SIMILAR, CuratedAgent
+from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
+from agents.knowledge import KnowledgePolicy
+from agents.llm.extractive import ExtractiveGenerator
+from agents.profile import TenantProfile
+from agents.registry import AgentParts, Roster
+from agents.routing.types import Band, Intent, Route, Tier, Trace
+from agents.types import Button, Evidence, Outcome, Question
+from tests.agents.support import ANALYZER, FixedSearcher, candidate, retrieval
+
+ENTRY = CuratedEntry("f1", "运费由我们出。", ("退货的运费谁出",), (Button("查运费", message="运费多少"),))
+EXACT = CuratedMatch(ENTRY, ENTRY.question, MatchStage.EXACT, 0.99, revision=3)
+LIKE = replace(EXACT, stage=MatchStage.SIMILAR, probability=SIMILAR)
+KNOWLEDGE = Route((Intent.KNOWLEDGE_QA,), Trace(Tier.RULES, Band.HIGH, "knowledge_qa"))
+
+
+def team(profile: TenantProfile | None = None) -> Roster:
+    policy = KnowledgePolicy(0.75, profile or TenantProfile())
+    return Roster.of(AgentParts(FixedSearcher(), ExtractiveGenerator(ANALYZER, 3), policy))
+
+
+def served(match: CuratedMatch | None, text: str = "退货运费谁出", where: Route = KNOWLEDGE) -> tuple[str, ...]:
+    roster = team()
+    found = retrieval(text, candidate("运费由我们出。", 0.9))
+    return roster.decide(roster.evidence(Question(text, curated=match, found=found), where)).intents
+
+
+def test_it_answers_alone_where_it_is_sure_and_leaves_the_rest_to_the_search() -> None:
+    assert served(EXACT) == served(LIKE) == (CURATED,)
+    assert served(None) == served(replace(LIKE, probability=SIMILAR - 0.01)) == (Intent.KNOWLEDGE_QA,)
+
+
+@pytest.mark.parametrize("text", ["充电宝鼓包冒烟了，退货运费谁出", "我不想活了，退货运费谁出"])
+def test_danger_comes_first(text: str) -> None:
+    assert served(EXACT, text)[0] == Intent.HIGH_STAKES
+
+
+def test_a_person_who_is_asked_for_comes_first() -> None:
+    human = Route((Intent.HUMAN_REQUEST,), Trace(Tier.RULES, Band.HIGH, "human_request"))
+    assert served(EXACT, "转人工", human)[0] == Intent.HUMAN_REQUEST
+
+
+def test_several_questions_are_looked_up_one_by_one() -> None:
+    question = Question("退货运费谁出，几天到账", parts=("退货运费谁出", "几天到账"), curated=EXACT)
+    roster = team()
+    assert roster.decide(roster.evidence(question, KNOWLEDGE)).intents == (Intent.KNOWLEDGE_QA,)
+
+
+def test_topics_that_nobody_speaks_of_stay_unspoken() -> None:
+    profile = TenantProfile(avoid_topics=("运费",))
+    roster = team(profile)
+    assert CuratedAgent(profile).bid(roster.evidence(Question("退货运费谁出", curated=EXACT), KNOWLEDGE)) is None
+
+
+async def test_the_answer_is_given_word_for_word_with_its_source_and_buttons() -> None:
+    found = replace(retrieval("退货运费谁出"), revision=5)
+    events = [event async for event in CuratedAgent().run(Question("退货运费谁出", curated=EXACT, found=found))]
+    answer = answer_of(events)
+    assert (answer.reply, answer.outcome, answer.confidence) == ("运费由我们出。[1]", Outcome.ANSWERED, 0.99)
+    assert [(one.document_id, one.heading, one.snippet) for one in answer.fragments] == [
+        ("f1", "退货的运费谁出", "运费由我们出。")
+    ]
+    assert answer.buttons == ENTRY.buttons
+    seen = [event.retrieval.revision for event in events if isinstance(event, Evidence)]
+    assert seen == [3]  # entries of then must not be kept under what was searched later

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from app.db.base import now
+from app.documents.repository_version_rows import Ruling
+from app.documents.types import Change, FileOutcome, FileReport, Incoming, Labels, VersionState
+from app.errors import Conflict, InvalidRequest, NotFound
+from knowledge.parsing.registry import PARSERS
+from tests.app.documents.knowledge_base import KnowledgeBase, knowledge_base
+
+DRAFT, REVIEW, SCHEDULED, PUBLISHED, ARCHIVED = VersionState
+BY = Ruling("李", "可以")
+ONE, TWO = "# 保修\n\n保修期一年。\n\n凭发票。\n".encode(), "# 保修\n\n保修期两年。\n\n凭发票。\n".encode()
+
+
+@pytest.fixture
+async def base(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    async with knowledge_base(tmp_path) as opened:
+        yield opened
+
+
+async def take(base: KnowledgeBase, content: bytes, *, draft: bool = False, name: str = "保修.md") -> FileReport:
+    file = Incoming(name, content, change=Change("王", "改", draft))
+    report = await base.ingestion.take("t", file)
+    assert report.error is None
+    if report.revision:
+        assert await base.indexer.reached("t", report.revision, 20)
+    return report
+
+
+async def states(base: KnowledgeBase, document: str) -> dict[int, VersionState]:
+    return {row.number: row.state for row in await base.versions.rows.all("t", document)}
+
+
+async def test_a_draft_answers_once_it_is_reviewed_and_published(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    drafted = await take(base, TWO, draft=True)
+    assert (drafted.outcome, drafted.document_id, drafted.previous) == (FileOutcome.DRAFTED, document, None)
+    assert (await take(base, TWO, draft=True)).outcome is FileOutcome.UNCHANGED
+    assert await base.found("t", "保修期两年") == []
+    with pytest.raises(Conflict):
+        await base.versions.approve("t", document, 2, BY)
+    await base.versions.submit("t", document, 2, BY)
+    await base.versions.reject("t", document, 2, Ruling("李", "再想想"))
+    await base.versions.submit("t", document, 2, BY)
+    assert await base.versions.approve("t", document, 2, BY)
+    assert await base.found("t", "保修期两年") == ["保修.md"]
+    assert await base.found("t", "保修期一年") == []
+    assert await states(base, document) == {1: ARCHIVED, 2: PUBLISHED}
+    with pytest.raises(NotFound):
+        await base.versions.submit("t", document, 9, BY)
+    with pytest.raises(NotFound):
+        await base.versions.submit("other", document, 2, BY)
+
+
+async def test_of_two_who_approve_at_once_one_is_told_that_it_was_done(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    await take(base, TWO, draft=True)
+    await base.versions.submit("t", document, 2, BY)
+    both = (base.versions.approve("t", document, 2, BY) for _ in range(2))
+    won, lost = sorted(await asyncio.gather(*both, return_exceptions=True), key=lambda one: one is not True)
+    assert won is True and isinstance(lost, Conflict)
+    assert (await base.feed.heads())["t"].revision == 2
+
+
+async def test_a_rollback_is_a_new_version_with_what_an_earlier_one_said(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    await take(base, TWO)
+    assert await base.versions.rollback("t", document, 1, Change("李", "写错了"))
+    assert await base.found("t", "保修期一年") == ["保修.md"]
+    third, second, first = await base.versions.rows.all("t", document)
+    assert (third.number, third.reason, third.content_hash) == (3, "写错了", first.content_hash)
+    assert (third.state, second.state, first.state) == (PUBLISHED, ARCHIVED, ARCHIVED)
+    with pytest.raises(Conflict):
+        await base.versions.rollback("t", document, 3, Change())
+    await take(base, "# 保修\n\n保修期三年。\n".encode(), draft=True)
+    with pytest.raises(Conflict):  # not past its review
+        await base.versions.rollback("t", document, 4, Change())
+
+
+async def test_a_version_is_published_when_its_moment_has_come(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document, soon = (await take(base, ONE)).document_id, now() + timedelta(hours=1)
+    await take(base, TWO, draft=True)
+    await base.versions.submit("t", document, 2, BY)
+    with pytest.raises(InvalidRequest):
+        await base.versions.schedule("t", document, 2, BY, now() - timedelta(seconds=1))
+    await base.versions.schedule("t", document, 2, BY, soon)
+    assert await base.versions.turn() == []
+    assert await states(base, document) == {1: PUBLISHED, 2: SCHEDULED}
+    monkeypatch.setattr("app.documents.repository_versions.now", lambda: soon)
+    assert await base.versions.turn() == [document]
+    assert await base.indexer.reached("t", 2, 20)
+    assert await base.found("t", "保修期两年") == ["保修.md"]
+    assert (await base.versions.rows.all("t", document))[0].decided_by == "李"
+    assert await base.versions.turn() == []
+
+
+async def test_what_cannot_be_read_when_its_moment_has_come_is_a_draft_again(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document, soon = (await take(base, ONE)).document_id, now() + timedelta(hours=1)
+    await take(base, TWO, draft=True)
+    await base.versions.submit("t", document, 2, BY)
+    await base.versions.schedule("t", document, 2, BY, soon)
+    monkeypatch.setattr("app.documents.repository_versions.now", lambda: soon)
+    monkeypatch.delitem(PARSERS, ".md")
+    assert await base.versions.turn() == []
+    newest = (await base.versions.rows.all("t", document))[0]
+    assert newest.state is DRAFT and "类型不支持" in newest.note
+    assert await base.found("t", "保修期一年") == ["保修.md"]
+
+
+async def test_a_new_document_may_begin_as_a_draft(base: KnowledgeBase) -> None:
+    drafted = await take(base, ONE, draft=True)
+    assert (drafted.outcome, drafted.revision) == (FileOutcome.DRAFTED, 0)
+    assert (await take(base, ONE, draft=True)).outcome is FileOutcome.UNCHANGED
+    row = await base.documents.get("t", drafted.document_id)
+    assert row is not None and not row.published and not row.live
+    await base.versions.submit("t", drafted.document_id, 1, BY)
+    assert await base.versions.approve("t", drafted.document_id, 1, BY)
+    assert await base.found("t", "保修期一年") == ["保修.md"]
+
+
+async def test_an_upload_publishes_what_was_only_a_draft(base: KnowledgeBase) -> None:
+    drafted = await take(base, ONE, draft=True)
+    published = await take(base, ONE)
+    assert (published.document_id, published.outcome) == (drafted.document_id, FileOutcome.CREATED)
+    assert published.previous is None
+    assert await states(base, drafted.document_id) == {1: DRAFT, 2: PUBLISHED}
+
+
+async def test_a_version_comes_into_force_within_the_validity_that_it_brings(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    over = Labels(category="旧款", valid_until=now() - timedelta(days=1))
+    file = Incoming("保修.md", TWO, labels=over, change=Change(draft=True))
+    await base.ingestion.take("t", file)
+    assert await base.found("t", "保修期一年") == ["保修.md"]
+    await base.versions.submit("t", document, 2, BY)
+    assert await base.versions.approve("t", document, 2, BY)
+    row = await base.documents.get("t", document)
+    assert row is not None and (row.category, row.live, row.valid_until) == ("旧款", False, over.valid_until)
+    assert await base.found("t", "保修期") == []
+
+
+async def test_a_document_of_an_external_id_is_read_as_the_file_that_the_version_was(base: KnowledgeBase) -> None:
+    async def sent(name: str, content: bytes) -> str:
+        return (await base.ingestion.take("t", Incoming(f"制度/{name}", content, "kb-1"))).document_id
+
+    document = await sent("保修.md", ONE)
+    await sent("保修.csv", "问题,答案\n保修几年,保修期五年\n".encode())
+    assert await base.versions.rollback("t", document, 1, Change())
+    row = await base.documents.get("t", document)
+    assert row is not None and (row.path, row.version, row.title) == ("制度/保修.md", 3, "保修")
+    diff = await base.versions.diff("t", document, 2, 1)
+    texts = [line.text for hunk in diff.hunks for line in hunk.lines]
+    assert "保修几年\n保修期五年" in texts and "保修期一年。" in texts
+
+
+async def test_by_default_a_draft_is_compared_with_what_is_published(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    await take(base, "# 保修\n\n不保修。\n".encode(), draft=True)
+    await take(base, TWO, draft=True)
+    diff = await base.versions.diff("t", document, 3, None)
+    assert (diff.against, diff.added, diff.removed) == (1, 1, 1)
+    (hunk,) = diff.hunks
+    assert [line.text for line in hunk.lines] == ["保修", "保修期一年。", "保修期两年。", "凭发票。"]
+    assert (await base.versions.diff("t", document, 1, None)).against == 0
+    assert (await base.versions.diff("t", document, 2, 2)).hunks == ()

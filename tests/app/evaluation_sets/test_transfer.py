@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.evaluation.dialogues import Dialogue, TurnKind, read_dialogues, row_of
+from app.evaluation_sets.transfer import read_file, write_jsonl, write_table
+from knowledge.errors import InvalidDocument
+
+PROPERTY = Path(__file__).resolve().parents[2] / "evaluation" / "property" / "dialogues.jsonl"
+
+
+def read(content: bytes) -> list[Dialogue]:
+    found = read_file(content)
+    assert found.refused == ()
+    return [case.dialogue for case in found.cases]
+
+
+def test_the_files_of_the_evaluation_go_in_and_come_out_as_they_were() -> None:
+    dialogues = list(read_dialogues(PROPERTY))
+    assert read(PROPERTY.read_bytes()) == dialogues
+    assert read(write_jsonl(dialogues)) == dialogues
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_a_table_keeps_all_but_pages(name: str) -> None:
+    dialogues = [
+        replace(one, turns=tuple(replace(turn, page=None) for turn in one.turns)) for one in read_dialogues(PROPERTY)
+    ][:40]
+    assert [row_of(one) for one in read(write_table(name, dialogues)[0])] == [row_of(one) for one in dialogues]
+
+
+def test_a_table_that_a_person_writes_is_read_by_its_columns() -> None:
+    table = (
+        "问题,应当,要说到,来源,编号\n"
+        '退货要几天,,"7天|七天\n质量问题|a\\|b",退换货|售后,\n'
+        "你好,Chat,,,\n"
+        "怎么退款,answer|refuse,,,c1\n"
+        "那要多久,,,,c1\n"
+    )
+    single, greeting, talk = read(table.encode("gbk"))
+    assert single.turns[0].expect.kinds == {TurnKind.ANSWER}
+    assert single.turns[0].expect.must_any == (("7天", "七天"), ("质量问题", "a|b"))
+    assert single.turns[0].expect.sources == ("退换货", "售后")
+    assert greeting.turns[0].expect.kinds == {TurnKind.CHAT}
+    assert (talk.id, [turn.say for turn in talk.turns]) == ("c1", ["怎么退款", "那要多久"])
+
+
+def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None:
+    rows = [
+        json.dumps({"question": " 运费谁出 ", "expect": {"kind": "answer", "must_any": ["商家"], "documents": "d1"}}),
+        "{",
+        json.dumps({"question": "甲", "turns": [{"say": "乙"}]}),
+        json.dumps({"id": "有空 格", "question": "甲"}),
+        json.dumps({"question": "甲", "expect": {"kind": ["answers"]}}),
+        json.dumps({"turns": [{"say": "甲", "expect": {"must_any": [[]]}}]}),
+        "[]",
+        json.dumps({"id": "b", "answer": "多余"}),
+    ]
+    found = read_file("\n".join(rows).encode())
+    (case,) = found.cases
+    assert (case.dialogue.turns[0].say, case.dialogue.turns[0].expect.documents) == ("运费谁出", ("d1",))
+    assert case.dialogue.turns[0].expect.must_any == (("商家",),)
+    assert [number for number, _ in found.refused] == [2, 3, 4, 5, 6, 7, 8]
+    assert all(message for _, message in found.refused)
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(InvalidDocument):
+        read_file(b"\x89PNG\r\n\0\0")

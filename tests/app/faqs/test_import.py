@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.spreadsheets import XLSX, read_sheet
+from tests.app.serving import served
+
+PATH = "/api/v1/knowledge/faqs"
+FILE = """问题,答案,相似问,按钮,状态
+怎么改地址,发货前在订单详情里改。,改地址|地址填错了,改地址|https://a.example/orders,
+几点下班,六点。,,转人工|转人工,草稿
+,没有问题。,,,
+请问怎么改地址？,又一个。,,,
+危险按钮,有。,,点我|javascript:alert(1),
+状态不对,有。,,,也许
+"""
+
+
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with (
+        served(tmp_path) as server,
+        httpx.AsyncClient(base_url=server.address, timeout=60) as client,
+    ):
+        yield client
+
+
+async def taken(http: httpx.AsyncClient, content: bytes | str, **query: Any) -> dict[str, Any]:
+    answer = await http.post(f"{PATH}/import", content=content, params=query)
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+async def test_a_dry_run_says_what_would_become_of_each_row_and_writes_nothing(http: httpx.AsyncClient) -> None:
+    dry = await taken(http, FILE, dry_run=True)
+    assert (await http.get(PATH)).json()["total"] == 0
+    assert (dry["added"], dry["changed"], dry["unchanged"]) == (3, 0, 0)
+    assert [(one["row"], one["field"]) for one in dry["refused"]] == [(4, "question"), (5, "question"), (7, "state")]
+    assert "第 2 行" in dry["refused"][1]["message"]
+    assert await taken(http, FILE) == dry
+    items = {one["question"]: one for one in (await http.get(PATH)).json()["items"]}
+    assert items["几点下班"]["state"] == "draft" and items["怎么改地址"]["variants"] == ["改地址", "地址填错了"]
+    assert items["怎么改地址"]["buttons"] == [{"label": "改地址", "url": "https://a.example/orders", "message": ""}]
+    assert items["危险按钮"]["buttons"] == [{"label": "点我", "url": "", "message": "javascript:alert(1)"}]
+    answered = (await http.post("/api/v1/chat", json={"message": "地址填错了"})).json()
+    assert answered["reply"] == "发货前在订单详情里改。[1]"
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+async def test_what_goes_out_comes_in_again_and_changes_nothing(http: httpx.AsyncClient, kind: str) -> None:
+    await taken(http, FILE)
+    await http.post(PATH, json={"question": "=1+1 是什么", "answer": "@SUM(A1)", "variants": ["A|B 怎么选"]})
+    before = (await http.get(PATH)).json()["items"]
+    given = await http.get(f"{PATH}/export", params={"format": kind})
+    assert given.headers["content-type"].split(";")[0] == (XLSX if kind == "xlsx" else "text/csv")
+    if kind == "csv":
+        assert "'=1+1" in given.text and "'@SUM" in given.text  # no spreadsheet runs it
+    again = await taken(http, given.content)
+    assert (again["added"], again["refused"]) == (0, []) and again["unchanged"] >= 3
+    after = (await http.get(PATH)).json()["items"]
+    assert {one["id"]: one["answer"] for one in after} == {one["id"]: one["answer"] for one in before}
+    rows = read_sheet("a", given.content).rows
+    assert {row.cells["问题"] for row in rows} >= {"=1+1 是什么", "怎么改地址"}
+
+
+async def test_a_row_changes_the_entry_of_its_id_or_of_its_question(http: httpx.AsyncClient) -> None:
+    made = (await http.post(PATH, json={"question": "怎么改地址", "answer": "旧。"})).json()
+    other = (await http.post(PATH, json={"question": "几点下班", "answer": "六点。"})).json()
+    file = f"id,question,answer,variants\n{other['id']},何时下班,七点。,\n,怎么改地址,新。,几点下班\n"
+    first = await taken(http, file)
+    assert (first["added"], first["changed"]) == (0, 1)
+    assert [one["row"] for one in first["refused"]] == [3]  # its variant was the other entry's when the file came
+    again = await taken(http, file)
+    assert (again["changed"], again["unchanged"], again["refused"]) == (1, 1, [])
+    assert (await http.get(f"{PATH}/{made['id']}")).json()["answer"] == "新。"
+    assert (await http.get(f"{PATH}/{other['id']}")).json()["question"] == "何时下班"
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04broken", "答案\n有\n".encode()])
+async def test_a_file_that_is_none_is_refused(http: httpx.AsyncClient, content: bytes) -> None:
+    answer = await http.post(f"{PATH}/import", content=content)
+    refused = answer.status_code in (413, 415, 422) or answer.json()["refused"][0]["row"] == 1
+    assert refused and (await http.get(PATH)).json()["total"] == 0

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from app.errors import InvalidRequest
+from app.net.targets import TargetPolicy, checked_url, resolved
+
+PUBLIC = TargetPolicy("网址", "请管理员设置", ports=(80, 443, 8443))
+INTRANET = TargetPolicy.listed("网址", "请管理员设置", ("wiki.corp", "10.1.0.0/16"), (80, 443))
+
+PRIVATE = [
+    "http://127.0.0.1/x",
+    "http://localhost:8000/",
+    "https://LOCALHOST./",
+    "http://[::1]/",
+    "http://10.0.0.8/",
+    "http://192.168.1.1/",
+    "http://172.16.0.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://100.64.0.1/",
+    "http://0.0.0.0/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::]/",
+    "http://[fd00::1]/",
+    "http://[fe80::1]/",
+    "http://224.0.0.1/",
+    "http://db.internal/",
+    "http://printer.local/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://127.1/",
+]
+
+
+@pytest.mark.parametrize("url", [*PRIVATE, "ftp://example.com/", "http://", "https://me:pw@example.com/", "nonsense"])
+def test_nothing_of_the_network_of_the_server_is_called(url: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        checked_url(url, PUBLIC)
+    assert caught.value.code == "unsafe_target"
+
+
+def test_public_addresses_are_fine_on_the_ports_that_are_listed() -> None:
+    for url in ("https://example.com/hook", "http://93.184.216.34/", "https://[2606:4700::1111]:8443/x"):
+        assert str(checked_url(url, PUBLIC)) == url
+    with pytest.raises(InvalidRequest, match="8443"):
+        checked_url("http://93.184.216.34:22/", PUBLIC)
+
+
+def answer(*addresses: str) -> Any:
+    async def lookup(*_: Any, **__: Any) -> list[Any]:
+        return [(2, 1, 6, "", (address, 80)) for address in addresses]
+
+    return lookup
+
+
+@pytest.mark.parametrize("addresses", [("93.184.216.34", "10.0.0.8"), ("::ffff:169.254.169.254",), ("127.0.0.1",)])
+async def test_a_name_is_what_all_of_its_addresses_are(
+    monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer(*addresses))
+    with pytest.raises(InvalidRequest, match="内网"):
+        await resolved("http://shop.example/", PUBLIC)
+
+
+async def test_an_intranet_is_called_as_far_as_it_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert str(checked_url("http://10.1.2.3:9000/", INTRANET)) == "http://10.1.2.3:9000/"
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("10.7.0.1"))
+    assert (await resolved("http://Wiki.corp:9000/a", INTRANET)).address == "10.7.0.1"
+    for url in ("http://other.corp/", "http://10.2.0.1/"):
+        with pytest.raises(InvalidRequest):
+            await resolved(url, INTRANET)
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("169.254.169.254"))
+    with pytest.raises(InvalidRequest):  # whatever a name is listed for, the cloud's secrets are not
+        await resolved("http://wiki.corp/", INTRANET)
+
+
+async def test_what_was_checked_is_what_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("93.184.216.34"))
+    target = await resolved("https://shop.example:8443/a?b=1", PUBLIC)
+    assert str(target.pinned) == "https://93.184.216.34:8443/a?b=1"
+    assert (target.headers, target.extensions) == ({"Host": "shop.example:8443"}, {"sni_hostname": "shop.example"})

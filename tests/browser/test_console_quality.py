@@ -1,0 +1,56 @@
+"""Corrections and the quality check in the console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import LIGHT, opened
+from tests.browser.serving import serving
+
+KNOWLEDGE = "/api/v1/knowledge"
+FIRST = "# X10 说明书\n\nX10 的整机保修期为 1 年。<b onclick=x()>细则</b>另见官网。\n"
+SECOND = "# 售后政策\n\n购买 X10 的顾客，整机保修 2 年。\n"
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("quality"), **LIGHT) as address:
+        yield address
+
+
+def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, page: Page) -> None:
+    def checked(http: httpx.Client) -> None:
+        run = http.post("/api/v1/jobs/quality_check/runs", json={}).json()
+        while run["state"] in ("queued", "running"):
+            page.wait_for_timeout(100)
+            run = http.get(f"/api/v1/jobs/runs/{run['id']}").json()
+        assert run["state"] == "done", run
+
+    with httpx.Client(base_url=light, timeout=30) as http:
+        files = [("files", ("说明书.txt", FIRST.encode())), ("files", ("政策.md", SECOND.encode()))]
+        taken = http.post(f"{KNOWLEDGE}/documents?wait=30", files=files).json()["files"]
+        checked(http)
+        content = opened(page, light, "quality")
+        row = content.get_by_role("row").filter(has_text="同一件事两种说法")
+        expect(row).to_contain_text("数字矛盾")
+        row.get_by_role("button", name="忽略").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("为什么没有问题").fill("多送一年")
+        dialog.get_by_role("button", name="忽略").click()
+        expect(row).to_contain_text("多送一年")
+
+        content = opened(page, light, f"documents/{taken[1]['document_id']}")
+        content.get_by_role("button", name="修正", exact=True).click()
+        dialog.get_by_label("文字").fill("购买 X10 的顾客，整机保修 1 年。")
+        dialog.get_by_label("原因").fill("<i>写错了</i>")
+        dialog.get_by_role("button", name="保存").click()
+        listed = content.get_by_role("region", name="修正")
+        expect(listed).to_contain_text("<i>写错了</i>")
+        expect(content).to_contain_text("已修正")
+        checked(http)
+        opened(page, light, "quality")
+        expect(page.get_by_text("没有发现问题。")).to_be_visible()

@@ -1,0 +1,56 @@
+"""Sources in the console: a folder is added, synced, looked into and deleted with its documents."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.console import LIGHT, opened
+from tests.browser.serving import serving
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rules")
+    folder.joinpath("差旅.md").write_text("# 差旅\n\n出差住宿每晚不超过四百元。", "utf-8")
+    folder.joinpath("坏.pdf").write_text("这不是 PDF", "utf-8")
+    for path in folder.iterdir():
+        os.utime(path, (path.stat().st_mtime - 60,) * 2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[str]:
+    roots = json.dumps({"default": str(folder)})
+    with serving(tmp_path_factory.mktemp("sources"), **LIGHT | {"SOURCE_ROOTS": roots}) as address:
+        yield address
+
+
+def test_a_folder_is_added_synced_looked_into_and_deleted(light: str, folder: Path, page: Page) -> None:
+    content = opened(page, light, "sources")
+    expect(content).to_contain_text("还没有数据来源")
+    content.get_by_role("button", name="添加来源").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("名称").fill("<b>制度</b>")
+    dialog.get_by_label("从哪里来").select_option("folder")
+    dialog.get_by_label("文件夹").last.fill("/etc")
+    dialog.get_by_role("button", name="保存").click()
+    expect(dialog).to_contain_text("SOURCE_ROOTS")
+    dialog.get_by_label("文件夹").last.fill(str(folder))
+    dialog.get_by_role("button", name="保存").click()
+    row = content.get_by_role("row").filter(has_text="<b>制度</b>")
+    expect(row).to_contain_text("1 个取不到", timeout=30_000)
+    row.get_by_role("link").first.click()
+    expect(content.get_by_role("heading", level=1)).to_have_text("<b>制度</b>")
+    expect(content.get_by_role("row").filter(has_text="差旅.md")).to_contain_text("已是文档")
+    expect(content.get_by_role("row").filter(has_text="坏.pdf")).to_contain_text("读不出来")
+    content.get_by_label("出错", exact=True).select_option("true")
+    expect(content.get_by_role("row").filter(has_text="差旅.md")).to_have_count(0)
+    content.get_by_role("button", name="删除").click()
+    page.get_by_role("dialog").get_by_role("button", name="让文档失效").click()
+    expect(content).to_contain_text("还没有数据来源")

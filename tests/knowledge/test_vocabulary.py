@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from knowledge.spelling import Speller
+from knowledge.text import Analyzer
+from knowledge.vocabulary import (
+    AnalyzerRevisions,
+    TenantVocabulary,
+    VocabularyEntry,
+    VocabularyKind,
+    touched,
+)
+
+WORD = VocabularyKind.WORD
+TEXTS = ("笙豆云朵的电池", "快递到哪了", "物流信息", "云一怎么充电", "退货要几天", "YD 300 的说明")
+
+
+def entry(kind: str, term: str, *others: str, both_ways: bool = True) -> VocabularyEntry:
+    return VocabularyEntry(VocabularyKind(kind), term, others, both_ways)
+
+
+def analyzer(*entries: VocabularyEntry) -> Analyzer:
+    return TenantVocabulary(1, entries).analyzer()
+
+
+def test_synonyms_find_each_other_and_one_way_only_their_first() -> None:
+    both = analyzer(entry("synonym", "快递", "物流"))
+    assert "物流" in both.tokens("快递") and "快递" in both.tokens("物流")
+    one = analyzer(entry("synonym", "快递", "物流", both_ways=False))
+    assert "物流" in one.tokens("快递") and "快递" not in one.tokens("物流")
+
+
+def test_a_short_name_is_searched_in_full_unless_that_stands_there_already() -> None:
+    made = analyzer(entry("abbreviation", "云一", "云朵一号"))
+    assert made.expanded("雲一怎么充电") == "云朵一号怎么充电"
+    assert made.expanded("云朵一号就是云一吗") == "云朵一号就是云一吗"
+    assert {"云朵", "一号"} <= set(made.tokens("云一怎么充电"))
+
+
+def test_stop_words_are_ignored_in_questions_alone_and_never_all_of_them() -> None:
+    made = analyzer(entry("stop", "请问"))
+    assert not {"请问", "请"} & set(made.asked("请问退货几天"))
+    assert "请问" in made.asked("请问？") and "请问" in made.tokens("请问退货几天")
+
+
+def test_what_is_protected_is_never_put_right() -> None:
+    counts = {"退款": 9, "发票": 9}
+    assert Speller(Analyzer(), counts).correct("退宽多久").text == "退款多久"
+    assert Speller(analyzer(entry("protected", "退宽")), counts).correct("退宽多久").text == "退宽多久"
+    assert Speller(analyzer(entry("word", "退宽")), counts).correct("退宽多久").text == "退宽多久"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        entry("word", "笙豆云朵"),
+        entry("synonym", "快递", "物流"),
+        entry("abbreviation", "云一", "云朵一号"),
+        entry("protected", "YD 300"),
+        entry("word", "云朵一号"),
+        entry("stop", "退货要"),
+    ],
+    ids=lambda changed: changed.term,
+)
+def test_every_text_whose_tokens_differ_is_told(changed: VocabularyEntry) -> None:
+    rest = (entry("abbreviation", "云一", "云朵一号"),) if changed.kind is WORD else ()
+    old, new = TenantVocabulary(1, rest), TenantVocabulary(2, (*rest, changed))
+    differ, (before, after) = touched(old, new), (old.analyzer(), new.analyzer())
+    really = {text for text in TEXTS if before.tokens(text) != after.tokens(text)}
+    assert really and really <= {text for text in TEXTS if differ(text)} != set(TEXTS)
+
+
+def test_a_question_is_cut_as_the_index_that_it_meets() -> None:
+    first, second = Analyzer(), analyzer(entry("word", "笙豆云朵"))
+    history = AnalyzerRevisions(first, keep=2)
+    history.note(3, first)
+    history.note(5, second)
+    history.note(9, second)
+    assert [history.at(revision) for revision in (-1, 3, 4, 5, 12)] == [first, first, first, second, second]
