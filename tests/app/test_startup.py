@@ -46,7 +46,7 @@ async def test_a_start_that_fails_is_tried_again_whatever_failed(monkeypatch: py
         return SimpleNamespace(retriever=search)
 
     begun = Startup(Settings(samples_enabled=False), cast(Any, base), cast(Tenants, SimpleNamespace(of=of)))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await begun.prepare()
     assert begun.serving.is_set() and begun.ready.is_set()
     assert (base.asked, search.questions) == (2, [startup.WARM_QUESTION])

@@ -34,7 +34,7 @@ class Customer:
 
     def hears(self, at_least: int = 0) -> list[str]:
         """What staff said, as the customer reads it, once it is so much: the desk shows a message while it is sent."""
-        deadline = monotonic() + 20
+        deadline = monotonic() + 60
         while True:
             messages = self.http.get(f"/api/v1/conversations/{self.session}/messages").json()["messages"]
             said = [message["content"] for message in messages if message["sender"] == "agent"]

@@ -66,7 +66,7 @@ async def knowledge_base(
     embedder: Embedder | None = None,
     open_index: Callable[[str], Index] | None = None,
     on_revision: Callable[[str, int], None] | None = None,
-    wait_seconds: float = 20.0,
+    wait_seconds: float = 60.0,
     limits: ParsingLimits | None = None,
 ) -> AsyncIterator[KnowledgeBase]:
     """Opens, repairs and follows; closes at the end."""

@@ -40,7 +40,7 @@ async def said(client: httpx.AsyncClient, question: str = OPENING) -> dict[str, 
 
 async def test_a_draft_is_tried_compared_reviewed_published_and_rolled_back(http: httpx.AsyncClient) -> None:
     assert "九点" in (await said(http))["reply"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (await said(http))["data"]["cached"]:  # what is learnt behind the start changes the key of the cache
             pass
     (taken,) = await upload(http, ("门店.md", NEW), draft="true", author="小王", reason="换季时间")

@@ -50,7 +50,7 @@ async def ask(http: httpx.AsyncClient, message: str, session: str = "") -> dict[
 async def mine(http: httpx.AsyncClient) -> dict[str, Any]:
     begun = await http.post(f"{PATH}/mine")
     assert begun.status_code == 202, begun.text
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             run = (await http.get(f"/api/v1/jobs/runs/{begun.json()['id']}")).json()
             if run["state"] not in ("queued", "running"):

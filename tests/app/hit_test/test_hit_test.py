@@ -75,7 +75,7 @@ async def test_what_was_expected_is_followed_to_where_it_was_dropped(
     outside = await why(document_id=returns, filter={"document_ids": [shops]})
     assert (outside["stage"], outside["cosine"]) == ("filtered", None)
     over = {"valid_until": "2020-01-02T00:00:00Z"}
-    assert (await client.patch(f"/api/v1/knowledge/documents/{shops}?wait=10", json=over)).status_code == 200
+    assert (await client.patch(f"/api/v1/knowledge/documents/{shops}?wait=60", json=over)).status_code == 200
     expired = await why("几点开门", document_id=shops)
     assert expired["stage"] == "filtered" and "2020-01-0" in expired["explanation"]
     assert (await why(document_id="nothing"))["stage"] == "not_found"

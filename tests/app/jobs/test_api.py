@@ -19,7 +19,7 @@ SETTINGS: dict[str, Any] = {"embedder": "hash", "vector_store": "memory", "sampl
 
 
 async def over(http: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (run := (await http.get(f"{RUNS}/{run_id}")).json())["state"] in ("queued", "running"):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return dict(run)

@@ -37,7 +37,7 @@ async def working(database: Database, work: Work, *others: Work) -> AsyncIterato
 
 
 async def over(jobs: JobService, run: JobRun) -> JobRun:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (found := await jobs.run("t", run.id)) is None or found.state in OPEN:  # noqa: ASYNC110 - SQL tells
             await asyncio.sleep(0.02)
     return found

@@ -12,6 +12,7 @@ import httpx
 from tests.app.openapi.document import JSON, operations, problems
 
 SESSION, AGENT = "demo-1", "a01"
+PATIENCE_S = 240
 GUIDE = "# 退货说明\n\n## 运费\n\n七天无理由退货，运费由顾客承担；质量问题由商家承担。\n"
 
 
@@ -220,9 +221,9 @@ class Story:
         await self.call("list_tickets")
         await self.call("list_webhooks")
         await self.call("test_webhook", **webhook)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while not (found := (await self.call("list_deliveries", **webhook))["deliveries"]):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)
         await self.call("retry_delivery", **webhook, delivery_id=found[0]["id"])
         await self.send("change_webhook", self.example("change_webhook") | {"url": self.receiver}, **webhook)
         await self.call("delete_webhook", **webhook)
@@ -271,9 +272,9 @@ class Story:
     async def _quality(self) -> None:
         await self.send("add_faq", {"question": "进货价是多少", "answer": "仅供内部：进货价见采购系统。"})
         run = await self.send("start_job_run", {}, kind="quality_check")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while (await self.call("get_job_run", run_id=run["id"]))["state"] != "done":  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)
         (issue,) = (await self.call("list_quality_issues"))["items"]
         await self.refused("decide_quality_issue", 400, {"state": "ignored"}, issue_id=issue["id"])
         await self.call("decide_quality_issue", issue_id=issue["id"])
@@ -283,13 +284,13 @@ class Story:
         answered = await self.send("chat", {"message": asked})
         message = {"session_id": answered["session_id"], "message_id": answered["message_id"]}
         await self.send("rate_message", {"rating": "down", "reason": "答非所问"}, **message)
-        async with asyncio.timeout(15):  # what did not help is noted behind
+        async with asyncio.timeout(PATIENCE_S):  # what did not help is noted behind
             while asked not in str(await self.call("list_unanswered")):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)
         run = await self.call("mine_gaps")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while (await self.call("get_job_run", run_id=run["id"]))["state"] in ("queued", "running"):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)
         gap = (await self.call("list_gaps"))["items"][0]
         one = {"gap_id": gap["id"]}
         await self.call("read_gap", **one)
@@ -330,9 +331,9 @@ class Story:
         await self.call("list_evaluation_sets")
         body = self.example("start_evaluation_run") | made
         report = {"report_id": (await self.send("start_evaluation_run", body))["id"]}
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while (await self.call("get_evaluation_report", **report))["state"] in ("queued", "running"):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)
         await self.call("list_evaluation_reports")
         await self.call("list_evaluation_results", **report)
         await self.call("compare_evaluation_reports", {"before": report["report_id"]}, **report)
@@ -357,9 +358,9 @@ class Story:
         ]
         await self.send("write_params", {"values": {"similarity_threshold": 0.95, "confident_threshold": 0.99}})
         made = {"report_id": (await self.send("begin_calibration", {"questions": asked}))["id"]}
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while not (await self.call("read_tuner_report", **made))["finished_at"]:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.2)
         await self.call("apply_tuner_report", **made)
         report = {"report_id": (await self.send("begin_sweep", {"questions": asked, "ks": [60], "widths": [25]}))["id"]}
         await self.call("list_tuner_reports")

@@ -30,7 +30,7 @@ async def upload(client: httpx.AsyncClient, name: str, text: str) -> str:
 
 async def check(client: httpx.AsyncClient, **parameters: str) -> dict[str, Any]:
     run = (await client.post("/api/v1/jobs/quality_check/runs", json={"parameters": parameters})).json()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while run["state"] not in ("done", "failed"):
             await asyncio.sleep(0.05)
             run = (await client.get(f"/api/v1/jobs/runs/{run['id']}")).json()
