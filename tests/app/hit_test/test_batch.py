@@ -26,6 +26,7 @@ GUIDE = "# 退货说明\n\n退货的运费由顾客承担，首重 12 元。\n"
         write_xlsx("问题", ["question"], [["退货运费谁出"], ["怎么开发票"]]),
         '{"query": "退货运费谁出"}\n{"question": "怎么开发票"}\n'.encode(),
     ],
+    ids=["lines", "column", "csv", "xlsx", "jsonl"],
 )
 def test_questions_are_read_from_what_people_have(content: bytes) -> None:
     assert [row.trial.text for row in questions_of(content, decide=False)] == ["退货运费谁出", "怎么开发票"]
