@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -110,6 +111,8 @@ class FaqService:
         entries = [*added, *changed]
         published = {entry.id: entry.written for entry in entries if entry.state is FaqState.PUBLISHED}
         documents = await self._prepared(tenant, published)
+        wordings = [wording for entry in entries for wording in entry.written.wordings]
+        await asyncio.to_thread(lambda: [wording_key(wording) for wording in wordings])  # not on the event loop
         try:
             async with self._database.write() as connection:
                 known = await connection.run_sync(repository.states, tenant, [entry.id for entry in changed])
