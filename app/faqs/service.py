@@ -75,11 +75,11 @@ class FaqService:
             raise _unknown(faq_id)
         return found
 
-    async def create(self, tenant: str, entry: FaqDraft, author: str = "") -> Faq:
-        """Keeps a new entry, published unless it is a draft. Raises InvalidRequest, EmbeddingUnavailable, and Conflict
-        where another entry has one of its wordings or there are too many.
+    async def create(self, tenant: str, entry: FaqDraft, author: str = "", *, id: str = "") -> Faq:
+        """Keeps a new entry, published unless it is a draft. id: "" for a new one. Raises InvalidRequest,
+        EmbeddingUnavailable, and Conflict where another entry has one of its wordings or its id, or there are too many.
         """
-        made = _written(new_id(), checked(entry), author)
+        made = _written(id or new_id(), checked(entry), author)
         revision = await self.write(tenant, [made], [])
         return await self._settled(tenant, made, revision)
 
