@@ -4,7 +4,6 @@ in which both differ. Pure.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -14,10 +13,9 @@ from agents.understanding.asking import without_asking
 from agents.verification.names import joined
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
-from agents.verification.wording import without_function_words
+from agents.verification.wording import units_of
 from knowledge.text import fold
 
-_UNIT = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 LONGEST, SHORTEST = 5, 3
 """Characters of the longer and of the shorter of two words of which one stands in the place of the other, as 增值税专用
 of 普通. What is longer is put in other words altogether.
@@ -43,7 +41,7 @@ class Facts:
 def facts_of(text: str) -> Facts:
     """The facts of a normalised wording."""
     folded = fold(text)
-    units = tuple(_UNIT.findall(without_function_words(without_asking(folded))))
+    units = units_of(without_asking(folded))
     return Facts(Polarised.of(folded), quantities(folded).said, frozenset(names(text)), units)
 
 
