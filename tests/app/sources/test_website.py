@@ -9,6 +9,7 @@ import pytest
 from app.errors import FetchFailed, FetchUnavailable
 from app.jobs.types import Cancelled
 from app.net.fetcher import AGENT
+from app.sources.types import WebsiteConfig
 from tests.app.net.site import Page, Site, site
 from tests.app.sources.syncing import TENANT, Syncing, syncing
 
@@ -174,6 +175,8 @@ async def test_what_an_interrupted_sync_left_is_found_by_the_next(web: Site, her
     with pytest.raises(Cancelled):
         await here.sync(source, stop=(1, Cancelled()))
     assert await here.states(source) == {"": "current"}
+    last = (await here.service.get(TENANT, source.id)).last
+    assert last is not None and (last["error"], last["complete"]) == (None, False)
     assert await here.sync(source) == {"created": 2, "unchanged": 1, "complete": True}
 
 
@@ -297,3 +300,32 @@ async def test_sitemaps_that_robots_txt_names_are_read(web: Site, here: Syncing)
     alone = await here.website(f"{web.url}/returns", depth=0)
     await here.sync(alone)
     assert "/map.xml" not in web.paths()
+
+
+async def test_a_page_of_two_sources_stays_as_long_as_one_has_it(web: Site, here: Syncing) -> None:
+    one, other = await here.website(f"{web.url}/"), await here.website(f"{web.url}/returns")
+    await here.sync(one)
+    assert await here.sync(other) == {"unchanged": 1, "complete": True}
+    web.put("/elsewhere", "别处")
+    await here.service.change(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/elsewhere", prefix="/elsewhere")})
+    assert await here.sync(one) == {"created": 1, "expired": 2, "excluded": 1, "complete": True}
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.change(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/")})
+    await here.sync(one)
+    await here.service.drop(TENANT, other.id, expire=True)
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.drop(TENANT, one.id, expire=True)
+    assert await here.documents() == {}
+
+
+async def test_a_page_that_moves_to_an_address_of_an_earlier_source_is_that_document(web: Site, here: Syncing) -> None:
+    web.put("/new", "<p>从前的一页</p>")
+    earlier = await here.website(f"{web.url}/new", depth=0)
+    await here.sync(earlier)
+    await here.service.drop(TENANT, earlier.id, expire=True)
+    source = await here.website(f"{web.url}/")
+    await here.sync(source)
+    web.pages["/new"] = web.pages.pop("/returns")
+    web.moved("/returns", "/new")
+    assert (await here.sync(source))["complete"] is True
+    assert await here.answers("七天内可以无理由退货")
