@@ -66,7 +66,7 @@ def compared(old: Sequence[str], new: Sequence[str], version: int, against: int)
     """Blocking."""
     truncated = max(len(old), len(new)) > MAX_PARAGRAPHS
     old, new = old[:MAX_PARAGRAPHS], new[:MAX_PARAGRAPHS]
-    matcher = _Anchored(None, old, new)
+    matcher = _Anchored(old, new)
     changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     hunks: list[DiffHunk] = []
     left = MAX_LINES
@@ -88,14 +88,19 @@ class _Anchored(SequenceMatcher[str]):
     between them.
     """
 
+    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+        super().__init__(None, old, new)
+        self._old, self._new = old, new
+
     def get_matching_blocks(self) -> list[Match]:
         """See `SequenceMatcher`."""
-        starts = [(-1, -1), *_anchors(self.a, self.b), (len(self.a), len(self.b))]
+        old, new = self._old, self._new
+        starts = [(-1, -1), *_anchors(old, new), (len(old), len(new))]
         blocks: list[Match] = []
         for (a, b), (next_a, next_b) in pairwise(starts):
-            blocks.extend(_between(self.a, self.b, (a + 1, next_a), (b + 1, next_b)))
+            blocks.extend(_between(old, new, (a + 1, next_a), (b + 1, next_b)))
             blocks.append(Match(next_a, next_b, 1))
-        return [*_joined(blocks[:-1]), Match(len(self.a), len(self.b), 0)]
+        return [*_joined(blocks[:-1]), Match(len(old), len(new), 0)]
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
