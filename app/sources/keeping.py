@@ -202,6 +202,7 @@ def external_id_of(source: WatchedSource, item: SourceItem) -> str:
     """By what a document is known: its page or file, so that it is the same one when a source is made anew. A file is
     one of its folder: another folder may have one of the same name.
     """
-    inside = isinstance(source.config, FolderConfig)
-    key = key_of(f"{posixpath.normpath(source.config.path)}/{item.locator}") if inside else item.key
+    config, key = source.config, item.key
+    if isinstance(config, FolderConfig):
+        key = key_of(f"{posixpath.normpath(config.path)}/{item.locator}")
     return f"{source.kind}:{key[:40]}"
