@@ -32,6 +32,8 @@ _UNPACKED_BYTES = 20 * 2**20
 _ENTRIES = 1000
 
 _NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\]")
+_NO_CHARACTER = re.compile("[\ufffe\uffff]")
+"""XML, and so a workbook, holds neither."""
 _BLANK = 2
 """Times as many rows as are taken may be there with the blank ones."""
 
@@ -198,7 +200,7 @@ def _written(row: Sequence[Cell]) -> list[Cell]:
 
 
 def _safe(cell: str) -> str:
-    cell = clean(cell)
+    cell = _NO_CHARACTER.sub("", clean(cell))
     return f"{_QUOTE}{cell}" if _runs(cell) else cell
 
 
