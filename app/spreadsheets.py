@@ -169,7 +169,8 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
 
 def _csv(name: str, content: bytes, width: int) -> Rows:
     text = decode(name, content)
-    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter_of(text)), 1):
+    head = next((line for line in io.StringIO(text) if line.strip(",;|\t\r\n ")), "")  # cells may hold the others
+    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter_of(head)), 1):
         yield number, [_read(cell) for cell in row[:width]]
 
 
