@@ -133,7 +133,7 @@ def _still_there(connection: Connection, tenant: str, rows: list[dict[str, Any]]
 
 
 def _places(issue: QualityIssue) -> dict[str, Any]:
-    """Where the texts of a finding stand now. Which of two documents comes first is by their names, and these change."""
+    """Where the texts of a finding stand now. Which of two documents comes first is by names, and these change."""
     return {
         "document_id": issue.document_id,
         "chunk_id": issue.chunk.id if issue.chunk else "",
