@@ -176,7 +176,7 @@ class Analyzer:
         self._tokenizer = tokenizer(word for word in folded if _DICTIONARY_WORD.fullmatch(word))
         self._signed = [word for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
         self._synonyms = [
-            _Synonym(term, re.compile(_occurrence(term)), [token for other in others for token in self._of_term(other)])
+            _Synonym(term, re.compile(occurrence(term)), [token for other in others for token in self._of_term(other)])
             for term, others in ((term_form(term), others) for term, others in (synonyms or {}).items())
             if term
         ]
@@ -216,7 +216,7 @@ class Analyzer:
         }
         if not found:
             return text
-        pattern = re.compile("|".join(map(_occurrence, found)))
+        pattern = re.compile("|".join(map(occurrence, found)))
         shown, count = pattern.subn(lambda match: found[match.group()], folded, count=MAX_EXPANDED)
         return shown if count else text
 
@@ -305,7 +305,7 @@ class Analyzer:
                 tokens.extend(parts)
 
 
-def _occurrence(term: str) -> str:
+def occurrence(term: str) -> str:
     """A pattern that finds a term in folded text; Latin letters and digits beside it make it another word."""
     before = r"(?<![a-z0-9])" if _LATIN.match(term[0]) else ""
     after = r"(?![a-z0-9])" if _LATIN.match(term[-1]) else ""
@@ -317,7 +317,7 @@ def _whole(words: tuple[str, ...]) -> re.Pattern[str]:
     """Finds words with signs, numbers of articles and identifiers. Of a tenant's words only those that a text holds:
     thousands of them would be tried at each of its places.
     """
-    return re.compile("|".join([*map(_occurrence, words), CANONICAL, _IDENTIFIER.pattern]))
+    return re.compile("|".join([*map(occurrence, words), CANONICAL, _IDENTIFIER.pattern]))
 
 
 def _characters(text: str) -> list[str]:

@@ -144,7 +144,14 @@ class Tuner:
         return settings
 
     async def adopt(
-        self, tenant: str, experiment: str, values: Values, end: Callable[[Connection, int], None], *, by: str, note: str
+        self,
+        tenant: str,
+        experiment: str,
+        values: Values,
+        end: Callable[[Connection, int], None],
+        *,
+        by: str,
+        note: str,
     ) -> Params:
         """Puts the treatment of a running experiment in force and ends it, both or neither. end: told the version of
         the parameters. Raises InvalidRequest, Conflict, and what `end` raises.

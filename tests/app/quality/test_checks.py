@@ -132,6 +132,13 @@ def test_another_word_than_the_vocabularys_is_told() -> None:
     assert [issue.document_id for issue in other_terms(corpus) if issue] == ["d0"]
 
 
+def test_a_latin_word_within_another_one_is_neither_sensitive_nor_another_term() -> None:
+    texts = chunks(("一", "请打开 almost 页面。"), ("二", "支持 OS 版本 12。"), ("三", "IOS 版。"))
+    corpus = QualityCorpus(texts, TODAY, terms={"os": "操作系统"})
+    for check in (other_terms, sensitive(["OS"])):
+        assert [issue.document_id for issue in check(corpus) if issue] == ["d1"]
+
+
 def test_a_title_that_a_program_gave_says_nothing() -> None:
     documents = ("新建文档(2)", "正文"), ("20240101", "正文"), ("退货", "正文")
     assert [one.document_id for one in found(untitled, *documents)] == ["d0", "d1"]

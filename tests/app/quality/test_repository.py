@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.db.engine import Database
 from app.documents.repository_knowledge import KnowledgeRepository
 from app.quality import repository
 from app.quality.checks.types import IssueKind, IssueState, QualityIssue, Severity
-from app.quality.repository import IssueFilters
+from app.quality.repository import IssueFilters, StoredIssue
 from knowledge.types import Chunk, DocumentMeta
 from tests.app.documents.builders import prepared
 
@@ -26,6 +28,10 @@ async def keep(database: Database, tenant: str, *issues: QualityIssue, document:
     return dict(await database.transact(lambda connection: repository.keep(connection, tenant, issues, document)))
 
 
+async def decide(database: Database, tenant: str, issue: str, *said: Any) -> StoredIssue | None:
+    return await database.transact(lambda connection: repository.decide(connection, tenant, issue, *said))
+
+
 async def test_findings_stay_what_they_are_while_documents_change_their_order(database: Database) -> None:
     knowledge = KnowledgeRepository(database)
     for tenant, document in (("t", "甲"), ("t", "乙"), ("other", "甲")):
@@ -43,8 +49,7 @@ async def test_findings_stay_what_they_are_while_documents_change_their_order(da
     assert counts == {"contradiction": 1, "untitled": 1}
     decided = IssueState.IGNORED, "多送一年", "小王"
     for tenant, there in (("other", False), ("t", True)):
-        found = await database.transact(lambda c, t=tenant: repository.decide(c, t, listed[0].id, *decided))
-        assert (found is not None) is there
+        assert (await decide(database, tenant, listed[0].id, *decided) is not None) is there
 
     assert await keep(database, "t", against(other, one), document="甲") == {"new": 0, "stayed": 1, "gone": 1}
     async with database.read() as connection:

@@ -84,7 +84,7 @@ async def test_an_experiment_that_cannot_be_adopted_goes_on(database: Database) 
 
 
 async def test_what_was_read_before_a_change_does_not_take_its_place(database: Database) -> None:
-    gate, slow = asyncio.Event(), [True]
+    first, gate = asyncio.Event(), asyncio.Event()
 
     class Late:
         def __init__(self, connection: Any) -> None:
@@ -92,7 +92,8 @@ async def test_what_was_read_before_a_change_does_not_take_its_place(database: D
 
         async def run_sync(self, *work: Any) -> Any:
             found = await self._connection.run_sync(*work)
-            if slow.pop() if slow else False:
+            if not first.is_set():
+                first.set()
                 await gate.wait()
             return found
 
@@ -107,8 +108,7 @@ async def test_what_was_read_before_a_change_does_not_take_its_place(database: D
     moments = iter(range(1000))
     tuner = Tuner(LateDatabase(), SETTINGS, nothing, lambda: next(moments) / 1e6)  # type: ignore[arg-type]
     early = asyncio.create_task(tuner.of("t"))
-    while slow:
-        await asyncio.sleep(0)
+    await first.wait()
     await tuner.put("t", {"rrf_k": 30}, by="")
     gate.set()
     await early
