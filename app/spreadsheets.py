@@ -32,6 +32,8 @@ _UNPACKED_BYTES = 20 * 2**20
 _ENTRIES = 1000
 
 _NOT_IN_TITLES = re.compile(r"[\[\]:*?/\\]")
+_NO_CHARACTER = re.compile("[\ufffe\uffff]")
+"""XML, and so a workbook, holds neither."""
 _BLANK = 2
 """Times as many rows as are taken may be there with the blank ones."""
 
@@ -174,7 +176,8 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
 
 def _csv(name: str, content: bytes, width: int) -> Rows:
     text = decode(name, content)
-    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter_of(text)), 1):
+    head = next((line for line in io.StringIO(text) if line.strip(",;|\t\r\n ")), "")  # cells may hold the others
+    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter_of(head)), 1):
         yield number, [_read(cell) for cell in row[:width]]
 
 
@@ -205,7 +208,7 @@ def _written(row: Sequence[Cell]) -> list[Cell]:
 
 
 def _safe(cell: str) -> str:
-    cell = clean(cell)
+    cell = _NO_CHARACTER.sub("", clean(cell))
     return f"{_QUOTE}{cell}" if _runs(cell) else cell
 
 

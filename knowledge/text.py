@@ -13,7 +13,7 @@ from types import MappingProxyType
 from knowledge.numbering import CANONICAL, in_one_form
 from knowledge.segmentation import tokenizer
 
-VERSION = "5"
+VERSION = "6"
 """Part of the identity of stored term ids: raise it when the tokens of some text change."""
 
 _IDENTIFIER = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./+#][a-z0-9]+)+")
@@ -35,6 +35,8 @@ _VARIANT = re.compile(
 )
 """A model and what sets it apart, however written: H30 Pro, h30pro, 15-pro-max. An order id has more digits."""
 _SUFFIX = re.compile(_MODEL_SUFFIX, re.IGNORECASE | re.ASCII)
+MAX_EXPANDED = 20
+"""Abbreviations of one question that are put in full: a full form may have 64 times the characters."""
 _INVISIBLE = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ud800-\udfff]"
 )
@@ -109,7 +111,7 @@ def matching(text: str) -> str:
 
 def term_form(term: str) -> str:
     """The form of a word in which an analyzer looks for it in `matching` texts; empty where nothing is left of it."""
-    return _matching(term).strip()
+    return matching(term).strip()
 
 
 def _in_chinese(folded: str) -> str:
@@ -174,12 +176,12 @@ class Analyzer:
         self._tokenizer = tokenizer(word for word in folded if _DICTIONARY_WORD.fullmatch(word))
         self._signed = [word for word in folded if not _DICTIONARY_WORD.fullmatch(word)]
         self._synonyms = [
-            _Synonym(term, re.compile(_occurrence(term)), [token for other in others for token in self._of_term(other)])
+            _Synonym(term, re.compile(occurrence(term)), [token for other in others for token in self._of_term(other)])
             for term, others in ((term_form(term), others) for term, others in (synonyms or {}).items())
             if term
         ]
         longest_first = sorted(expansions.items(), key=lambda pair: (-len(pair[0]), pair[0]))
-        self._expansions = [(term_form(term), full) for term, full in longest_first if term_form(term)]
+        self._expansions = [(form, full) for term, full in longest_first if (form := _matching(term).strip())]
 
     def at(self, revision: int) -> Analyzer:
         """See `AnalyzerHistory`: one that never changes is that of every revision."""
@@ -198,21 +200,40 @@ class Analyzer:
         """Terms of a question: `tokens` without those of stop words, unless it consists of these."""
         folded = matching(text)
         if self._stop_words:
-            words = self._tokenizer.lcut(folded)
-            left = "".join(" " if word in self._stop_words else word for word in words)
+            left = self._without_stop_words(folded)
             folded = left if _WORD.search(left) else folded
         return self._tokens(folded)
 
     def expanded(self, text: str) -> str:
         """The text with its abbreviations in full, as customers do not write it; the same text where it has none.
 
-        An abbreviation that already stands in its full form is left alone.
+        An abbreviation that already stands in its full form is left alone, and so is one within what stands for
+        another: full forms that hold abbreviations of each other would double the text with every one of them.
         """
-        shown, folded = text, fold(text)
-        for term, full in self._expansions:
-            if term in folded and fold(full) not in folded:
-                folded = shown = full.join(re.split(_occurrence(term), folded))
-        return shown
+        folded = _matching(text)
+        found = {
+            term: full for term, full in self._expansions if term in folded and _matching(full).strip() not in folded
+        }
+        if not found:
+            return text
+        pattern = re.compile("|".join(map(occurrence, found)))
+        shown, count = pattern.subn(lambda match: found[match.group()], folded, count=MAX_EXPANDED)
+        return shown if count else text
+
+    def _without_stop_words(self, folded: str) -> str:
+        """What is kept whole is no place of one: `pro` is a part of x-pro."""
+        left: list[str] = []
+        position = 0
+        for match in _whole(self._signed_in(folded)).finditer(folded):
+            left += (self._cut_out(folded[position : match.start()]), match.group())
+            position = match.end()
+        return "".join([*left, self._cut_out(folded[position:])])
+
+    def _cut_out(self, folded: str) -> str:
+        return "".join(" " if word in self._stop_words else word for word in self._tokenizer.lcut(folded))
+
+    def _signed_in(self, folded: str) -> tuple[str, ...]:
+        return tuple(word for word in self._signed if word in folded)
 
     def _tokens(self, folded: str) -> list[str]:
         tokens = self._terms(folded)
@@ -221,7 +242,7 @@ class Analyzer:
         return tokens
 
     def _of_term(self, term: str) -> list[str]:
-        return self._terms(_matching(term))
+        return self._terms(matching(term))
 
     def occurring(self, text: str) -> Occurring:
         """Tells which terms are in `tokens(text)`, in a tenth of the time: nothing Chinese is segmented.
@@ -262,8 +283,7 @@ class Analyzer:
     def _terms(self, folded: str) -> list[str]:
         tokens: list[str] = []
         position = 0
-        signed = tuple(word for word in self._signed if word in folded)
-        for match in _whole(signed).finditer(folded):
+        for match in _whole(self._signed_in(folded)).finditer(folded):
             self._words(folded[position : match.start()], tokens)
             whole, parts = match.group(), [part for part in _SEPARATOR.split(match.group()) if part]
             tokens.append(whole)
@@ -285,7 +305,7 @@ class Analyzer:
                 tokens.extend(parts)
 
 
-def _occurrence(term: str) -> str:
+def occurrence(term: str) -> str:
     """A pattern that finds a term in folded text; Latin letters and digits beside it make it another word."""
     before = r"(?<![a-z0-9])" if _LATIN.match(term[0]) else ""
     after = r"(?![a-z0-9])" if _LATIN.match(term[-1]) else ""
@@ -297,7 +317,7 @@ def _whole(words: tuple[str, ...]) -> re.Pattern[str]:
     """Finds words with signs, numbers of articles and identifiers. Of a tenant's words only those that a text holds:
     thousands of them would be tried at each of its places.
     """
-    return re.compile("|".join([*map(_occurrence, words), CANONICAL, _IDENTIFIER.pattern]))
+    return re.compile("|".join([*map(occurrence, words), CANONICAL, _IDENTIFIER.pattern]))
 
 
 def _characters(text: str) -> list[str]:

@@ -42,7 +42,8 @@ class Drafts:
 
     async def _prepared(self, tenant: str, document_id: str, number: int) -> PreparedDocument:
         known, stored = await self._service.found(tenant, document_id, number)
-        place = tenant, stored.row.id, known.path, known.category, *known.tags
+        # The revision moves with corrections, which are part of what is read.
+        place = tenant, stored.row.id, str(known.revision), known.path, known.category, *known.tags
         if (read := self._read.get(place)) is not None:
             return read
         read = await self._service.read_again(tenant, known, stored)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
@@ -18,6 +18,7 @@ from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, 
 from app.documents.types import Change, Incoming, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import InvalidRequest
+from app.http.fields import Moment
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 
@@ -27,7 +28,7 @@ MAX_FIELDS = 3 * MAX_FILES + 50
 """Other form fields in one upload: a path, an external id and a URL for each file, and what is said of all."""
 MAX_COLUMN_CHARS = 100
 
-_MOMENT: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+_MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from app.documents.repository_version_rows import Approval
 from app.documents.tables import Content, Document, DocumentVersion, KbState
 from app.documents.types import Change, DocumentKind, Filing, Labels
 from knowledge import text
+from knowledge.errors import InvalidDocument
 from knowledge.ingest import PreparedDocument
 from knowledge.types import CorrectedChunks
 
@@ -55,7 +56,8 @@ class KnowledgeRepository:
         replaces: the version id that was current when the change was prepared, None for a new document; filing:
         without one the document's name is its path; labels: those that `prepared` does not have; together: what else
         belongs to the commit; change: who made the version, and why; approval: it is a draft, which this publishes.
-        Raises StaleDocument when `replaces` is no longer so, WrongState, and what `together` raises.
+        Raises StaleDocument when `replaces` is no longer so, WrongState, InvalidDocument for a validity that cannot be,
+        and what `together` raises.
         """
         filing = filing or Filing(prepared.document.name)
         async with self._database.write() as connection:
@@ -138,12 +140,14 @@ async def write_content(connection: AsyncConnection, tenant: str, prepared: Prep
 async def document_values(
     connection: AsyncConnection, tenant: str, prepared: PreparedDocument, filing: Filing, labels: Labels
 ) -> dict[str, Any]:
-    """The columns of a document; what `labels` do not say stays as it is."""
+    """The columns of a document; what `labels` do not say stays as it is. Raises InvalidDocument."""
     document = prepared.document
     key = (Document.tenant_id == tenant) & (Document.id == document.id)
     known = (await connection.execute(select(Document.valid_from, Document.valid_until).where(key))).first()
     start = labels.valid_from or (known.valid_from if known else None)
     end = labels.valid_until or (known.valid_until if known else None)
+    if labels.valid_from or labels.valid_until:
+        check_validity(document.name, start, end)
     return {
         "identity": filing.identity,
         "name": filing.name,
@@ -164,6 +168,12 @@ async def document_values(
         "published": True,
         "updated_at": now(),
     } | ({} if labels.url is None else {"url": labels.url})
+
+
+def check_validity(name: str, start: datetime | None, end: datetime | None) -> None:
+    """Raises InvalidDocument where a document would never be found: one end is new, the other still the old."""
+    if start is not None and end is not None and end <= start:
+        raise InvalidDocument(name, "的失效时间不晚于生效时间，永远检索不到；没给的一端沿用现在的，请两端一起给出")
 
 
 def valid(start: datetime | None, end: datetime | None, moment: datetime) -> bool:

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.db.base import now
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
-from app.documents.repository_knowledge import Together, raise_revision, valid
+from app.documents.repository_knowledge import Together, check_validity, hold_revision, raise_revision, valid
 from app.documents.tables import Document, KbState
 from app.documents.types import DocumentKind, Filing
 
@@ -41,7 +41,7 @@ class LabelRepository:
         """Sets labels, and files it elsewhere; the revision from which on searches know, or None without the document.
 
         labels: fields of `Labels`, where None takes a validity away. The revision is raised only where an index holds
-        what changed. Raises PathTaken, and what `together` raises.
+        what changed. Raises PathTaken, InvalidDocument for a validity that cannot be, and what `together` raises.
         """
         async with self._database.write() as connection:
             state = select(KbState.revision).where(KbState.tenant_id == tenant)
@@ -65,15 +65,19 @@ class LabelRepository:
         """Takes in and out of the indexes what became valid or invalid since; the tenants of which there was any."""
         async with self._database.read() as connection:
             tenants = list((await connection.execute(select(Document.tenant_id).where(_turned()).distinct())).scalars())
-        for tenant in tenants:
-            async with self._database.write() as connection:
-                await self._turn(connection, tenant)
-        return tenants
+        return [tenant for tenant in tenants if await self._turn(tenant)]
 
-    async def _turn(self, connection: AsyncConnection, tenant: str) -> None:
-        revision, turned = await raise_revision(connection, tenant), _turned()
-        mine = update(Document).where(Document.tenant_id == tenant, turned)
-        await connection.execute(mine.values(live=~Document.live, revision=revision))
+    async def _turn(self, tenant: str) -> bool:
+        """Whether there was anything left to do: another process may have been quicker."""
+        async with self._database.write() as connection:
+            await hold_revision(connection, tenant)
+            mine = (Document.tenant_id == tenant) & _turned()
+            if (await connection.execute(select(Document.id).where(mine).limit(1))).first() is None:
+                return False
+            revision = await raise_revision(connection, tenant)
+            turned = update(Document).where(mine).values(live=~Document.live, revision=revision)
+            await connection.execute(turned)
+            return True
 
     @staticmethod
     async def _values(
@@ -90,6 +94,8 @@ class LabelRepository:
                     raise PathTaken(filing.path)
             values |= {name: getattr(filing, name) for name in ("identity", "name", "path", "external_id")}
         start, end = (values.get(name, known[name]) for name in ("valid_from", "valid_until"))
+        if {"valid_from", "valid_until"} & labels.keys():
+            check_validity(known["name"], start, end)
         values["live"] = known["published"] and valid(start, end, now())
         return {name: value for name, value in values.items() if value != known[name]}
 

@@ -98,7 +98,8 @@ class JobQueue:
     async def recover(self, worker: str, alone_since: datetime | None) -> None:
         """Puts back what processes that ended had, and drops what was sent to them and never accepted.
 
-        alone_since: when this worker began, if no other process works on this database; else leases tell.
+        alone_since: when this worker began, if no other process works on this database and it did nothing yet; else
+        leases tell, of what it could not settle itself too.
         """
         moment = now()
         if alone_since is not None:

@@ -109,6 +109,12 @@ class VersionRepository:
         async with self._database.read() as connection:
             return [version_row(row) for row in await connection.execute(query)]
 
+    async def before(self, tenant: str, document_id: str, number: int) -> int:
+        """The version before this one, of those that are still there; 0 for the first."""
+        query = select(func.max(_VERSION.number)).where(versions_of(tenant, document_id), _VERSION.number < number)
+        async with self._database.read() as connection:
+            return (await connection.execute(query)).scalar_one() or 0
+
     async def open(
         self, tenant: str, states: Sequence[VersionState] = UNPUBLISHED, *, offset: int = 0, limit: int = 100
     ) -> tuple[list[OpenVersion], int]:

@@ -18,7 +18,7 @@ from app.documents.ingestion import MAX_CONCURRENT_FILES, MAX_FILES_OF_A_TENANT,
 from app.documents.repository_job_rows import FileKey
 from app.documents.repository_queue import JobQueue, Lost, committed
 from app.documents.types import FileOutcome, FileReport, Incoming
-from app.errors import describe
+from app.errors import DatabaseUnavailable, describe
 from knowledge.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ class JobRunner:
         recovered = False
         while True:
             try:
-                if not recovered or not self._alone:
-                    await self._queue.recover(self._worker, self._began if self._alone else None)
-                    recovered = True
+                await self._queue.recover(self._worker, self._began if self._alone and not recovered else None)
+                recovered = True
                 await self._round()
             except Exception:  # the database may be away for a while; the task must outlive that
                 logger.exception("document jobs cannot be worked on")
@@ -115,6 +114,11 @@ class JobRunner:
         except asyncio.CancelledError:
             await self._queue.give_back(key, self._worker)
             raise
+        except DatabaseUnavailable as error:  # the file is as good as before
+            logger.bind(tenant=key.tenant).warning("a document has to wait for the database: {}", error)
+            with suppress(DatabaseUnavailable):  # else its lease ends
+                await self._queue.give_back(key, self._worker, asdict(describe(error)))
+            revision = 0
         except Exception as error:  # whatever a file does to a parser of ours, the others go on
             logger.bind(tenant=key.tenant).opt(exception=error).error("a document was not taken in")
             await self._queue.fail(key, self._worker, asdict(describe(error)))

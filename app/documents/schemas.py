@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags, checked_url, checked_validity
 from app.documents.paths import MAX_PATH_CHARS
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, Moment
 
 Status = Literal["ready", "indexing"]
 
@@ -114,8 +114,8 @@ class DocumentPatch(BaseModel):
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
     tags: list[str] | None = Field(None, max_length=MAX_TAGS)
     url: str | None = Field(None, description="原文网址")
-    valid_from: AwareDatetime | None = Field(None, description="从这时起检索得到，要带时区")
-    valid_until: AwareDatetime | None = Field(None, description="到这时检索不到，要带时区")
+    valid_from: Moment | None = Field(None, description="从这时起检索得到，要带时区")
+    valid_until: Moment | None = Field(None, description="到这时检索不到，要带时区")
     folder: str | None = Field(None, max_length=MAX_PATH_CHARS, description="移到这个目录；空字符串为最上层")
 
     def labels(self, known: DocumentRow) -> dict[str, Any]:

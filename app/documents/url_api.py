@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, checked_tags, checked_validity
@@ -17,7 +17,7 @@ from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import FetchFailed
 from app.http.deps import AdminTenant, Wiring, caller_name, proof_from
 from app.http.failures import Responses, fails
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, Moment
 from app.http.routes import GuardedRoute
 from app.idempotency.header import digest_of_parts, given_key, once, retry_key
 from app.idempotency.service import RequestAttempt
@@ -44,8 +44,8 @@ class UrlImport(BaseModel):
         default=None, description="分类；不给则保留原有的"
     )
     tags: list[str] | None = Field(default=None, max_length=MAX_TAGS, description="标签；不给则保留原有的")
-    valid_from: AwareDatetime | None = Field(default=None, description="生效时间")
-    valid_until: AwareDatetime | None = Field(default=None, description="失效时间")
+    valid_from: Moment | None = Field(default=None, description="生效时间")
+    valid_until: Moment | None = Field(default=None, description="失效时间")
     draft: bool = Field(default=False, description="只存为草稿，不发布")
     author: Annotated[str, CLEANED, Field(max_length=MAX_AUTHOR_CHARS)] = Field(
         default="", description="作者；不给则为密钥的名称"
@@ -54,7 +54,7 @@ class UrlImport(BaseModel):
 
     def incoming(self, fetched: Fetched, caller: str) -> Incoming:
         """The upload. Raises FetchFailed for a type that is not read, InvalidRequest."""
-        suffix = suffix_of(fetched.url, fetched.media_type)
+        suffix = suffix_of(fetched.url, fetched.media_type, pictures=True)
         if suffix is None:
             raise FetchFailed(f"这个网址的类型 {fetched.media_type[:60]} 不支持", code="fetch_type")
         own = path_of(fetched.url, suffix)
@@ -98,7 +98,7 @@ async def import_from_url(
 
 
 async def _fetched(fetcher: Fetcher, url: str) -> Fetched:
-    fetched = await fetcher.fetch(url, wanted=lambda at, media_type: suffix_of(at, media_type) is not None)
+    fetched = await fetcher.fetch(url, wanted=lambda at, kind: suffix_of(at, kind, pictures=True) is not None)
     if fetched.status != 200:
         raise FetchFailed(f"这个网址返回 HTTP {fetched.status}", code="fetch_status", status=fetched.status)
     return fetched

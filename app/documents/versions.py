@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import suppress
 from datetime import datetime
 
 from loguru import logger
@@ -15,7 +16,7 @@ from app.documents.repository import DocumentRepository, DocumentRow
 from app.documents.repository_knowledge import KnowledgeRepository, StaleDocument
 from app.documents.repository_version_rows import Approval, Ruling, VersionRow, WrongState
 from app.documents.repository_versions import StoredVersion, VersionRepository
-from app.documents.types import UNPUBLISHED, Change, Filing, VersionState
+from app.documents.types import UNPUBLISHED, Change, Filing, Labels, VersionState
 from app.errors import Conflict, InvalidRequest, NotFound
 from knowledge.errors import InvalidDocument, Unavailable
 from knowledge.ingest import Identity, Ingestor, PreparedDocument
@@ -112,16 +113,20 @@ class VersionService:
                 log.warning("a scheduled version has to wait: {}", error)
             except InvalidDocument as error:
                 log.warning("a scheduled version cannot be published: {}", error)
-                await self.reject(tenant, document_id, row.number, Ruling("", str(error)))
+                with suppress(Conflict, NotFound):  # somebody changed it meanwhile
+                    await self.reject(tenant, document_id, row.number, Ruling("", str(error)))
+            except Exception:  # one tenant's trouble must not keep the others waiting
+                log.exception("a scheduled version has to wait")
         return done
 
     async def diff(self, tenant: str, document_id: str, number: int, against: int | None) -> Diff:
         """What a version changed of another one: 0 is nothing at all; by default what is published for one that is not,
-        else the one before. Raises NotFound, InvalidDocument, Unavailable.
+        else the one before of those that are still there. Raises NotFound, InvalidDocument, Unavailable.
         """
         known, stored = await self.found(tenant, document_id, number)
         if against is None:
-            against = known.version if stored.row.state in UNPUBLISHED and known.published else number - 1
+            answering = known.version if stored.row.state in UNPUBLISHED and known.published else 0
+            against = answering or await self._versions.before(tenant, document_id, number)
         new = await self._paragraphs(tenant, stored)
         old = await self._paragraphs(tenant, await self._stored(tenant, document_id, against)) if against else ()
         return await asyncio.to_thread(compared, old, new, number, against)
@@ -136,10 +141,13 @@ class VersionService:
     async def read_again(
         self, tenant: str, known: DocumentRow, stored: StoredVersion, version_id: str = ""
     ) -> PreparedDocument:
-        """A version as its bytes are read now, under the labels that it brings. version_id: of a new version."""
-        labels = stored.row.labels
+        """A version as its bytes are read now, under the labels that a draft brings: one that was published brought
+        its own to the document then. version_id: of a new version.
+        """
+        labels = stored.row.labels if stored.row.state in UNPUBLISHED else Labels()
         category = known.category if labels.category is None else labels.category
-        identity = Identity(known.id, version_id or stored.row.id, category, labels.tags or known.tags)
+        tags = known.tags if labels.tags is None else labels.tags
+        identity = Identity(known.id, version_id or stored.row.id, category, tags)
         name, columns = _filing(known, stored.row).name, stored.row.columns
         return await self._ingestion.prepare(tenant, name, stored.content, identity, columns=columns)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.documents.diff import Diff, LineKind
 from app.documents.repository_version_rows import VersionRow
 from app.documents.repository_versions import OpenVersion
 from app.documents.types import VersionState
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, Moment
 
 MAX_AUTHOR_CHARS = 100
 MAX_REASON_CHARS = 500
@@ -56,7 +56,7 @@ class DecisionIn(BaseModel):
 class ApprovalIn(DecisionIn):
     """The same, and from when on it answers."""
 
-    publish_at: AwareDatetime | None = Field(None, description="到这时发布，要带时区；不给则马上发布")
+    publish_at: Moment | None = Field(None, description="到这时发布，要带时区；不给则马上发布")
 
 
 class RejectionIn(DecisionIn):

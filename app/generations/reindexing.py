@@ -73,8 +73,8 @@ class Reindexing:
         tenant, wanted = context.tenant, context.parameters["embedder"]
         await self._tenants.of(tenant)  # opened: nobody else puts its parts in their place meanwhile
         async with self._lock(tenant):
-            current = await self._generations.of(tenant)
-            stored = StoredGeneration(current.number + 1, resolved(wanted) if wanted else current.engine.name)
+            current, newest = await self._generations.of(tenant), await self._generations.newest(tenant)
+            stored = StoredGeneration(newest.number + 1, resolved(wanted) if wanted else newest.embedder)
 
             async def record() -> None:
                 if not await self._generations.stored.put(tenant, stored):
@@ -85,19 +85,25 @@ class Reindexing:
     async def look(self) -> None:
         """Follows what other replicas changed."""
         for tenant, stored in (await self._generations.outdated()).items():
-            lock = self._lock(tenant)
-            if lock.locked():  # at it already, or about to say so
-                continue
-            async with lock:
-                await self._tenants.of(tenant)
-                logger.bind(tenant=tenant).info("another process indexed the knowledge base anew, with {}", stored)
-                await self._rebuilt(await self._generations.of(tenant), stored, _nobody_asks, _known_already)
+            try:
+                await self._follow(tenant, stored)
+            except Exception:  # one tenant's trouble must not keep the others from following; it is tried again
+                logger.bind(tenant=tenant).exception("the index that another process made is not followed")
 
     async def close(self) -> None:
         """Does not wait for turns any more."""
         for task in self._leaving:
             task.cancel()
         await asyncio.gather(*self._leaving, return_exceptions=True)
+
+    async def _follow(self, tenant: str, stored: StoredGeneration) -> None:
+        lock = self._lock(tenant)
+        if lock.locked():  # at it already, or about to say so
+            return
+        async with lock:
+            await self._tenants.of(tenant)
+            logger.bind(tenant=tenant).info("another process indexed the knowledge base anew, with {}", stored)
+            await self._rebuilt(await self._generations.of(tenant), stored, _nobody_asks, _known_already)
 
     def _lock(self, tenant: str) -> asyncio.Lock:
         return self._locks.setdefault(tenant, asyncio.Lock())

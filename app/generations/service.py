@@ -64,6 +64,11 @@ class Generations:
                 await self.let_go(opened)
         return self._current[tenant]
 
+    async def newest(self, tenant: str) -> StoredGeneration:
+        """The one that is recorded by now, whichever process made it; this one may have yet to follow."""
+        self._recorded = await self.stored.all()
+        return self._recorded.get(tenant, StoredGeneration(0, self._configured))
+
     async def embedder(self, tenant: str) -> Embedder:
         """That of the tenant's index."""
         return (await self.of(tenant)).embedder

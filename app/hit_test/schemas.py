@@ -10,6 +10,7 @@ from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
 from app.hit_test.canaries import DraftChoice
 from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
+from app.http.fields import CLEANED
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import waterfall
 from app.traces.schemas import RouteOut
@@ -28,8 +29,8 @@ class SearchFilter(BaseModel):
 class ExpectedIn(BaseModel):
     """A document, or a piece of it."""
 
-    document_id: str = Field("", max_length=64)
-    chunk_id: str = Field("", max_length=64)
+    document_id: Annotated[str, CLEANED, Field(max_length=64)] = ""
+    chunk_id: Annotated[str, CLEANED, Field(max_length=64)] = ""
 
     @model_validator(mode="after")
     def _names_something(self) -> Self:
@@ -41,7 +42,7 @@ class ExpectedIn(BaseModel):
 class DraftKeyIn(BaseModel):
     """A version of a document."""
 
-    document_id: str = Field(max_length=64)
+    document_id: Annotated[str, CLEANED, Field(max_length=64)]
     version: int = Field(ge=1, le=2**31)
 
 

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from app.db.base import now
 from app.errors import InvalidRequest
 from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
+from app.http.fields import Moment
 from app.http.routes import GuardedRoute
 from app.metrics import STAGES
 from app.performance.api import LlmOut
@@ -96,8 +97,8 @@ class SeriesOut(BaseModel):
 async def read_series(
     tenant: AdminTenant,
     wiring: Wiring,
-    start: Annotated[AwareDatetime | None, Query(alias="from", description="从何时起，要带时区")] = None,
-    end: Annotated[AwareDatetime | None, Query(alias="to", description="到何时止，要带时区；默认现在")] = None,
+    start: Annotated[Moment | None, Query(alias="from", description="从何时起，要带时区")] = None,
+    end: Annotated[Moment | None, Query(alias="to", description="到何时止，要带时区；默认现在")] = None,
     step: Interval = Interval.MINUTE,
 ) -> SeriesOut:
     """What was measured by minute or hour, of all processes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
@@ -79,7 +79,7 @@ def page(
     connection: Connection, tenant: str, filters: IssueFilters, offset: int, limit: int
 ) -> tuple[list[StoredIssue], int]:
     """The gravest first, and how many there are."""
-    where = _about(tenant, filters.document_id)
+    where = _about(tenant, filters.document_id) & _other_there()
     for column, value in ((Table.kind, filters.kind), (Table.severity, filters.severity), (Table.state, filters.state)):
         if value is not None:
             where &= column == value
@@ -95,7 +95,7 @@ def counts(connection: Connection, tenant: str) -> dict[str, int]:
     """How many open ones there are of each kind."""
     query = select(Table.kind, func.count().label("number"))
     rows = connection.execute(
-        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN).group_by(Table.kind)
+        query.where(Table.tenant_id == tenant, Table.state == IssueState.OPEN, _other_there()).group_by(Table.kind)
     )
     return {row.kind: row.number for row in rows}
 
@@ -119,6 +119,12 @@ def _about(tenant: str, document_id: str) -> ColumnElement[bool]:
     return where
 
 
+def _other_there() -> ColumnElement[bool]:
+    """A finding goes with its document; with the other one it is nothing that anybody could put right."""
+    own = (Document.tenant_id == Table.tenant_id) & (Document.id == Table.other_document_id)
+    return or_(Table.other_document_id == "", exists().where(own))
+
+
 def _still_there(connection: Connection, tenant: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without documents that were deleted while the checks ran."""
     query = select(Document.id).where(Document.tenant_id == tenant)
@@ -127,11 +133,15 @@ def _still_there(connection: Connection, tenant: str, rows: list[dict[str, Any]]
 
 
 def _places(issue: QualityIssue) -> dict[str, Any]:
-    """Where the texts of a finding stand now."""
+    """Where the texts of a finding stand now. Which of two documents comes first is by names, and these change."""
     return {
+        "document_id": issue.document_id,
         "chunk_id": issue.chunk.id if issue.chunk else "",
+        "other_document_id": issue.other.document.id if issue.other else "",
         "other_chunk_id": issue.other.id if issue.other else "",
         "detail": issue.detail,
+        "excerpts": [one.text[:EXCERPT_CHARS] for one in (issue.chunk, issue.other) if one is not None],
+        "values": list(issue.values),
     }
 
 
@@ -142,10 +152,6 @@ def _row(tenant: str, fingerprint: str, issue: QualityIssue) -> dict[str, Any]:
         "fingerprint": fingerprint,
         "kind": issue.kind,
         "severity": issue.severity,
-        "document_id": issue.document_id,
-        "other_document_id": issue.other.document.id if issue.other else "",
-        "excerpts": [one.text[:EXCERPT_CHARS] for one in (issue.chunk, issue.other) if one is not None],
-        "values": list(issue.values),
         "state": IssueState.OPEN,
         "reason": "",
         "decided_by": "",

@@ -13,12 +13,12 @@ from app.db.base import now
 from app.documents.ingestion import IngestionService
 from app.errors import Conflict, NotFound, describe
 from app.jobs.service import JobService
-from app.jobs.types import JobContext, JobRun
+from app.jobs.types import Cancelled, JobContext, JobRun
 from app.net.targets import checked_url
 from app.sources.folder import FolderSync, checked_folder
 from app.sources.keeping import Keeper, SourceDeleted
 from app.sources.repository import SourceRepository
-from app.sources.types import FolderConfig, NewSource, SyncSummary, WatchedSource, WebsiteConfig
+from app.sources.types import FolderConfig, ItemState, NewSource, SyncSummary, WatchedSource, WebsiteConfig
 from app.sources.website import WebsiteSync
 from knowledge.ingest import Ingestor
 
@@ -84,14 +84,16 @@ class SourceService:
         return await self.get(tenant, source_id)
 
     async def drop(self, tenant: str, source_id: str, *, expire: bool) -> None:
-        """Deletes a source. Its documents stay; expire: and expire. Raises NotFound."""
+        """Deletes a source. Its documents stay; expire: and expire, but for those that another source has too. Cut
+        short, it can be asked for again. Raises NotFound.
+        """
         await self.get(tenant, source_id)
-        items = await self.rows.items(tenant, source_id)
-        await self.rows.drop(tenant, source_id)
-        for item in items if expire else ():
-            if item.document_id:
+        for item in await self.rows.items(tenant, source_id) if expire else ():
+            held = item.document_id if item.state is ItemState.CURRENT else ""
+            if held and not await self.rows.held_elsewhere(tenant, source_id, held):
                 with suppress(NotFound):
-                    await self._ingestion.change(tenant, item.document_id, {"valid_until": now()})
+                    await self._ingestion.change(tenant, held, {"valid_until": now()})
+        await self.rows.drop(tenant, source_id)
 
     async def sync(self, context: JobContext) -> dict[str, Any]:
         """The work of a run: looks at all of a source. Raises NotFound, and what `WebsiteSync` and `FolderSync` do."""
@@ -105,6 +107,8 @@ class SourceService:
             ending.complete = await self._run(tenant, source, keeper, context)
         except SourceDeleted:
             return {"deleted": True}
+        except Cancelled:  # by an administrator, which is no error
+            raise
         except Exception as error:
             ending.error = error
             raise

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.types import Outcome
 from app.desk.types import Event, State
 from app.errors import NotFound
 from app.http.deps import CompanyTenant, HolderTenant, StaffTenant, Wiring
 from app.http.failures import fails
-from app.http.fields import Offset
+from app.http.fields import Moment, Offset
 from app.http.routes import GuardedRoute
 from app.transcripts.repository import ConversationFilter
 from app.transcripts.repository_whole import Who
@@ -114,8 +114,8 @@ async def list_conversations(
     outcome: Annotated[Outcome | None, Query(description="有一轮是这个结论")] = None,
     handoff: Annotated[bool | None, Query(description="请求过人工的，或没有请求过的")] = None,
     rating: Annotated[Rating | None, Query(description="有一条回复得到这种评价")] = None,
-    since: Annotated[AwareDatetime | None, Query(description="这时起有动静的，要带时区")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="这时之前有动静的，要带时区")] = None,
+    since: Annotated[Moment | None, Query(description="这时起有动静的，要带时区")] = None,
+    until: Annotated[Moment | None, Query(description="这时之前有动静的，要带时区")] = None,
     after: Annotated[str, Query(description="上一页响应中的 next")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,

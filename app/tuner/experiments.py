@@ -11,10 +11,14 @@ from app.ids import new_id
 from app.tuner import repository_experiments as rows
 from app.tuner.comparing import compared
 from app.tuner.ranges import checked
+from app.tuner.repository import latest, lock
 from app.tuner.repository_experiments import OPEN, Experiment
-from app.tuner.types import Action, TunableSettings, Values
+from app.tuner.service import outdated
+from app.tuner.types import TunableSettings, Values
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from app.db.engine import Database
     from app.tuner.service import Tuner
 
@@ -48,8 +52,15 @@ class Experiments:
         await self._tuner.ready(tenant, {**standing.params.overrides, **values})
         whom = wanted.name, wanted.unit, wanted.share, wanted.needed
         experiment = Experiment(new_id(), *whom, values, OPEN, None, wanted.by, "", None, now(), None)
-        if not await self._database.transact(lambda connection: rows.add(connection, tenant, experiment)):
-            raise Conflict("已有一个对照实验在进行，请先结束它", code="experiment_running")
+
+        def write(connection: Connection) -> None:
+            lock(connection, tenant)
+            if latest(connection, tenant).version != standing.params.version:
+                raise outdated(standing.params.version)
+            if not rows.add(connection, tenant, experiment):
+                raise Conflict("已有一个对照实验在进行，请先结束它", code="experiment_running")
+
+        await self._database.transact(write)
         await self._tuner.read(tenant)
         return experiment
 
@@ -80,15 +91,15 @@ class Experiments:
         """
         experiment = await self.find(tenant, experiment_id)
         result = await self.result(tenant, experiment)
-        if not await self._database.transact(
-            lambda connection: rows.end(connection, tenant, experiment_id, result, by)
-        ):
-            raise Conflict("这个实验已经结束", code="experiment_over", id=experiment_id)
-        await self._tuner.read(tenant)
-        if adopt:
+
+        def end(connection: Connection, adopted: int | None = None) -> None:
+            if not rows.end(connection, tenant, experiment_id, result, by, adopted):
+                raise Conflict("这个实验已经结束", code="experiment_over", id=experiment_id)
+
+        if adopt and experiment.open is not None:
             note = note or f"采用实验“{experiment.name}”的新参数"
-            params = await self._tuner.put(tenant, experiment.overrides, by=by, note=note, action=Action.EXPERIMENT)
-            await self._database.transact(
-                lambda connection: rows.adopted(connection, tenant, experiment_id, params.version)
-            )
+            await self._tuner.adopt(tenant, experiment_id, experiment.overrides, end, by=by, note=note)
+        else:
+            await self._database.transact(end)
+            await self._tuner.read(tenant)
         return await self.find(tenant, experiment_id)

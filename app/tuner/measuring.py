@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from agents.understanding.normalise import normalised
 from app.settings import Settings
 from app.tuner.grid import TriedQuestion
 from app.tuner.labelled import TuningQuestion
@@ -71,14 +72,15 @@ class Measuring:
     async def asked(
         self, search: CalibratedSearch, questions: Sequence[TuningQuestion]
     ) -> AsyncIterator[FoundForQuestion]:
-        """Each question with all that is found for it; vectors come from the cache where they were made before. Raises
-        KnowledgeError.
+        """Each question with all that is found for it, as the chat spells and searches it; vectors come from the cache
+        where they were made before. Raises KnowledgeError.
         """
-        vectors = await search.generation.embedder.queries([question.text for question in questions])
-        for question, vector in zip(questions, vectors, strict=True):
+        texts = [normalised(question.text) for question in questions]
+        vectors = await search.generation.embedder.queries(texts)
+        for question, text, vector in zip(questions, texts, vectors, strict=True):
             await self._give_way()
             started = time.perf_counter()
-            yield FoundForQuestion(question, await search.search(question.text, vector=vector, explain=True))
+            yield FoundForQuestion(question, await search.search(text, vector=vector, explain=True))
             await asyncio.sleep(time.perf_counter() - started)
 
     async def calibrated(self, search: CalibratedSearch, settings: Settings) -> CalibratedSearch:

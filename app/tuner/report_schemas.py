@@ -44,7 +44,7 @@ class QuestionsIn(BaseModel):
     questions: list[LabelledQuestionIn] = Field(
         default=[], max_length=MAX_QUESTIONS, description="标注的题目；与 set 二选一"
     )
-    set: Annotated[str, Field(max_length=64)] = Field("", description="评测集的编号；与 questions 二选一")
+    set: Annotated[str, CLEANED, Field(max_length=64)] = Field("", description="评测集的编号；与 questions 二选一")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

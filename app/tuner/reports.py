@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -138,7 +139,7 @@ class Reports:
         async for found in self._measuring.asked(search, questions):
             scored.append(ScoredQuestion(found.question.answerable, found.probability(least)))
             await context.progress(len(scored), len(questions))
-        return calibrated(scored, search.settings, parameters["refusal"])
+        return await asyncio.to_thread(calibrated, scored, search.settings, parameters["refusal"])
 
     async def _sweep(
         self,
@@ -160,7 +161,7 @@ class Reports:
                 done += 1
                 await context.progress(done, total)
             outcomes.append(found)
-        return swept(standing(search.settings), outcomes[0], points, outcomes[1:])
+        return await asyncio.to_thread(swept, standing(search.settings), outcomes[0], points, outcomes[1:])
 
 
 def _points(parameters: dict[str, Any]) -> list[GridPoint]:

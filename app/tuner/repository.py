@@ -13,6 +13,14 @@ from app.tuner.tables import TunerExperiment, TunerParams
 from app.tuner.types import Action, Params, RunningExperiment
 
 _TABLE = TunerParams
+_LOCK = 731_602
+"""Of PostgreSQL's advisory locks, the one of whoever changes a tenant's parameters or begins an experiment."""
+
+
+def lock(connection: Connection, tenant: str) -> None:
+    """To the end of the transaction, what is looked at here stays so; SQLite has one writer at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK, func.hashtext(tenant))))
 
 
 def standing(connection: Connection, tenant: str) -> tuple[Params, RunningExperiment | None]:

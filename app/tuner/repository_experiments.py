@@ -65,16 +65,13 @@ def add(connection: Connection, tenant: str, experiment: Experiment) -> bool:
     return bool(connection.execute(added).rowcount > 0)
 
 
-def end(connection: Connection, tenant: str, experiment_id: str, result: Mapping[str, Any], by: str) -> bool:
-    """False where it is over already."""
+def end(
+    connection: Connection, tenant: str, experiment_id: str, result: Mapping[str, Any], by: str, adopted: int | None
+) -> bool:
+    """False where it is over already. adopted: the version of the parameters by which its treatment holds for all."""
     mine = _of(tenant, experiment_id) & Table.open.is_not(None)
-    values = {"open": None, "result": result, "ended_by": by, "ended_at": now()}
+    values = {"open": None, "result": result, "ended_by": by, "adopted": adopted, "ended_at": now()}
     return connection.execute(update(Table).where(mine).values(values)).rowcount > 0
-
-
-def adopted(connection: Connection, tenant: str, experiment_id: str, version: int) -> None:
-    """Its treatment is what holds for everybody from this version on."""
-    connection.execute(update(Table).where(_of(tenant, experiment_id)).values(adopted=version))
 
 
 def find(connection: Connection, tenant: str, experiment_id: str) -> Experiment | None:

@@ -24,6 +24,8 @@ from app.tuner.types import (
 )
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from app.db.engine import Database
     from app.settings import Settings
 
@@ -72,6 +74,8 @@ class Tuner:
         async with self._database.read() as connection:
             params, experiment = await connection.run_sync(repository.standing, tenant)
         known = self._known.get(tenant)
+        if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
+            return known[0]
         if known is not None and (known[0].params, known[0].experiment) == (params, experiment):
             tuning = known[0]
         else:
@@ -139,26 +143,54 @@ class Tuner:
         await self._prepare(tenant, settings)
         return settings
 
+    async def adopt(
+        self,
+        tenant: str,
+        experiment: str,
+        values: Values,
+        end: Callable[[Connection, int], None],
+        *,
+        by: str,
+        note: str,
+    ) -> Params:
+        """Puts the treatment of a running experiment in force and ends it, both or neither. end: told the version of
+        the parameters. Raises InvalidRequest, Conflict, and what `end` raises.
+        """
+        taken, made = checked(values, self.settings), Params(action=Action.EXPERIMENT, by=by, note=note)
+        return await self._change(tenant, lambda now: {**now, **taken}, made, ending=experiment, together=end)
+
     async def _change(
-        self, tenant: str, change: Callable[[Values], Values], made: Params, expected: int | None = None
+        self,
+        tenant: str,
+        change: Callable[[Values], Values],
+        made: Params,
+        expected: int | None = None,
+        ending: str = "",
+        together: Callable[[Connection, int], None] | None = None,
     ) -> Params:
         standing = await self.read(tenant)
         before = standing.params
-        if standing.experiment is not None:
-            message = "对照实验正在进行，中途改参数会让结果说不清；请先结束实验"
-            raise Conflict(message, code="experiment_running", experiment=standing.experiment.id)
+        _none_but(standing.experiment, ending)
         if expected is not None and expected != before.version:
-            raise _outdated(before.version)
+            raise outdated(before.version)
         params = replace(
             made, version=before.version + 1, overrides=self._differing(change(before.overrides)), created_at=now()
         )
         changes = self._changes(before, params)
-        if not changes:
+        if not changes and together is None:
             return before
         await self.ready(tenant, params.overrides)
-        params = replace(params, changes=changes)
-        if not await self._database.transact(lambda connection: repository.add(connection, tenant, params)):
-            raise _outdated(params.version)
+        params = replace(params, changes=changes) if changes else before
+
+        def write(connection: Connection) -> None:
+            repository.lock(connection, tenant)
+            _none_but(repository.running(connection, tenant), ending)  # one may have begun meanwhile
+            if together is not None:
+                together(connection, params.version)
+            if changes and not repository.add(connection, tenant, params):
+                raise outdated(params.version)
+
+        await self._database.transact(write)
         await self.read(tenant)
         return params
 
@@ -179,5 +211,12 @@ class Tuner:
         return Tuning(params, base, experiment, Tuned(treated, params.version, arm_of(experiment.id)))
 
 
-def _outdated(version: int) -> Conflict:
+def _none_but(experiment: RunningExperiment | None, ending: str) -> None:
+    if experiment is not None and experiment.id != ending:
+        message = "对照实验正在进行，中途改参数会让结果说不清；请先结束实验"
+        raise Conflict(message, code="experiment_running", experiment=experiment.id)
+
+
+def outdated(version: int) -> Conflict:
+    """version: that stands there. Somebody else came first."""
     return Conflict("参数刚被别人改过，请看过最新的一版再改。", code="params_changed_meanwhile", version=version)

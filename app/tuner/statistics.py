@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact, norm
 
 ALPHA = 0.05
 """Level of all tests, after correction for their number."""
@@ -62,6 +62,8 @@ def paired(current: Flags, other: Flags) -> Difference:
 
 def proportions(count: int, of: int, other: int, of_other: int) -> Difference:
     """The second share less the first. Fisher's exact test, and the score interval of Newcombe (1998, method 10)."""
+    from scipy.stats import fisher_exact  # half a second, which no start has to wait for
+
     if not of or not of_other:
         return Difference(0.0, -1.0, 1.0, 1.0)
     table = [[count, of - count], [other, of_other - other]]
@@ -86,7 +88,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _wilson(count: int, of: int) -> tuple[float, float]:
-    z = float(norm.ppf(0.975))
+    z = NormalDist().inv_cdf(0.975)
     share, spread = count / of, z * z / of
     middle, half = share + spread / 2, z * sqrt(share * (1 - share) / of + spread / (4 * of))
     return (middle - half) / (1 + spread), (middle + half) / (1 + spread)

@@ -21,7 +21,7 @@ from app.vocabulary.schemas import (
     VocabularySuggestionList,
     VocabularySuggestionOut,
 )
-from app.vocabulary.transfer import MAX_ROWS, read, written
+from app.vocabulary.transfer import read, written
 from app.vocabulary.types import Refusal
 from knowledge.vocabulary import VocabularyEntry, VocabularyKind
 
@@ -80,15 +80,13 @@ async def put_vocabulary_entries(
 @router.post(
     "/import",
     openapi_extra=_CSV_BODY,
-    responses=_REPORT_LATER | fails(409, 415),
+    responses=_REPORT_LATER | fails(400, 413, 415),
 )
 async def import_vocabulary(
     request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
 ) -> VocabularyReport:
-    """Takes in the rows of a CSV file, as `export` gives it. 200 once searches know them, 202 before."""
+    """Takes in the rows of a CSV or XLSX file with the columns of `export`. 200 once searches know them, 202 before."""
     found = await asyncio.to_thread(lambda content: list(read(content)), await request.body())
-    if len(found) > MAX_ROWS:
-        raise Conflict(f"一次最多导入 {MAX_ROWS} 行。", code="too_many_rows", most=MAX_ROWS)
     entries = [(row, one) for row, one in found if isinstance(one, VocabularyEntry)]
     refused = [(row, one) for row, one in found if isinstance(one, Refusal)]
     return await _put(tenant, wiring, response, [one for _, one in entries], [row for row, _ in entries], refused)

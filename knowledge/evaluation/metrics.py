@@ -8,7 +8,6 @@ from typing import Any
 import ir_measures
 import numpy as np
 from ir_measures import RR, R, Success
-from scipy.stats import bootstrap, mannwhitneyu
 
 _RANKING = {"hit@1": Success @ 1, "hit@5": Success @ 5, "recall@5": R @ 5, "mrr@10": RR @ 10}
 MetricValue = dict[str, float]
@@ -39,6 +38,8 @@ def ranking_metrics(
 
 def mean_with_interval(values: Sequence[float]) -> MetricValue | None:
     """Mean with its 95 % bootstrap interval (1,000 resamples, fixed seed); None without values."""
+    from scipy.stats import bootstrap  # half a second to import
+
     if not len(values):
         return None
     sample = np.asarray(values, dtype=float)
@@ -51,6 +52,8 @@ def mean_with_interval(values: Sequence[float]) -> MetricValue | None:
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
     """Probability that a positive scores above a negative, ties half (Mann-Whitney U); None without either."""
+    from scipy.stats import mannwhitneyu  # half a second to import
+
     if not len(positive) or not len(negative):
         return None
     statistic = mannwhitneyu(positive, negative, alternative="two-sided").statistic

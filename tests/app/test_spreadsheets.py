@@ -58,6 +58,17 @@ def test_gbk_tabs_and_invisible_characters_are_read() -> None:
     assert sheet.rows[0].cells == {"问题": "能退吗", "答案": "可以"}
 
 
+def test_what_xml_cannot_hold_stops_no_workbook() -> None:
+    content = write_xlsx("表", ["问题"], [["怎么\ufffe退\uffff款"]])
+    assert read_sheet("x", content).rows[0].cells["问题"] == "怎么退款"
+
+
+def test_the_first_row_tells_what_separates_cells() -> None:
+    rows = "\n".join(["kind,term,others,both_ways", *["synonym,快递,物流|运单|包裹|邮件"] * 10])
+    assert read_sheet("a.csv", rows.encode()).rows[0].cells["others"] == "物流|运单|包裹|邮件"
+    assert read_sheet("a.csv", ";;\n问题;答案\n能退吗;可以, 七天\n".encode()).rows[0].cells["答案"] == "可以, 七天"
+
+
 def test_hidden_sheets_and_further_ones_are_not_read() -> None:
     book = openpyxl.load_workbook(io.BytesIO(workbook({"内部": [["a"], ["1"]], "表": [["b"], ["2"]], "另": [["c"]]})))
     book["内部"].sheet_state = "hidden"

@@ -7,10 +7,12 @@ from playwright.sync_api import Locator, Page, expect
 SECTIONS = (
     "overview",
     "documents",
+    "sources",
     "faqs",
     "hit-test",
     "vocabulary",
     "quality",
+    "tuning",
     "evaluation",
     "gaps",
     "conversations",

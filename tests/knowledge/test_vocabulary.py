@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from knowledge.spelling import Speller
@@ -78,3 +80,30 @@ def test_a_question_is_cut_as_the_index_that_it_meets() -> None:
     history.note(5, second)
     history.note(9, second)
     assert [history.at(revision) for revision in (-1, 3, 4, 5, 12)] == [first, first, first, second, second]
+
+
+def test_full_forms_that_hold_short_names_of_each_other_do_not_multiply() -> None:
+    names = [f"甲{character}" for character in "一二三四五六"]
+    entries = [entry("abbreviation", one, " ".join([other] * 20)) for one, other in pairwise(names)]
+    assert analyzer(*entries).expanded("甲一怎么用") == f"{' '.join(['甲二'] * 20)}怎么用"
+    assert len(analyzer(entry("abbreviation", "卡", "花" * 64)).expanded("卡" * 2000)) < 4000
+
+
+def test_a_short_name_is_known_however_its_model_is_written() -> None:
+    made = analyzer(entry("abbreviation", "h30pro", "云朵三十专业版"))
+    assert {made.expanded(text) for text in ("h30pro怎么用", "H30 Pro怎么用")} == {"云朵三十专业版怎么用"}
+    assert made.expanded("XH30 Pro怎么用") == "XH30 Pro怎么用"
+
+
+def test_words_that_the_glossary_translates_are_found_as_they_stand_in_texts() -> None:
+    made = analyzer(entry("synonym", "APP", "掌上营业厅"), entry("protected", "account"))
+    assert "营业厅" in made.tokens("下载app") and "应用" in made.tokens("掌上营业厅")
+    assert made.protected_in("account 登录")
+    short = analyzer(entry("abbreviation", "app", "掌上营业厅客户端"))
+    assert short.expanded("APP在哪里下载") == "掌上营业厅客户端在哪里下载"
+
+
+def test_a_stop_word_takes_nothing_out_of_a_model_number() -> None:
+    made = analyzer(entry("stop", "ab"), entry("stop", "怎么"))
+    assert {"ab-12", "ab"} <= set(made.asked("ab-12怎么装")) and "怎么" not in made.asked("ab-12怎么装")
+    assert "ab" not in made.asked("ab怎么装")

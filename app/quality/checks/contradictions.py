@@ -45,6 +45,7 @@ def contradictions(corpus: QualityCorpus) -> Steps:
     for one in statements:
         yield None
         for other in naming.about(one):
+            yield None
             issue = comparison.contradiction(one, other)
             if issue is not None and (pair := frozenset((one.chunk.id, other.chunk.id))) not in seen:
                 seen.add(pair)
@@ -100,6 +101,7 @@ class _Comparison:
         self._weights = {word: log(1 + len(statements) / count) for word, count in held.items()}
         self._slots = _slots(statements)
         self._spread = _spread(statements)
+        self._nearest: dict[tuple[int, str], tuple[float, float]] = {}
 
     def contradiction(self, one: NumberStatement, other: NumberStatement) -> QualityIssue | None:
         """What is wrong with the two, if they are of the same and nothing else of either document fits better."""
@@ -125,13 +127,24 @@ class _Comparison:
 
     def _fits_better(self, one: NumberStatement, other: NumberStatement, likeness: float) -> bool:
         """Whether something else of the other's document says more of what this one says."""
-        for rival in self._statements[other.chunk.document.id]:
-            if rival is other or not _units(rival) & _units(one) or not _same_subject(one, rival):
-                continue
-            said = self._likeness(one, rival)
-            if said is not None and (said > likeness + CLEARLY_BEST or (said >= likeness and rival.said == one.said)):
-                return True
-        return False
+        nearest, agreeing = self._nearest_in(one, other.chunk.document.id)
+        return nearest > likeness + CLEARLY_BEST or agreeing >= likeness
+
+    def _nearest_in(self, one: NumberStatement, document: str) -> tuple[float, float]:
+        """How like this one the likest statement of a document is, and the likest with the same numbers; -1 of none.
+        Looked for once: of two price lists each row of one is beside each row of the other.
+        """
+        key = id(one), document
+        if key not in self._nearest:
+            found = [
+                (said, rival.said == one.said)
+                for rival in self._statements[document]
+                if _units(rival) & _units(one) and _same_subject(one, rival)
+                if (said := self._likeness(one, rival)) is not None
+            ]
+            agreeing = max((said for said, same in found if same), default=-1.0)
+            self._nearest[key] = max((said for said, _ in found), default=-1.0), agreeing
+        return self._nearest[key]
 
     def _likeness(self, one: NumberStatement, other: NumberStatement) -> float | None:
         """The share of either's words that the other one says, the smaller; None where they are told apart."""

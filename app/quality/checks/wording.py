@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from app.privacy import personal_data
 from app.quality.checks.base import QualityCheck, Steps
 from app.quality.checks.types import IssueKind, QualityCorpus, QualityIssue, Severity
-from knowledge.text import fold
+from knowledge.text import fold, occurrence
 from knowledge.types import Chunk
 
 _PERSONAL = {"id_card": "身份证号", "bank_card": "银行卡号"}
@@ -16,13 +17,13 @@ _PERSONAL = {"id_card": "身份证号", "bank_card": "银行卡号"}
 
 def sensitive(words: Sequence[str]) -> QualityCheck:
     """A check for these words, and for numbers that name a person."""
-    folded = [(word, fold(word)) for word in words]
+    forms = [(word, _Form(word)) for word in words]
 
     def check(corpus: QualityCorpus) -> Steps:
         for chunk in corpus.chunks:
             yield None
             text = fold(f"{chunk.above}\n{chunk.text}")
-            found = [word for word, form in folded if form in text]
+            found = [word for word, form in forms if form.stands_in(text)]
             found += [_PERSONAL[tag] for tag in sorted(personal_data(chunk.text) & _PERSONAL.keys())]
             if found:
                 yield _issue(IssueKind.SENSITIVE, Severity.HIGH, chunk, f"含有：{'、'.join(found)}", found)
@@ -32,7 +33,7 @@ def sensitive(words: Sequence[str]) -> QualityCheck:
 
 def other_terms(corpus: QualityCorpus) -> Steps:
     """Another word for what the vocabulary has a word for, in a passage that does not use that one."""
-    forms = {fold(other): (other, term) for other, term in corpus.terms.items()}
+    forms = [(_Form(other), other, term) for other, term in corpus.terms.items()]
     for chunk in corpus.chunks:
         yield None
         text = fold(f"{chunk.above}\n{chunk.text}")
@@ -42,9 +43,20 @@ def other_terms(corpus: QualityCorpus) -> Steps:
             yield _issue(IssueKind.TERM, Severity.LOW, chunk, detail, [other for other, _ in found])
 
 
-def _unlike(text: str, forms: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for form, (other, term) in forms.items():
-        if form in text and fold(term) not in text:
+class _Form:
+    """A word as it is looked for: Latin letters and digits beside it make it another one."""
+
+    def __init__(self, word: str) -> None:
+        self._folded = fold(word)
+        self._pattern = re.compile(occurrence(self._folded)) if self._folded else None
+
+    def stands_in(self, text: str) -> bool:
+        return self._pattern is not None and self._folded in text and self._pattern.search(text) is not None
+
+
+def _unlike(text: str, forms: Sequence[tuple[_Form, str, str]]) -> Iterator[tuple[str, str]]:
+    for form, other, term in forms:
+        if form.stands_in(text) and fold(term) not in text:
             yield other, term
 
 

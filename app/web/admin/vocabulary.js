@@ -13,12 +13,12 @@ const KINDS = ["word", "synonym", "abbreviation", "protected", "stop", "entity"]
 const ENTITIES = ["product_model", "member_name", "error_code", "order_number"];
 const t = words({
   zh: {
-    title: "词表", text: "您自己的产品名、简称和型号。改完不用重启：知识库在后台换用新词，换好之前检索照旧。", search: "搜索词", term: "词", others: "对应的词", created: "添加于", empty: "还没有词。可以一条条添加、导入 CSV，或看看建议。", remove: "删除", removeTitle: "删除“{name}”？", removeText: "检索会换回没有它的样子。", add: "添加", save: "保存", import: "导入 CSV", export: "导出 CSV", suggestions: "建议", saved: "已生效", later: "已保存，知识库正在后台换用新词", imported: "收下 {n} 条", refused: "{n} 条没有收下", row: "第 {n} 行", oneWay: "只有左边的词能找到右边的", kind: "种类",
+    title: "词表", text: "您自己的产品名、简称和型号。改完不用重启：知识库在后台换用新词，换好之前检索照旧。", search: "搜索词", term: "词", others: "对应的词", created: "添加于", empty: "还没有词。可以一条条添加、导入 CSV，或看看建议。", remove: "删除", removeTitle: "删除“{name}”？", removeText: "检索会换回没有它的样子。", add: "添加", save: "保存", import: "导入表格", export: "导出 CSV", suggestions: "建议", saved: "已生效", later: "已保存，知识库正在后台换用新词", imported: "收下 {n} 条", refused: "{n} 条没有收下", row: "第 {n} 行", oneWay: "只有左边的词能找到右边的", kind: "种类",
     word: "词语", synonym: "同义词", abbreviation: "简称", protected: "型号", stop: "停用词", entity: "实体", all: "全部",
     hint_word: "这个词不再被切开，例如产品名", hint_synonym: "每行一个，互相都能找到", hint_abbreviation: "简称对应的全称", hint_protected: "保持完整，不纠错", hint_stop: "提问里的这个词不参与检索", hint_entity: "这个名字是什么", product_model: "产品", member_name: "人名", error_code: "错误码", order_number: "单号",
   },
   en: {
-    title: "Vocabulary", text: "Names of your products, short names and models. No restart: the base takes new words behind the scenes, and searches go on as they are until then.", search: "Search words", term: "Word", others: "Belongs to", created: "Added", empty: "No words yet. Add them, import a CSV file, or look at the suggestions.", remove: "Delete", removeTitle: "Delete “{name}”?", removeText: "Searches go back to how they were without it.", add: "Add", save: "Save", import: "Import CSV", export: "Export CSV", suggestions: "Suggestions", saved: "In use", later: "Saved; the base is taking it in", imported: "{n} taken", refused: "{n} not taken", row: "Row {n}", oneWay: "Only the first word finds the others", kind: "Kind",
+    title: "Vocabulary", text: "Names of your products, short names and models. No restart: the base takes new words behind the scenes, and searches go on as they are until then.", search: "Search words", term: "Word", others: "Belongs to", created: "Added", empty: "No words yet. Add them, import a table, or look at the suggestions.", remove: "Delete", removeTitle: "Delete “{name}”?", removeText: "Searches go back to how they were without it.", add: "Add", save: "Save", import: "Import a table", export: "Export CSV", suggestions: "Suggestions", saved: "In use", later: "Saved; the base is taking it in", imported: "{n} taken", refused: "{n} not taken", row: "Row {n}", oneWay: "Only the first word finds the others", kind: "Kind",
     word: "Words", synonym: "Synonyms", abbreviation: "Short names", protected: "Models", stop: "Stop words", entity: "Entities", all: "All",
     hint_word: "Is no longer cut apart, a product's name for example", hint_synonym: "One a line; each finds the others", hint_abbreviation: "Its full form", hint_protected: "Stays whole, and is never corrected", hint_stop: "Questions are not searched by it", hint_entity: "What it names", product_model: "Product", member_name: "Person", error_code: "Error code", order_number: "Order number",
   },
@@ -64,10 +64,10 @@ function Actions({ kind, onChange }) {
   const take = async (event) => {
     const [chosen] = event.target.files;
     event.target.value = "";
-    if (chosen) await attempt(async () => setReport(await server.upload(`${VOCABULARY}/import`, new Blob([chosen], { type: "text/csv" }))));
+    if (chosen) await attempt(async () => setReport(await server.upload(`${VOCABULARY}/import`, chosen)));
   };
   const seen = () => { setReport(null); onChange(); };
-  return html`<a class="yd-btn" href="${VOCABULARY}/export" download="vocabulary.csv">${t("export")}</a><button class="yd-btn" onClick=${() => file.current.click()}>${t("import")}</button><input ref=${file} type="file" accept=".csv,text/csv" hidden onChange=${take} /><button class="yd-btn yd-btn-primary" onClick=${() => setAdding(true)}>${t("add")}</button>
+  return html`<a class="yd-btn" href="${VOCABULARY}/export" download="vocabulary.csv">${t("export")}</a><button class="yd-btn" onClick=${() => file.current.click()}>${t("import")}</button><input ref=${file} type="file" accept=".csv,.xlsx" hidden onChange=${take} /><button class="yd-btn yd-btn-primary" onClick=${() => setAdding(true)}>${t("add")}</button>
     ${adding && html`<${Adding} kind=${KINDS.includes(kind) ? kind : "word"} onClose=${(made) => { setAdding(false); if (made) onChange(); }} />`}
     ${report && html`<${Dialog} title=${t("imported", { n: number(report.taken) })} onClose=${seen}>${report.refused.length > 0 && html`<p>${t("refused", { n: number(report.refused.length) })}</p><ul>${report.refused.slice(0, 50).map((one) => html`<li>${t("row", { n: one.row })}：${one.message}</li>`)}</ul>`}<//>`}`;
 }

@@ -45,6 +45,22 @@ async def found(client: httpx.AsyncClient, query: str) -> list[str]:
     return [candidate["text"] for candidate in response.json()["candidates"]]
 
 
+async def test_a_draft_is_tried_under_the_corrections_of_the_moment(http: httpx.AsyncClient) -> None:
+    document = await upload(http, TEXT)
+    sent = [("files", ("门店.md", TEXT.replace("地下二层", "地下三层").encode()))]
+    await http.post(f"{DOCUMENTS}?wait=30", files=sent, data={"draft": "true"})
+    asked = {"query": OPENING, "drafts": [{"document_id": document, "version": 2}]}
+
+    async def tried() -> str:
+        response = await http.post(f"{KNOWLEDGE}/search", json=asked)
+        return "".join(candidate["text"] for candidate in response.json()["candidates"])
+
+    assert "九点" in await tried()
+    place = f"{DOCUMENTS}/{document}/chunks/{(await chunks(http, document))['时间']['id']}/correction"
+    assert (await http.put(place, json={"text": OPENING.replace("九点", "八点")})).status_code == 200
+    assert "八点" in await tried()
+
+
 async def test_a_corrected_chunk_is_searched_as_it_is_and_survives_a_new_version(http: httpx.AsyncClient) -> None:
     document = await upload(http, TEXT)
     before = await chunks(http, document)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -126,3 +127,14 @@ async def test_the_original_and_the_chunks_of_a_document_are_there_and_of_its_te
     assert await documents.original("other", "d1") is None
     assert [chunk.text for chunk in (await documents.chunks("t", "d1", 0, 10))[0]] == ["北 区"]
     assert await documents.chunks("other", "d1", 0, 10) == ([], 0)
+
+
+async def test_of_two_processes_that_see_the_same_moment_one_raises_the_revision(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = now() + timedelta(hours=1)
+    await commit(database, NORTH, "d1", "北 区", Labels(valid_until=soon))
+    monkeypatch.setattr("app.documents.repository_labels.now", lambda: soon)
+    turned = await asyncio.gather(*(LabelRepository(database).turn() for _ in range(2)))
+    assert sorted(turned) == [[], ["t"]]
+    assert (await IndexFeed(database).heads())["t"].revision == 2

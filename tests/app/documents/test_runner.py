@@ -5,11 +5,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from sqlalchemy import update
+
 from app.documents.jobs import DocumentJobs, eta_seconds
+from app.documents.repository_job_rows import FileKey
 from app.documents.repository_jobs import JobRepository, JobRow
 from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner
+from app.documents.tables import IngestionFile
 from app.documents.types import FileState, Incoming
+from app.errors import DatabaseUnavailable
 from knowledge.embeddings.base import Kind
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Matrix
@@ -146,3 +151,46 @@ async def test_the_time_left_goes_by_what_is_done_and_by_size(tmp_path: Path) ->
         began = job.files[0].started_at
         assert began is not None
         assert eta_seconds(job, began + timedelta(seconds=4)) == (8 + 30) * 2.0
+
+
+async def test_a_database_that_was_away_for_a_moment_fails_no_file(tmp_path: Path) -> None:
+    async with knowledge_base(tmp_path) as base:
+        prepare, away = base.ingestor.prepare, [DatabaseUnavailable("away")]
+
+        async def interrupted(*arguments: object, **others: object) -> object:
+            if away:
+                raise away.pop()
+            return await prepare(*arguments, **others)  # type: ignore[arg-type]
+
+        base.ingestor.prepare = interrupted  # type: ignore[assignment,method-assign]
+        runner = runner_of(base)
+        runner.start()
+        job = await jobs_of(base, runner).finished("t", await jobs_of(base, runner).submit("t", [RETURNS]), 60)
+        assert job.files[0].state is FileState.READY
+        await runner.close()
+
+
+async def test_what_a_process_could_not_settle_it_takes_up_again(tmp_path: Path) -> None:
+    async with knowledge_base(tmp_path) as base:
+        queue, lost = JobQueue(base.database), asyncio.Event()
+        prepare, fail = base.ingestor.prepare, queue.fail
+
+        async def broken(*_: object, **__: object) -> object:
+            raise OSError("the disk is full")
+
+        async def unwritten(key: FileKey, *_: object) -> None:
+            base.ingestor.prepare, queue.fail = prepare, fail  # type: ignore[method-assign]
+            over = update(IngestionFile).where(key.row).values(leased_until=datetime.now(UTC))
+            async with base.database.write() as connection:
+                await connection.execute(over)
+            lost.set()
+            raise OSError("the disk is full")
+
+        base.ingestor.prepare, queue.fail = broken, unwritten  # type: ignore[assignment,method-assign]
+        runner = JobRunner(queue, base.ingestion, base.indexer, alone=True)
+        runner.start()
+        job_id = await jobs_of(base, runner).submit("t", [RETURNS])
+        await lost.wait()
+        job = await jobs_of(base, runner).finished("t", job_id, 60)
+        assert job.files[0].state is FileState.READY
+        await runner.close()

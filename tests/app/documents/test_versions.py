@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from app.db.base import now
 from app.documents.repository_version_rows import Ruling
 from app.documents.types import Change, FileOutcome, FileReport, Incoming, Labels, VersionState
 from app.errors import Conflict, InvalidRequest, NotFound
+from knowledge.errors import InvalidDocument, MissingDependency
+from knowledge.ingest import PreparedDocument
 from knowledge.parsing.registry import PARSERS
 from tests.app.documents.knowledge_base import KnowledgeBase, knowledge_base
 
@@ -174,3 +177,69 @@ async def test_by_default_a_draft_is_compared_with_what_is_published(base: Knowl
     assert [line.text for line in hunk.lines] == ["保修", "保修期一年。", "保修期两年。", "凭发票。"]
     assert (await base.versions.diff("t", document, 1, None)).against == 0
     assert (await base.versions.diff("t", document, 2, 2)).hunks == ()
+
+
+async def test_a_rollback_brings_content_back_and_no_labels(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    labelled = Incoming("保修.md", TWO, labels=Labels("旧款", ("甲",)), change=Change(draft=True))
+    await base.ingestion.take("t", labelled)
+    await base.versions.submit("t", document, 2, BY)
+    await base.versions.approve("t", document, 2, BY)
+    await base.ingestion.change("t", document, {"category": "新款", "tags": ("乙",)})
+    await take(base, "# 保修\n\n保修期三年。\n".encode())
+    await base.versions.rollback("t", document, 2, Change())
+    row = await base.documents.get("t", document)
+    assert row is not None and (row.version, row.category, row.tags) == (4, "新款", ("乙",))
+
+
+async def test_a_draft_may_take_all_tags_away(base: KnowledgeBase) -> None:
+    await base.ingestion.take("t", Incoming("保修.md", ONE, labels=Labels(tags=("甲",))))
+    bare = Incoming("保修.md", TWO, labels=Labels(tags=()), change=Change(draft=True))
+    drafted = await base.ingestion.take("t", bare)
+    await base.versions.submit("t", drafted.document_id, 2, BY)
+    await base.versions.approve("t", drafted.document_id, 2, BY)
+    row = await base.documents.get("t", drafted.document_id)
+    assert row is not None and row.tags == ()
+
+
+async def test_a_version_is_compared_with_the_last_one_that_is_still_there(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    await take(base, "# 保修\n\n不保修。\n".encode(), draft=True)
+    await take(base, TWO)
+    await base.versions.discard("t", document, 2)
+    assert (await base.versions.diff("t", document, 3, None)).against == 1
+
+
+async def test_a_validity_that_would_end_before_it_starts_is_refused(base: KnowledgeBase) -> None:
+    over, soon = now() - timedelta(days=1), now() + timedelta(days=1)
+    document = (await base.ingestion.take("t", Incoming("活动.md", ONE, labels=Labels(valid_until=over)))).document_id
+    for content in (TWO, ONE):
+        refused = await base.ingestion.take("t", Incoming("活动.md", content, labels=Labels(valid_from=soon)))
+        assert refused.outcome is FileOutcome.FAILED and "失效时间" in str(refused.error)
+    draft = Incoming("活动.md", TWO, labels=Labels(valid_from=soon), change=Change(draft=True))
+    await base.ingestion.take("t", draft)
+    await base.versions.submit("t", document, 2, BY)
+    with pytest.raises(InvalidDocument):
+        await base.versions.approve("t", document, 2, BY)
+    assert await states(base, document) == {1: PUBLISHED, 2: REVIEW}
+
+
+async def test_what_fails_for_one_tenant_does_not_keep_another_from_publishing(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment, documents = now() + timedelta(hours=1), {}
+    for tenant in ("t", "u"):
+        draft = Incoming("保修.md", ONE, change=Change(draft=True))
+        documents[tenant] = (await base.ingestion.take(tenant, draft)).document_id
+        await base.versions.submit(tenant, documents[tenant], 1, BY)
+        await base.versions.schedule(tenant, documents[tenant], 1, BY, moment)
+    prepare = base.ingestion.prepare
+
+    async def failing(tenant: str, *args: Any, **options: Any) -> PreparedDocument:
+        if tenant == "t":
+            raise MissingDependency("its embedder is not installed here")
+        return await prepare(tenant, *args, **options)
+
+    monkeypatch.setattr(base.ingestion, "prepare", failing)
+    monkeypatch.setattr("app.documents.repository_versions.now", lambda: moment)
+    assert await base.versions.turn() == [documents["u"]]

@@ -223,6 +223,28 @@ async def test_another_process_builds_its_own_index(product: Served, http: httpx
     assert answered(await said(http, 1), 1)
 
 
+async def test_a_run_goes_on_from_what_another_process_made(product: Served, http: httpx.AsyncClient) -> None:
+    await filled(product, 3)
+    generations = product.container.base.generations
+    assert await generations.stored.put("default", StoredGeneration(1, "use"))  # not followed here yet
+    run = await over(http, await begun(http, ""))
+    assert run["state"] == "done", run["error"]
+    assert (run["result"]["embedder"], run["result"]["generation"]) == ("use", 2)
+    assert answered(await said(http, 1), 1)
+
+
+async def test_an_index_that_cannot_be_followed_keeps_no_other_tenant_from_following(product: Served) -> None:
+    container = product.container
+    await filled(product, 2)
+    await container.ingestion.add("other", [document(5)])
+    await (await container.tenants.of("other")).retriever.calibrate()
+    for tenant, embedder in (("default", "nobody knows it"), ("other", "use")):
+        assert await container.base.generations.stored.put(tenant, StoredGeneration(1, embedder))
+    await container.reindexing.look()
+    assert (await container.base.generations.of("other")).engine.name == "use"
+    assert container.base.generations.default.engine.name == "hash"
+
+
 async def test_the_next_start_opens_the_new_index(tmp_path: Path, wide: type[WideEmbedder]) -> None:
     async with served(tmp_path, vector_store="chroma") as product:
         await filled(product, 3)

@@ -84,3 +84,12 @@ async def test_many_questions_are_tried_at_once_and_as_a_file(http: httpx.AsyncC
         assert sheet.columns == COLUMNS
         assert [row.cells["stage"] for row in sheet.rows] == ["passed", "not_found"]
         assert sheet.rows[0].cells["title"] == "退货说明"
+
+
+async def test_ids_that_no_database_takes_are_refused_as_empty(http: httpx.AsyncClient) -> None:
+    for expected in ({"document_id": "\0"}, {"chunk_id": "\0"}):
+        one = await http.post("/api/v1/knowledge/search", json={"query": "退货", "why": expected})
+        many = await http.post(
+            "/api/v1/knowledge/search/batch", json={"questions": [{"query": "退货", "why": expected}]}
+        )
+        assert (one.status_code, many.status_code) == (422, 422)

@@ -46,6 +46,15 @@ def test_flaws_of_bases_that_nobody_has_seen_are_found_and_nothing_else_is() -> 
             assert sum(recall) >= 0.95 * len(seeds) and sum(precision) >= 0.95 * len(seeds), (kind, seeds)
 
 
+def test_long_lists_of_prices_are_compared_in_steps_and_each_row_with_its_own() -> None:
+    def prices(title: str, more: int) -> tuple[str, str]:
+        return title, "\n".join(f"青松店第{number}号套餐的价格为 {100 + number + more} 元。" for number in range(60))
+
+    corpus = QualityCorpus(chunks(prices("青松店价目表", 0), prices("青松店新价目表", 500)), TODAY)
+    steps = list(contradictions(corpus))
+    assert len(steps) > 60 * 60, "each pair is a step, however many rows there are"
+
+
 SHOP = ("青松店指南", "欢迎来到青松店。青松店平日的营业时间为 9:00 至 21:00，周末为 10:00 至 22:00。")
 
 
@@ -121,6 +130,13 @@ def test_another_word_than_the_vocabularys_is_told() -> None:
     texts = chunks(("一", "请找工程师上门。"), ("二", "工程师就是师傅。"))
     corpus = QualityCorpus(texts, TODAY, terms={"工程师": "师傅"})
     assert [issue.document_id for issue in other_terms(corpus) if issue] == ["d0"]
+
+
+def test_a_latin_word_within_another_one_is_neither_sensitive_nor_another_term() -> None:
+    texts = chunks(("一", "请打开 almost 页面。"), ("二", "支持 OS 版本 12。"), ("三", "IOS 版。"))
+    corpus = QualityCorpus(texts, TODAY, terms={"os": "操作系统"})
+    for check in (other_terms, sensitive(["OS"])):
+        assert [issue.document_id for issue in check(corpus) if issue] == ["d1"]
 
 
 def test_a_title_that_a_program_gave_says_nothing() -> None:

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
+from app.spreadsheets import write_xlsx
 
 PATH = "/api/v1/knowledge/vocabulary"
 
@@ -76,6 +77,10 @@ async def test_a_file_goes_out_and_comes_back_with_each_bad_row_named(http: http
     back = await http.post(f"{PATH}/import", content=file.content, headers={"Content-Type": "text/csv"})
     assert back.json() == {"taken": 2, "refused": []}
     assert (await http.get(PATH)).json() == before
+    book = write_xlsx("词表", ["备注", "Kind", "term"], [["", "word", "云朵仓"], ["", "", ""], ["", "水果", "甲"]])
+    report = (await http.post(f"{PATH}/import", content=book)).json()
+    assert (report["taken"], [one["row"] for one in report["refused"]]) == (1, [4])
+    assert (await http.post(f"{PATH}/import", content=b"")).json()["error"]["code"] == "empty_document"
 
 
 async def test_suggestions_are_accepted_in_one_call_and_gone(http: httpx.AsyncClient) -> None:
