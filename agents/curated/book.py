@@ -175,7 +175,8 @@ class Book:
         if len(answers := {self._answer(place) for place in nearest}) > 1:
             return nearest
         others = np.array([place for place in range(len(meanings)) if self._answer(place) not in answers], np.intp)
-        return nearest + others[np.argsort(-meanings[others])[:POOL]].tolist()
+        further: list[int] = others[np.argsort(-meanings[others])[:POOL]].tolist()
+        return nearest + further
 
     def _rival(self, first: Scored, others: Sequence[Scored]) -> Scored | None:
         """The nearest of others that has another answer."""
