@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from app.corrections.types import ChunkCorrection, ChunkEdit
+from app.corrections.types import ChunkCorrection, ChunkEdit, OriginalPassage
 from knowledge.text import fold
 from knowledge.types import Chunk, CorrectedChunks, CorrectionState
 
@@ -31,18 +31,19 @@ def corrected(corrections: Sequence[ChunkCorrection], chunks: Sequence[Chunk], b
     by an old correction. Each passage takes one correction, and exact matches come first.
     """
     entries = _entries(chunks)
+    passages = [_Passage(key, entry) for key, entry in entries.items()]
     found: dict[str, tuple[ChunkCorrection, ChunkEdit]] = {}
     states: dict[str, CorrectionState] = {}
-    for search in (_exact, _near):
-        for correction in corrections:
-            if correction.id in states:
-                continue
-            free = {key: entry for key, entry in entries.items() if key not in found}
-            if match := search(correction, free):
+    for likely in (_same, _alike):
+        left = [correction for correction in corrections if correction.id not in states]
+        free = [passage for passage in passages if passage.key not in found]
+        for correction, candidates in zip(left, likely(left, free), strict=True):
+            candidates = [passage for passage in candidates if passage.key not in found]
+            if match := _fitting(correction, candidates, exact=likely is _same):
                 key, edit = match
                 found[key] = correction, edit
                 states[correction.id] = CorrectionState.APPLIED
-            elif _says_it(correction, free.values()):
+            elif _says_it(correction, (passage for passage in free if passage.key not in found)):
                 states[correction.id] = CorrectionState.ADOPTED
     shown: list[Chunk] = []
     excluded: list[Chunk] = []
@@ -89,59 +90,102 @@ def _entries(chunks: Sequence[Chunk]) -> Mapping[str, Entry]:
     return {key: tuple(entry) for key, entry in entries.items()}
 
 
-def _exact(correction: ChunkCorrection, entries: Mapping[str, Entry]) -> tuple[str, ChunkEdit] | None:
-    old = correction.original
-    same = [
-        (entry[0].heading_path != old.heading_path, abs(entry[0].ordinal - old.ordinal), key)
-        for key, entry in entries.items()
-        if _form(entry[0].text) == _form(old.text) and _asks(correction, entry)
-    ]
-    return (min(same)[2], correction.edit) if same else None
+class _Passage:
+    """An entry, folded once for all corrections."""
+
+    def __init__(self, key: str, entry: Entry) -> None:
+        self.key = key
+        self.first = entry[0]
+        self.form = _form(entry[0].text)
+        self.questions = frozenset(_form(chunk.question) for chunk in entry if chunk.question is not None)
+
+    def asks(self, question: str | None) -> bool:
+        """Whether it answers this question, or none where there is none."""
+        return self.first.question is None if question is None else _form(question) in self.questions
 
 
-def _near(correction: ChunkCorrection, entries: Mapping[str, Entry]) -> tuple[str, ChunkEdit] | None:
+def _same(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passage]) -> list[list[_Passage]]:
+    """For each correction the passages that say what it corrects, the one that is meant first."""
+    by_form: dict[str, list[_Passage]] = {}
+    for passage in passages:
+        by_form.setdefault(passage.form, []).append(passage)
+
+    def found(old: OriginalPassage) -> list[_Passage]:
+        said = [passage for passage in by_form.get(_form(old.text), ()) if passage.asks(old.question)]
+        return sorted(
+            said,
+            key=lambda one: (one.first.heading_path != old.heading_path, abs(one.first.ordinal - old.ordinal), one.key),
+        )
+
+    return [found(correction.original) for correction in corrections]
+
+
+def _alike(corrections: Sequence[ChunkCorrection], passages: Sequence[_Passage]) -> list[list[_Passage]]:
+    """For each correction the passages that hold much of what it corrects, the most of it first. Every passage is cut
+    into pairs once, and its pairs are let go: those of a long document take more room than its text.
+    """
+    wanted = [_pairs(_form(correction.original.text)) for correction in corrections]
+    having: dict[str, list[tuple[int, int]]] = {}
+    for number, pairs in enumerate(wanted):
+        for pair, count in pairs.items():
+            having.setdefault(pair, []).append((number, count))
+    held: list[list[tuple[int, str, _Passage]]] = [[] for _ in corrections]
+    for passage in passages if corrections else ():
+        shared = Counter[int]()
+        for pair, count in _pairs(passage.form).items():
+            for number, old in having.get(pair, ()):
+                shared[number] += min(count, old)
+        for number, common in shared.items():
+            enough = common >= HELD * wanted[number].total()
+            if enough and passage.asks(corrections[number].original.question):
+                held[number].append((common, passage.key, passage))
+    return [[passage for *_, passage in sorted(into, key=lambda one: one[:2], reverse=True)] for into in held]
+
+
+def _fitting(
+    correction: ChunkCorrection, candidates: Sequence[_Passage], *, exact: bool
+) -> tuple[str, ChunkEdit] | None:
+    if exact:
+        return (candidates[0].key, correction.edit) if candidates else None
+    return _near(correction, candidates[:_TRIED])
+
+
+def _near(correction: ChunkCorrection, likely: Sequence[_Passage]) -> tuple[str, ChunkEdit] | None:
     old, edit = correction.original, correction.edit
-    pairs = _pairs(old.text)
-    held = ((_shared(pairs, _pairs(entry[0].text)), key) for key, entry in entries.items() if _asks(correction, entry))
-    likely = sorted((item for item in held if item[0] >= HELD * pairs.total()), reverse=True)[:_TRIED]
-    for shared, key in likely:
-        text = entries[key][0].text
+    pairs = _pairs(_form(old.text))
+    for passage in likely:
+        text = passage.first.text
         if edit.text is not None and not edit.excluded:
             if (made := merged(old.text, edit.text, text)) is not None and made != text:
-                return key, replace(edit, text=made)
-        elif 2 * shared >= NEAR * (pairs.total() + _pairs(text).total()) and _numbers(text) == _numbers(old.text):
-            return key, replace(edit, text=None)
+                return passage.key, replace(edit, text=made)
+            continue
+        others = _pairs(passage.form)
+        near = 2 * _shared(pairs, others) >= NEAR * (pairs.total() + others.total())
+        if near and _numbers(text) == _numbers(old.text):
+            return passage.key, replace(edit, text=None)
     return None
 
 
-def _says_it(correction: ChunkCorrection, entries: Iterable[Entry]) -> bool:
+def _says_it(correction: ChunkCorrection, passages: Iterable[_Passage]) -> bool:
     """Whether a passage is what the correction would make of another one."""
     old, edit = correction.original, correction.edit
     if edit.excluded or edit.text is None:
         return False
-    heading = edit.heading_path
+    heading, form = edit.heading_path, _form(edit.text)
     return any(
-        _form(entry[0].text) == _form(edit.text)
-        and _asks(correction, entry)
-        and (heading is None or heading == entry[0].heading_path)
-        for entry in entries
-        if entry[0].question is not None or old.question is None
+        passage.form == form
+        and passage.asks(old.question)
+        and (heading is None or heading == passage.first.heading_path)
+        for passage in passages
+        if passage.first.question is not None or old.question is None
     )
-
-
-def _asks(correction: ChunkCorrection, entry: Entry) -> bool:
-    question = correction.original.question
-    if question is None:
-        return entry[0].question is None
-    return any(chunk.question is not None and _form(chunk.question) == _form(question) for chunk in entry)
 
 
 def _form(text: str) -> str:
     return " ".join(fold(text).split())
 
 
-def _pairs(text: str) -> Counter[str]:
-    form = _form(text)
+def _pairs(form: str) -> Counter[str]:
     return Counter(form[at : at + 2] for at in range(max(1, len(form) - 1)))
 
 

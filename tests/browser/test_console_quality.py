@@ -54,3 +54,18 @@ def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, 
         checked(http)
         opened(page, light, "quality")
         expect(page.get_by_text("没有发现问题。")).to_be_visible()
+
+
+def test_a_knowledge_base_is_indexed_anew_by_an_embedder_that_is_chosen(light: str, page: Page) -> None:
+    with httpx.Client(base_url=light, timeout=30) as http:
+        http.post(
+            f"{KNOWLEDGE}/documents?wait=30", files=[("files", ("说明书.txt", FIRST.encode()))]
+        ).raise_for_status()
+        content = opened(page, light, "jobs")
+        content.get_by_role("row").filter(has_text="重建索引").first.get_by_role("button", name="现在运行").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("改用的向量模型").select_option("hash")
+        dialog.get_by_role("button", name="现在运行").click()
+        expect(dialog).to_be_hidden()
+        run = http.get("/api/v1/jobs/runs", params={"kind": "reindex"}).json()["items"][0]
+        assert run["parameters"] == {"embedder": "hash"}

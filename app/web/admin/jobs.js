@@ -1,7 +1,7 @@
 // Background jobs: what runs when, how it went last, running one now, and its history.
 import { ago, locale, moment, number, words } from "../shared/i18n.js";
-import { Loaded, Table, attempt, html, useLoaded } from "../shared/ui.js";
-import { useEffect } from "../vendor/preact-htm.js";
+import { Dialog, Failure, Field, Loaded, Table, attempt, html, toast, useLoaded } from "../shared/ui.js";
+import { useEffect, useState } from "../vendor/preact-htm.js";
 import { Choice, Listing, useListing } from "./listing.js";
 import { Named } from "./names.js";
 import { Facts, Head, Meter } from "./page.js";
@@ -12,14 +12,15 @@ const JOBS = "/api/v1/jobs";
 const AGAIN = 1000;  // ms between two looks at what is at work
 const t = words({
   zh: {
-    title: "定时任务", text: "知识库的例行工作。到时间自动运行，也可以现在运行；同一个任务同时只运行一次。", kind: "任务", schedule: "时间", last: "最近一次", took: "用时", state: "状态", run: "现在运行", running: "在运行", started: "已开始运行", history: "运行记录", house: "日常维护", houseText: "服务自己定期做的事，以当前进程的记录为准，重启后重新记。", daily: "每天 {hour}:00", demand: "手动", seconds: "{n} 秒", every: "每 {n} 秒", everyMinutes: "每 {n} 分钟", everyHours: "每 {n} 小时", never: "还没有运行过", error: "错误", fine: "正常", when: "开始", none: "还没有运行记录。", by: "来由", timed: "定时", hand: "手动", cancel: "取消", cancelled: "已取消", back: "定时任务", progress: "进度", result: "结果", parameters: "参数", created: "提交于", finished: "结束于", ended: "完成 {done} / {total}",
+    title: "定时任务", text: "知识库的例行工作。到时间自动运行，也可以现在运行；同一个任务同时只运行一次。", kind: "任务", schedule: "时间", last: "最近一次", took: "用时", state: "状态", run: "现在运行", running: "在运行", started: "已开始运行", history: "运行记录", house: "日常维护", houseText: "服务自己定期做的事，以当前进程的记录为准，重启后重新记。", daily: "每天 {hour}:00", demand: "手动", seconds: "{n} 秒", every: "每 {n} 秒", everyMinutes: "每 {n} 分钟", everyHours: "每 {n} 小时", never: "还没有运行过", error: "错误", fine: "正常", when: "开始", none: "还没有运行记录。", by: "来由", timed: "定时", hand: "手动", cancel: "取消", cancelled: "已取消", back: "定时任务", progress: "进度", result: "结果", parameters: "参数", created: "提交于", finished: "结束于", ended: "完成 {done} / {total}", same: "不指定",
   },
   en: {
-    title: "Background jobs", text: "Regular work on the knowledge base. It runs by itself when it is due, and now if you like; a job runs once at a time.", kind: "Job", schedule: "When", last: "Last run", took: "Took", state: "State", run: "Run now", running: "Running", started: "The job runs", history: "Runs", house: "Housekeeping", houseText: "What the server does by itself. Of this process; kept until it restarts.", daily: "Daily at {hour}:00", demand: "On demand", seconds: "{n} s", every: "Every {n} s", everyMinutes: "Every {n} min", everyHours: "Every {n} h", never: "Never yet", error: "Error", fine: "Fine", when: "Started", none: "No runs yet.", by: "Because", timed: "Schedule", hand: "On demand", cancel: "Cancel", cancelled: "Cancelled", back: "Background jobs", progress: "Progress", result: "Result", parameters: "Parameters", created: "Asked for", finished: "Ended", ended: "{done} of {total}",
+    title: "Background jobs", text: "Regular work on the knowledge base. It runs by itself when it is due, and now if you like; a job runs once at a time.", kind: "Job", schedule: "When", last: "Last run", took: "Took", state: "State", run: "Run now", running: "Running", started: "The job runs", history: "Runs", house: "Housekeeping", houseText: "What the server does by itself. Of this process; kept until it restarts.", daily: "Daily at {hour}:00", demand: "On demand", seconds: "{n} s", every: "Every {n} s", everyMinutes: "Every {n} min", everyHours: "Every {n} h", never: "Never yet", error: "Error", fine: "Fine", when: "Started", none: "No runs yet.", by: "Because", timed: "Schedule", hand: "On demand", cancel: "Cancel", cancelled: "Cancelled", back: "Background jobs", progress: "Progress", result: "Result", parameters: "Parameters", created: "Asked for", finished: "Ended", ended: "{done} of {total}", same: "Not chosen",
   },
 });
 const open = (run) => run?.state === "queued" || run?.state === "running";
 const took = (seconds) => (seconds === null ? "" : t("seconds", { n: number(seconds, seconds < 10 ? 2 : 0) }));
+const choices = (kind) => Object.entries(kind.parameters?.properties || {}).filter(([, parameter]) => parameter.enum);
 const needs = (kind) => (kind.parameters?.required || []).length > 0;
 
 function when(schedule) {
@@ -45,15 +46,36 @@ export function Jobs(props) {
 
 const Progress = ({ run }) => html`<${Named} kind="run" value=${run.state} />${run.state === "running" && run.total > 0 && html`<${Meter} share=${run.done / run.total} />`}`;
 
+// Asks for what a run may be told, where that is one of a few things: the rest is as by schedule.
+function Begin({ kind, onClose, onDone }) {
+  const [parameters, setParameters] = useState({});
+  const [state, setState] = useState({});
+  const run = async (event) => {
+    event.preventDefault();
+    setState({ busy: true });
+    try {
+      await server.post(`${JOBS}/${kind.name}/runs`, { parameters });
+      toast(t("started"), "good");
+      onDone();
+    } catch (error) { setState({ error }); }
+  };
+  return html`<${Dialog} title=${kind.title} onClose=${onClose}><form class="yd-stack" onSubmit=${run}>
+    ${choices(kind).map(([name, parameter]) => html`<${Field} label=${parameter.description || name}><select class="yd-input" value=${parameters[name] ?? parameter.default} onChange=${(event) => setParameters({ ...parameters, [name]: event.target.value })}>${parameter.enum.map((value) => html`<option value=${value}>${value || t("same")}</option>`)}</select><//>`)}
+    ${state.error && html`<${Failure} error=${state.error} />`}
+    <div class="yd-row"><span class="yd-grow"></span><button class="yd-btn yd-btn-primary" disabled=${state.busy}>${t("run")}</button></div></form><//>`;
+}
+
 function All({ route, manages }) {
   const state = useLoaded((signal) => server.get(JOBS, {}, { signal }), []);
   const list = useListing(route, ["kind"], (query, signal) => server.get(`${JOBS}/runs`, query, { signal }), { limit: 20 });
   useFollowed(state, state.data?.kinds.some((kind) => open(kind.last)));
   useFollowed(list, list.data?.items.some(open));
+  const [asking, setAsking] = useState(null);
+  const begun = () => { setAsking(null); state.reload(); list.reload(); };
   const start = async (kind) => {
+    if (choices(kind).length) return setAsking(kind);
     await attempt(() => server.post(`${JOBS}/${kind.name}/runs`, {}), t("started"));
-    state.reload();
-    list.reload();
+    return begun();
   };
   const titles = Object.fromEntries((state.data?.kinds || []).map((kind) => [kind.name, kind.title]));
   const kinds = [
@@ -78,7 +100,7 @@ function All({ route, manages }) {
     { title: t("when"), cell: (run) => html`<span class="ad-when" title=${moment(run.started_at || run.created_at)}>${ago(run.started_at || run.created_at)}</span>` },
     { title: t("took"), numeric: true, name: "ad-wide", cell: (run) => took(run.duration) },
   ];
-  return html`<${Head} title=${t("title")} text=${t("text")} /><div class="yd-stack"><${Loaded} state=${state}>${(data) => html`<div class="yd-card ad-table"><${Table} caption=${t("title")} columns=${kinds} rows=${data.kinds} keyOf=${(kind) => kind.name} /></div>`}<//>
+  return html`<${Head} title=${t("title")} text=${t("text")} />${asking && html`<${Begin} kind=${asking} onClose=${() => setAsking(null)} onDone=${begun} />`}<div class="yd-stack"><${Loaded} state=${state}>${(data) => html`<div class="yd-card ad-table"><${Table} caption=${t("title")} columns=${kinds} rows=${data.kinds} keyOf=${(kind) => kind.name} /></div>`}<//>
     <h2>${t("history")}</h2><${Listing} list=${list} caption=${t("history")} columns=${runs} rowsOf=${(data) => data.items} keyOf=${(run) => run.id} onOpen=${(run) => go(`jobs/${run.id}`)} empty=${t("none")} filters=${html`<${Choice} list=${list} name="kind" label=${t("kind")} options=${Object.entries(titles)} />`} />
     <div><h2>${t("house")}</h2><p class="yd-small yd-muted">${t("houseText")}</p></div><${Loaded} state=${state}>${(data) => html`<div class="yd-card ad-table"><${Table} caption=${t("house")} columns=${house} rows=${data.housekeeping} keyOf=${(job) => job.name} /></div>`}<//></div>`;
 }

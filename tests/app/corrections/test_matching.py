@@ -6,6 +6,7 @@ import pytest
 
 from app.corrections.matching import corrected, merged
 from app.corrections.types import ChunkCorrection, ChunkEdit, OriginalPassage
+from knowledge.text import fold
 from knowledge.types import Chunk, CorrectionState, DocumentMeta
 
 _AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,3 +81,18 @@ def test_all_wordings_of_a_question_take_its_correction() -> None:
 def test_changes_at_the_ends_of_a_text_are_merged_too() -> None:
     assert merged("甲乙丙丁", "头甲乙丙丁尾", "前面。甲乙丙丁") == "前面。头甲乙丙丁尾"
     assert merged("甲乙丙丁", "甲乙丙", "戊己庚辛") is None
+
+
+def test_every_passage_is_read_a_few_times_however_many_corrections_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = 0
+
+    def counted(text: str) -> str:
+        nonlocal reads
+        reads += 1
+        return fold(text)
+
+    monkeypatch.setattr("app.corrections.matching.fold", counted)
+    corrections = [correction(f"{LONG} 旧 {number}", ChunkEdit(text="改过"), number) for number in range(20)]
+    chunks = [chunk(f"第 {number} 条说的是别的事。", number) for number in range(200)]
+    assert not corrected(corrections, chunks, "").by
+    assert reads <= 5 * (len(corrections) + len(chunks))
