@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -25,6 +26,8 @@ from knowledge.ingest import Ingestor
 KIND = "source_sync"
 ONE = "source_id"
 """The parameter that names the source of a run."""
+_AT_ONCE = 50
+"""Documents that expire together when their source is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,17 @@ class SourceService:
         short, it can be asked for again. Raises NotFound.
         """
         await self.get(tenant, source_id)
-        for item in await self.rows.items(tenant, source_id) if expire else ():
-            held = item.document_id if item.state is ItemState.CURRENT else ""
-            if held and not await self.rows.held_elsewhere(tenant, source_id, held):
-                with suppress(NotFound):
-                    await self._ingestion.change(tenant, held, {"valid_until": now()})
+        items = await self.rows.items(tenant, source_id) if expire else []
+        current = [item.document_id for item in items if item.state is ItemState.CURRENT and item.document_id]
+        for start in range(0, len(current), _AT_ONCE):  # each waits for the index, which follows them together
+            expiring = (self._expire(tenant, source_id, one) for one in current[start : start + _AT_ONCE])
+            await asyncio.gather(*expiring)
         await self.rows.drop(tenant, source_id)
+
+    async def _expire(self, tenant: str, source_id: str, document_id: str) -> None:
+        if not await self.rows.held_elsewhere(tenant, source_id, document_id):
+            with suppress(NotFound):
+                await self._ingestion.change(tenant, document_id, {"valid_until": now()})
 
     async def sync(self, context: JobContext) -> dict[str, Any]:
         """The work of a run: looks at all of a source. Raises NotFound, and what `WebsiteSync` and `FolderSync` do."""
@@ -104,7 +112,9 @@ class SourceService:
         ending = _Ending(context.run_id, now())
         await self.rows.ended(tenant, source.id, asdict(ending.summary(keeper)))  # until it is over, it is incomplete
         try:
-            ending.complete = await self._run(tenant, source, keeper, context)
+            complete = await self._run(tenant, source, keeper, context)
+            after = await self.rows.get(tenant, source.id)
+            ending.complete = complete and after is not None and after.config == source.config
         except SourceDeleted:
             return {"deleted": True}
         except Cancelled:  # by an administrator, which is no error

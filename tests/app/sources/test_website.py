@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from app.errors import FetchFailed, FetchUnavailable
 from app.jobs.types import Cancelled
 from app.net.fetcher import AGENT
 from app.sources.types import WebsiteConfig
+from app.sources.website import WebsiteSync
 from tests.app.net.site import Page, Site, site
 from tests.app.sources.syncing import TENANT, Syncing, syncing
 
@@ -329,3 +331,18 @@ async def test_a_page_that_moves_to_an_address_of_an_earlier_source_is_that_docu
     web.moved("/returns", "/new")
     assert (await here.sync(source))["complete"] is True
     assert await here.answers("七天内可以无理由退货")
+
+
+async def test_what_is_changed_during_a_sync_counts_for_the_next(web: Site, here: Syncing) -> None:
+    source = await here.website(f"{web.url}/", depth=0)
+    website, run = here.service._website, WebsiteSync.run
+
+    async def changed(self: WebsiteSync, *arguments: Any, **options: Any) -> bool:
+        complete = await run(self, *arguments, **options)
+        await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+        return complete
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(website), "run", changed)
+        assert await here.sync(source) == {"created": 1}
+    assert await here.sync(source) == {"created": 2, "unchanged": 1, "complete": True}
