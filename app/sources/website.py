@@ -215,7 +215,7 @@ class _Crawl:
         """What the site allows: all of it without the file (RFC 9309, 2.3.1.3); that it cannot be had is an outage."""
         address = str(self._site.start.copy_with(path="/robots.txt", query=None, fragment=None))
         fetched = await self._parts.fetcher.fetch(address, most=_MAX_ROBOTS)
-        text = fetched.content.decode("utf-8", "replace") if fetched.status == httpx.codes.OK else ""
+        text = fetched.content.decode("utf-8-sig", "replace") if fetched.status == httpx.codes.OK else ""
         self._robots = await asyncio.to_thread(read_robots, text)
         self._between = seconds_between(self._robots)
 
@@ -260,7 +260,7 @@ class _Crawl:
 
     async def _sitemap(self, link: str) -> Sitemap:
         """One of this site; empty where it is not there, or more would be too many."""
-        nothing, address = Sitemap((), ()), self._site.address(link)
+        nothing, address = Sitemap((), ()), self._site.address(link, str(self._site.start))
         if address is None or not self._allowed(httpx.URL(address)):
             return nothing
         if self._sitemaps >= MAX_SITEMAPS or len(self._met) > self._config.max_pages:

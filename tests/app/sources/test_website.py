@@ -98,7 +98,7 @@ async def test_a_site_that_fails_page_after_page_is_left_alone(web: Site, here: 
 
 
 async def test_robots_txt_is_obeyed_its_delay_too(web: Site, here: Syncing) -> None:
-    rules = f"User-agent: *\nDisallow: /\n\nUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n"
+    rules = f"\ufeffUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /\n"
     web.send("/robots.txt", rules.encode(), "text/plain")
     source = await here.website(f"{web.url}/", requests_per_minute=30)
     assert await here.sync(source) == {"created": 2, "excluded": 1, "complete": True}
@@ -287,17 +287,19 @@ async def test_pages_that_do_not_count_do_not_hide_those_that_do(web: Site, here
 
 
 async def test_sitemaps_that_robots_txt_names_are_read(web: Site, here: Syncing) -> None:
-    names = ("map.xml", "none.xml", "broken.xml", "http://127.0.0.1:1/elsewhere.xml")
-    lines = "".join(f"Sitemap: {name if '//' in name else f'{web.url}/{name}'}\n" for name in names)
+    names = ("map.xml", "/more.xml", "none.xml", "broken.xml", "http://127.0.0.1:1/elsewhere.xml")
+    lines = "".join(f"Sitemap: {name if '/' in name else f'{web.url}/{name}'}\n" for name in names)
     web.send("/robots.txt", lines.encode(), "text/plain")
     web.send("/map.xml", sitemap(f"{web.url}/unlinked"), "text/xml")
+    web.send("/more.xml", sitemap(f"{web.url}/also"), "text/xml")
     web.send("/broken.xml", b"<p>Not found", "text/xml")
+    web.put("/also", "<p>相对地址的站点地图里的一页</p>")
     web.put("/unlinked", "<p>没有链接指向的一页</p>")
     source = await here.website(f"{web.url}/", depth=1)
-    assert await here.sync(source) == {"created": 4, "complete": True}
+    assert await here.sync(source) == {"created": 5, "complete": True}
     assert await here.answers("没有链接指向的一页")
     web.put("/map.xml", "", status=503)
-    assert await here.sync(source) == {"unchanged": 4}
+    assert await here.sync(source) == {"unchanged": 5}
     web.paths()
     alone = await here.website(f"{web.url}/returns", depth=0)
     await here.sync(alone)
