@@ -97,6 +97,25 @@ async def test_a_site_that_fails_page_after_page_is_left_alone(web: Site, here: 
     assert len(web.paths()) == 2 + 1 + 5
 
 
+async def test_pages_that_always_fail_do_not_keep_the_others_out(web: Site, here: Syncing) -> None:
+    dead = "".join(f'<a href="/dead{number}">{number}</a>' for number in range(5))
+    for number in range(5):
+        web.put(f"/dead{number}", "", status=500)
+    web.put("/", f'{dead}<a href="/returns">退货</a>')
+    source = await here.website(f"{web.url}/")
+    for _ in range(2):
+        with pytest.raises(FetchUnavailable):
+            await here.sync(source)
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/", max_pages=2)})
+    assert "complete" not in await here.sync(source)  # those that failed are left, and not forgotten
+    assert len(await here.states(source)) == 7
+    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+    web.put("/dead0", "<p>修好的一页</p>")
+    assert (await here.sync(source))["created"] == 1
+    assert await here.answers("修好的一页")
+
+
 async def test_robots_txt_is_obeyed_its_delay_too(web: Site, here: Syncing) -> None:
     rules = f"\ufeffUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /\n"
     web.send("/robots.txt", rules.encode(), "text/plain")
