@@ -43,12 +43,15 @@ Rows = Iterator[tuple[int, Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class SheetLimits:
-    """A file over any of these is refused as a whole. `rows`: below the first; `characters`: of one cell."""
+    """A file over any of these is refused as a whole. `rows`: below the first; `characters`: of one cell; `total`: of
+    all cells, since the cells of a small workbook may all show the same long text.
+    """
 
     bytes: int = 5 * 2**20
     rows: int = 10_000
     columns: int = 100
     characters: int = 20_000
+    total: int = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,11 @@ def _sheet(name: str, rows: Rows, limits: SheetLimits) -> Spreadsheet:
     if len(columns) > limits.columns:
         raise DocumentTooLarge(name, f"超过 {limits.columns} 列的上限")
     found: list[SheetRow] = []
+    total = 0
     for number, cells in filled:
+        total += sum(map(len, cells))
+        if total > limits.total:
+            raise DocumentTooLarge(name, f"超过 {limits.total} 个字的上限，请拆分后再上传")
         if len(found) >= limits.rows:
             raise DocumentTooLarge(name, f"超过 {limits.rows} 行的上限，请拆分后再上传")
         if any(len(cell) > limits.characters for cell in cells):

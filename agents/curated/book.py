@@ -1,8 +1,9 @@
 """A tenant's curated answers in memory, and which of them a question means. Pure.
 
 A wording that is the same but for politeness, punctuation and spelling decides by itself. Else the nearest wordings
-compete by meaning and by rare words, those that differ in negation, numbers or models being out of it; how near the
-first is, and how far ahead of the next entry that says something else, is the probability that it answers.
+compete by meaning and by rare words, those that differ in negation, numbers, models or by one word in the place of
+another being out of it; how near the first is, and how far ahead of the next entry that says something else, is the
+probability that it answers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import cache
 import numpy as np
 
 from agents.bids import chance
-from agents.curated.facts import Facts, facts_of, same_polarity, same_subject
+from agents.curated.facts import Facts, facts_of, same_polarity, same_subject, word_apart
 from agents.curated.forms import normal_form
 from agents.curated.types import CuratedEntry, CuratedMatch, MatchStage
 from agents.linear import direction
@@ -142,12 +143,11 @@ class Book:
         if self._meanings is None or self._center is None:
             return None
         meanings = self._meanings @ direction(vector - self._center)
-        pool = np.argpartition(-meanings, POOL)[:POOL] if len(meanings) > POOL else np.arange(len(meanings))
         words, asked, absent = terms(text), facts_of(text), frozenset(without)
         length = math.sqrt(self._length(words))
         scored = [
-            (float(meanings[place]), self._shared(words, length, place), int(place))
-            for place in pool
+            (float(meanings[place]), self._shared(words, length, place), place)
+            for place in self._pool(meanings)
             if self.wordings[place].entry not in absent
         ]
         scored.sort(key=lambda each: -(each[0] + WORDS * each[1]))
@@ -157,13 +157,26 @@ class Book:
             facts = self._facts(each[2])
             if not same_subject(asked, facts):
                 continue
-            if first is None and same_polarity(asked, facts):
+            if first is None and same_polarity(asked, facts) and not word_apart(asked, facts):
                 first = each
             else:
                 ahead.append(each)
             if first is not None and (rival := self._rival(first, ahead)) is not None:
                 return Likeness(first[2], first[0], first[1], _near(first) - max(_near(rival), 0.0))
         return Likeness(first[2], first[0], first[1], _near(first)) if first is not None else None
+
+    def _pool(self, meanings: Vector) -> list[int]:
+        """Places of the nearest wordings; and where all of them have one answer, those of the nearest others too: an
+        entry with many wordings must not hide that another one is as near.
+        """
+        if len(meanings) <= POOL:
+            return list(range(len(meanings)))
+        nearest: list[int] = np.argpartition(-meanings, POOL)[:POOL].tolist()
+        if len(answers := {self._answer(place) for place in nearest}) > 1:
+            return nearest
+        others = np.array([place for place in range(len(meanings)) if self._answer(place) not in answers], np.intp)
+        further: list[int] = others[np.argsort(-meanings[others])[:POOL]].tolist()
+        return nearest + further
 
     def _rival(self, first: Scored, others: Sequence[Scored]) -> Scored | None:
         """The nearest of others that has another answer."""

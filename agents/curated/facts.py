@@ -1,24 +1,35 @@
-"""What must be the same in a question and in the wording that answers it: negation, numbers, models. Pure."""
+"""What must be the same in a question and in the wording that answers it: negation, numbers, models, and the one word
+in which both differ. Pure.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from agents.answering.subjects import names
+from agents.understanding.asking import without_asking
 from agents.verification.names import joined
 from agents.verification.polarity import Polarised, contradicts
 from agents.verification.quantities import Quantity, quantities
+from agents.verification.wording import units_of
 from knowledge.text import fold
+
+LONGEST, SHORTEST = 5, 3
+"""Characters of the longer and of the shorter of two words of which one stands in the place of the other, as 增值税专用
+of 普通. What is longer is put in other words altogether.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of one wording. models: joined, so that YS-V8 and YSV8 are one."""
+    """Of one wording. models: folded; units: its characters and Latin words without those that only ask."""
 
     polarity: Polarised
     numbers: frozenset[Quantity]
     models: frozenset[str]
+    units: tuple[str, ...]
 
     @property
     def denies(self) -> bool:
@@ -30,13 +41,13 @@ class Facts:
 def facts_of(text: str) -> Facts:
     """The facts of a normalised wording."""
     folded = fold(text)
-    models = frozenset(joined(name) for name in names(text))
-    return Facts(Polarised.of(folded), quantities(folded).said, models)
+    units = units_of(without_asking(folded))
+    return Facts(Polarised.of(folded), quantities(folded).said, frozenset(names(text)), units)
 
 
 def same_subject(one: Facts, other: Facts) -> bool:
-    """Whether both are of the same numbers and models. V8 is YS-V8, but not V8 Pro; one that names a model does not
-    agree with one that names none.
+    """Whether both are of the same numbers and models. YS-V8 is YSV8 and V8, but neither V8 Pro nor EV8 is V8; one that
+    names a model does not agree with one that names none.
     """
     return one.numbers == other.numbers and _named(one.models, other.models) and _named(other.models, one.models)
 
@@ -46,5 +57,38 @@ def same_polarity(one: Facts, other: Facts) -> bool:
     return one.denies is other.denies and not contradicts(one.polarity, other.polarity)
 
 
+def word_apart(one: Facts, other: Facts) -> bool:
+    """Whether both say the same but for one word in the place of another: 怎么绑定手机号 and 怎么解绑手机号,
+    积分什么时候到账 and 积分什么时候过期. An embedder takes these for one; whether they mean the same nobody knows.
+    """
+    if abs(len(one.units) - len(other.units)) > LONGEST:
+        return False
+    apart, same = _differences(one.units, other.units)
+    return len(apart) == 1 and same > 0 and 0 < min(apart[0]) <= SHORTEST and max(apart[0]) <= LONGEST
+
+
+def _differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[tuple[int, int]], int]:
+    """How many units of either side stand at each place where they differ, and how many are the same. A single one
+    between two places belongs to them: 绑 is not what 绑定 and 解绑 have in common.
+    """
+    apart: list[tuple[int, int]] = []
+    same, between = 0, 2
+    for tag, start, end, other_start, other_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        size, other_size = end - start, other_end - other_start
+        if tag == "equal":
+            same, between = same + size, size
+        elif apart and between == 1:
+            apart[-1] = apart[-1][0] + size + 1, apart[-1][1] + other_size + 1
+            same -= 1
+        else:
+            apart.append((size, other_size))
+    return apart, same
+
+
 def _named(models: frozenset[str], others: frozenset[str]) -> bool:
-    return all(any(model.endswith(other) or other.endswith(model) for other in others) for model in models)
+    return all(any(_same(model, other) for other in others) for model in models)
+
+
+def _same(model: str, other: str) -> bool:
+    longer, shorter = (model, other) if len(model) >= len(other) else (other, model)
+    return joined(longer) == joined(shorter) or longer.endswith((f"-{shorter}", f" {shorter}", f"_{shorter}"))

@@ -11,6 +11,7 @@ PARALLEL = 0.75
 FLANK = 2
 """Characters that stay on either side of what was swapped, unless the text begins or ends there."""
 
+_UNIT = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _FUNCTION = re.compile(
     r"您好|你好|感谢|谢谢|抱歉|请问|如果|如需|需要|可以|能够|应该|应当|或者|以及|并且|而且|但是|不过|因此|所以|因为|"
@@ -34,6 +35,11 @@ def pairs_of(folded: str) -> frozenset[str]:
     if len(folded.strip()) == 1:
         return frozenset(runs)
     return frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
+
+
+def units_of(folded: str) -> tuple[str, ...]:
+    """Chinese characters and Latin words in order, words of function left out."""
+    return tuple(_UNIT.findall(without_function_words(folded)))
 
 
 def parallel(claim: str, said: str) -> float:

@@ -10,7 +10,7 @@ import httpx
 
 from app.documents.paths import MAX_DEPTH, MAX_PATH_CHARS
 from knowledge.errors import HostileDocument
-from knowledge.parsing.registry import LEGACY, PARSERS, check_name
+from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES, check_name
 
 _SUFFIXES = {
     "text/html": ".html",
@@ -30,6 +30,13 @@ _SUFFIXES = {
     "application/vnd.ms-excel": ".xls",
     "application/vnd.ms-powerpoint": ".ppt",
 }
+_PICTURES = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/tiff": ".tiff",
+    "image/bmp": ".bmp",
+    "image/webp": ".webp",
+}
 _GENERIC = frozenset(
     {"", "text/plain", "application/octet-stream", "binary/octet-stream", "application/zip", "application/vnd.ms-excel"}
 )
@@ -40,11 +47,15 @@ _ROOM = 150
 """Characters of a path that the folder of a source may take."""
 
 
-def suffix_of(url: httpx.URL, media_type: str) -> str | None:
-    """By what parser a body is read; None where there is none for it."""
+def suffix_of(url: httpx.URL, media_type: str, *, pictures: bool = False) -> str | None:
+    """By what parser a body is read; None where there is none for it. pictures: they are wanted too; those of a
+    website are logos and buttons.
+    """
     own = PurePosixPath(url.path).suffix.lower()
-    if media_type in _GENERIC and own in PARSERS | LEGACY:
+    if media_type in _GENERIC and (own in PARSERS | LEGACY or (pictures and own in PICTURES)):
         return own
+    if pictures and media_type in _PICTURES:
+        return _PICTURES[media_type]
     return _SUFFIXES.get(media_type) or (".txt" if media_type == "text/plain" else None)
 
 
@@ -55,7 +66,7 @@ def path_of(url: httpx.URL, suffix: str) -> str:
     """
     parts = [part for part in url.path.split("/") if part]
     last = parts.pop() if parts and not url.path.endswith("/") else "index"
-    stem = PurePosixPath(last).stem if PurePosixPath(last).suffix.lower() in PARSERS | LEGACY else last
+    stem = PurePosixPath(last).stem if PurePosixPath(last).suffix.lower() in PARSERS | LEGACY | PICTURES else last
     query = url.query.decode("ascii", "replace")
     name = f"{_fit(stem)}{f'-{_digest(query)}' if query else ''}{suffix}"
     folders = [_fit(url.host), *map(_fit, parts)]

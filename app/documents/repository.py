@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 
+from app.db.base import now
 from app.db.engine import Database
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
 from app.documents.types import DocumentKind, Filing
@@ -128,8 +129,11 @@ class DocumentRepository:
         return await self._one(tenant, Document.identity == filing.identity)
 
     async def holding(self, tenant: str, content_hash: str) -> DocumentRow | None:
-        """The oldest document whose published version has that content."""
-        return await self._one(tenant, (Document.content_hash == content_hash) & Document.published)
+        """The oldest document whose published version has that content and has not expired: from one that has, nothing
+        is answered.
+        """
+        lasts = or_(Document.valid_until.is_(None), Document.valid_until > now())
+        return await self._one(tenant, (Document.content_hash == content_hash) & Document.published & lasts)
 
     async def chunks(
         self, tenant: str, document_id: str, offset: int, limit: int, text: str = ""

@@ -54,7 +54,7 @@ class UrlImport(BaseModel):
 
     def incoming(self, fetched: Fetched, caller: str) -> Incoming:
         """The upload. Raises FetchFailed for a type that is not read, InvalidRequest."""
-        suffix = suffix_of(fetched.url, fetched.media_type)
+        suffix = suffix_of(fetched.url, fetched.media_type, pictures=True)
         if suffix is None:
             raise FetchFailed(f"这个网址的类型 {fetched.media_type[:60]} 不支持", code="fetch_type")
         own = path_of(fetched.url, suffix)
@@ -98,7 +98,7 @@ async def import_from_url(
 
 
 async def _fetched(fetcher: Fetcher, url: str) -> Fetched:
-    fetched = await fetcher.fetch(url, wanted=lambda at, media_type: suffix_of(at, media_type) is not None)
+    fetched = await fetcher.fetch(url, wanted=lambda at, kind: suffix_of(at, kind, pictures=True) is not None)
     if fetched.status != 200:
         raise FetchFailed(f"这个网址返回 HTTP {fetched.status}", code="fetch_status", status=fetched.status)
     return fetched

@@ -15,6 +15,7 @@ from app.evaluation_sets.schemas import EvaluationCaseIn
 from app.evaluation_sets.types import CaseOrigin, NewCase
 from app.problems import problem
 from app.spreadsheets import SheetLimits, SheetRow, read_sheet, write_sheet
+from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.decoding import decode
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -36,6 +37,7 @@ _OR = re.compile(r"(?<!\\)\|")
 """Between wordings of which one is enough; what has to be said besides stands in a line of its own."""
 MAX_ROWS = 20_000
 _LIMITS = SheetLimits(rows=MAX_ROWS)
+_FILE = "评测集"
 _JSONL = re.compile(rb"\s*\{")
 
 
@@ -70,19 +72,21 @@ def write_table(name: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, str]:
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, object]]:
-    for number, line in enumerate(decode("评测集", content).split("\n"), 1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                row = line  # which is no case, and is refused as such
-            yield number, row
+    lines = [(number, line) for number, line in enumerate(decode(_FILE, content).split("\n"), 1) if line.strip()]
+    if len(lines) > MAX_ROWS:
+        raise DocumentTooLarge(_FILE, f"超过 {MAX_ROWS} 行的上限，请拆分后再上传")
+    for number, line in lines:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = line  # which is no case, and is refused as such
+        yield number, row
 
 
 def _table(content: bytes) -> Iterator[tuple[int, object]]:
     """Rows that follow each other with the same id are the turns of one conversation."""
     group: list[SheetRow] = []
-    for row in read_sheet("评测集", content, _LIMITS).rows:
+    for row in read_sheet(_FILE, content, _LIMITS).rows:
         if group and (not _cell(row, "id") or _cell(row, "id") != _cell(group[0], "id")):
             yield group[0].number, _conversation(group)
             group = []

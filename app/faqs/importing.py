@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.db.base import now
-from app.errors import Conflict, InvalidRequest
+from app.errors import Conflict, InvalidRequest, NotFound
 from app.faqs.rules import checked, wording_key
 from app.faqs.service import FaqService
 from app.faqs.transfer import FaqRowRefused, FaqSheetRow
@@ -15,6 +16,8 @@ from app.ids import new_id
 
 TOGETHER = 50
 """Entries of one transaction: others get in between, and a file that is sent again goes on where it was cut short."""
+Good = tuple[int, str, FaqDraft]
+"""A row that was checked: its number, the id it names, its entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +48,8 @@ class FaqImporter:
         self, tenant: str, rows: Sequence[FaqSheetRow | FaqRowRefused], author: str = "", *, dry_run: bool = False
     ) -> FaqImport:
         """Takes the good rows. Raises Conflict where there would be too many, EmbeddingUnavailable."""
-        refused = [row for row in rows if isinstance(row, FaqRowRefused)]
-        good: list[tuple[int, str, FaqDraft]] = []
-        for row in rows:
-            if isinstance(row, FaqSheetRow):
-                try:
-                    good.append((row.row, row.id, checked(row.entry)))
-                except InvalidRequest as error:
-                    refused.append(FaqRowRefused(row.row, error.message, str(error.details.get("field", ""))))
-        planned = await self._planned(tenant, good, author, refused)
+        good, refused, keys = await asyncio.to_thread(_checked, rows)
+        planned = await self._planned(tenant, good, keys, author, refused)
         added = [one for one in planned if one.known is None]
         changed = [one for one in planned if one.known is not None and one.known.written != one.entry.written]
         ready = True
@@ -70,10 +66,9 @@ class FaqImporter:
         )
 
     async def _planned(
-        self, tenant: str, rows: Sequence[tuple[int, str, FaqDraft]], author: str, refused: list[FaqRowRefused]
+        self, tenant: str, rows: Sequence[Good], keys: dict[str, str], author: str, refused: list[FaqRowRefused]
     ) -> list[_Planned]:
-        """Which entry each row is; a wording that is another's already is refused."""
-        keys = {wording: wording_key(wording) for _, _, entry in rows for wording in entry.wordings}
+        """Which entry each row is; a wording that is another's already is refused. keys: of all wordings."""
         owners = await self._faqs.stored.owners(tenant, list(keys.values()))
         ids = {id for _, id, _ in rows if id} | set(owners.values())
         known = {faq.id: faq for faq in await self._faqs.stored.of(tenant, sorted(ids))}
@@ -103,11 +98,26 @@ class FaqImporter:
             changed = [one.entry for one in part if one.known is not None]
             try:
                 revision = max(revision, await self._faqs.write(tenant, added, changed))
-            except Conflict as error:
+            except (Conflict, NotFound) as error:  # somebody else was there first, or deleted one meanwhile
                 if error.code == "too_many_faqs":
                     raise
                 refused += [FaqRowRefused(one.row, error.message, "question") for one in part]
         return await self._faqs.reached(tenant, revision)
+
+
+def _checked(
+    rows: Sequence[FaqSheetRow | FaqRowRefused],
+) -> tuple[list[Good], list[FaqRowRefused], dict[str, str]]:
+    """Rows that may be taken, those that may not, and the keys of all wordings. Blocking: seconds for a large file."""
+    refused = [row for row in rows if isinstance(row, FaqRowRefused)]
+    good: list[Good] = []
+    for row in rows:
+        if isinstance(row, FaqSheetRow):
+            try:
+                good.append((row.row, row.id, checked(row.entry)))
+            except InvalidRequest as error:
+                refused.append(FaqRowRefused(row.row, error.message, str(error.details.get("field", ""))))
+    return good, refused, {wording: wording_key(wording) for _, _, entry in good for wording in entry.wordings}
 
 
 def _problem(entry: FaqDraft, keys: dict[str, str], owners: dict[str, str], taken: dict[str, int], target: str) -> str:

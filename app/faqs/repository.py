@@ -115,10 +115,13 @@ def owners(connection: Connection, tenant: str, keys: Sequence[str]) -> dict[str
 
 
 def add(connection: Connection, tenant: str, revision: int, entries: Sequence[Faq]) -> None:
-    """Keeps new entries with their wordings. Raises WordingTaken."""
+    """Keeps new entries with their wordings. Raises WordingTaken, also where an entry is there already."""
     rows = [_values(entry, revision) | {"tenant_id": tenant, "created_at": entry.created_at} for entry in entries]
-    for part in _batches(rows):
-        connection.execute(insert(Table), part)
+    try:
+        for part in _batches(rows):
+            connection.execute(insert(Table), part)
+    except IntegrityError as error:
+        raise WordingTaken from error
     _add_wordings(connection, tenant, entries)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from agents.curated.forms import normal_form
@@ -37,16 +38,19 @@ def checked(draft: FaqDraft) -> FaqDraft:
     answer = _text(draft.answer, MAX_ANSWER_CHARS, "answer", "答案")
     if not normal_form(question):
         raise InvalidRequest("问题里要有文字。", code=_CODE, field="question")
-    variants = tuple(_distinct(draft.variants, question))
-    if len(variants) > MAX_VARIANTS:
+    if len(draft.variants) > MAX_VARIANTS:  # before any of them is looked at: a cell may hold thousands
         raise InvalidRequest(f"相似问最多 {MAX_VARIANTS} 条。", code=_CODE, field="variants")
+    variants = tuple(_distinct(draft.variants, question))
     if len(draft.buttons) > MAX_BUTTONS:
         raise InvalidRequest(f"按钮最多 {MAX_BUTTONS} 个。", code=_CODE, field="buttons")
     return FaqDraft(question, answer, variants, tuple(map(_button, draft.buttons)), draft.draft)
 
 
+@lru_cache(maxsize=4096)
 def wording_key(text: str) -> str:
-    """What a wording is known by in SQL: SHA-256 of its normal form."""
+    """What a wording is known by in SQL: SHA-256 of its normal form. A third of a millisecond, for which nobody waits
+    twice: those of a change are known before its transaction begins.
+    """
     return hashlib.sha256(normal_form(text).encode()).hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -74,11 +75,11 @@ class FaqService:
             raise _unknown(faq_id)
         return found
 
-    async def create(self, tenant: str, entry: FaqDraft, author: str = "") -> Faq:
-        """Keeps a new entry, published unless it is a draft. Raises InvalidRequest, EmbeddingUnavailable, and Conflict
-        where another entry has one of its wordings or there are too many.
+    async def create(self, tenant: str, entry: FaqDraft, author: str = "", *, id: str = "") -> Faq:
+        """Keeps a new entry, published unless it is a draft. id: "" for a new one. Raises InvalidRequest,
+        EmbeddingUnavailable, and Conflict where another entry has one of its wordings or its id, or there are too many.
         """
-        made = _written(new_id(), checked(entry), author)
+        made = _written(id or new_id(), checked(entry), author)
         revision = await self.write(tenant, [made], [])
         return await self._settled(tenant, made, revision)
 
@@ -110,6 +111,8 @@ class FaqService:
         entries = [*added, *changed]
         published = {entry.id: entry.written for entry in entries if entry.state is FaqState.PUBLISHED}
         documents = await self._prepared(tenant, published)
+        wordings = [wording for entry in entries for wording in entry.written.wordings]
+        await asyncio.to_thread(lambda: [wording_key(wording) for wording in wordings])  # not on the event loop
         try:
             async with self._database.write() as connection:
                 known = await connection.run_sync(repository.states, tenant, [entry.id for entry in changed])

@@ -77,7 +77,7 @@ def _row(row: SheetRow) -> FaqSheetRow | FaqRowRefused:
 
 
 def _cells(faq: Faq) -> Sequence[str]:
-    buttons = (f"{_plain(button.label)}|{button.url or button.message}" for button in faq.buttons)
+    buttons = (f"{_plain(button.label)}|{button.url or ' '.join(button.message.split())}" for button in faq.buttons)
     variants = map(_plain, faq.variants)
     return faq.id, faq.question, faq.answer, "\n".join(variants), "\n".join(buttons), _SHOWN[faq.state]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from app.db.base import now
 from app.db.engine import Database
 from app.errors import Conflict, InvalidRequest, NotFound
+from app.faqs.rules import MAX_VARIANTS
 from app.faqs.types import Faq, FaqDraft
 from app.gaps import repository as gaps
 from app.gaps import repository_drafts as drafts
@@ -16,7 +17,8 @@ from app.gaps.drafting import Drafting
 from app.gaps.repository_drafts import DraftRepository
 from app.gaps.types import WAITING, DraftOrigin, Gap, GapDraft, GapEvent, GapState
 from app.gaps.workbench import GapWorkbench, unknown
-from app.privacy import masked
+from app.ids import new_id
+from app.privacy import masked, tags_in
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -31,7 +33,7 @@ class Published(Protocol):
 
     async def get(self, tenant: str, faq_id: str) -> Faq: ...
 
-    async def create(self, tenant: str, entry: FaqDraft, author: str = "") -> Faq: ...
+    async def create(self, tenant: str, entry: FaqDraft, author: str = "", *, id: str = "") -> Faq: ...
 
     async def change(self, tenant: str, faq_id: str, entry: FaqDraft, author: str = "") -> Faq: ...
 
@@ -83,12 +85,18 @@ class GapReview:
         return await self._wrote(tenant, gap_id, WAITING, made, GapEvent("edited", actor, "", now()))
 
     async def submit(self, tenant: str, gap_id: str, actor: str, note: str = "") -> None:
-        """The draft is to be reviewed. Raises NotFound, Conflict, InvalidRequest where it has no answer."""
+        """The draft is to be reviewed. Raises NotFound, Conflict, InvalidRequest where it has no answer, or would show
+        customers the place of personal data.
+        """
 
         def check(connection: Connection, gap: Gap) -> None:
             draft = drafts.find(connection, tenant, gap_id)
             if draft is None or not draft.answer.strip() or not draft.question.strip():
                 raise InvalidRequest("草稿还没有答案，请先填写。", code="draft_is_empty", gap_id=gap_id)
+            if tags := sorted(tags_in("\n".join((draft.question, draft.answer, *draft.variants)))):
+                told = f"草稿里有遮盖了的个人信息（{'、'.join(tags)}），顾客会看到，请改写后再提交。"
+                told += "公司自己的电话和邮箱，发布后在精选问答里填写。"
+                raise InvalidRequest(told, code="draft_is_masked", gap_id=gap_id, tags=tags)
 
         event = GapEvent("submitted", actor, note, now())
         await self._move(tenant, gap_id, (GapState.DRAFTED,), GapState.IN_REVIEW, event, check)
@@ -97,20 +105,28 @@ class GapReview:
         """Publishes the draft as a curated answer, with the questions of the gap as its wordings, and keeps the
         question as a regression case; True once it answers. Raises NotFound, Conflict, and what publishing raises.
         """
-        gap = await self._workbench.get(tenant, gap_id)
-        draft = await self.stored.get(tenant, gap_id)
-        _require(gap, (GapState.IN_REVIEW,))
-        assert draft is not None, "what is in review has a draft"
-        if actor == draft.author and await self.stored.two_persons(tenant):
-            raise Conflict("要由另一个人审核：草稿是您写的。", code="another_reviewer", author=draft.author)
-        entry = await self._publish(tenant, draft, actor)
-        await self._cases.add(tenant, gap_id, draft.question, entry.id)
+        draft = await self._claim(tenant, gap_id, actor)
+        before = await self._standing(tenant, draft.faq_id)
+        try:
+            entry = await self._publish(tenant, draft, before, actor)
+        except Exception:
+            await self._release(tenant, gap_id, before)
+            raise
 
         def publish(connection: Connection, gap: Gap) -> None:
-            drafts.put(connection, tenant, gap_id, replace(draft, approver=actor, faq_id=entry.id))
+            found = drafts.find(connection, tenant, gap_id)
+            if found is None or replace(found, faq_id=draft.faq_id) != draft:
+                raise Conflict("草稿刚刚被改过，请看过之后再审核。", code="draft_changed", gap_id=gap_id)
+            drafts.put(connection, tenant, gap_id, replace(draft, approver=actor))
 
         event = GapEvent("approved", actor, note, now())
-        await self._move(tenant, gap_id, (GapState.IN_REVIEW,), GapState.APPROVED, event, publish)
+        try:
+            await self._cases.add(tenant, gap_id, draft.question, entry.id)
+            await self._move(tenant, gap_id, (GapState.IN_REVIEW,), GapState.APPROVED, event, publish)
+        except Exception:
+            if await self._release(tenant, gap_id, before):
+                await self._take_back(tenant, gap_id, entry, before)
+            raise
         return entry.ready
 
     async def reject(self, tenant: str, gap_id: str, actor: str, note: str = "") -> None:
@@ -153,21 +169,66 @@ class GapReview:
         event = GapEvent("merged", actor, into, now())
         await self._move(tenant, gap_id, _CLOSABLE, GapState.MERGED, event, check, merged_into=into)
 
-    async def _publish(self, tenant: str, draft: GapDraft, actor: str) -> Faq:
-        """A gap that came back changes the entry that it has; what was published before its state was kept is found."""
-        entry = FaqDraft(draft.question, draft.answer, draft.variants)
-        if draft.faq_id:
-            try:
-                return await self._published.change(tenant, draft.faq_id, entry, actor)
-            except NotFound:  # deleted meanwhile
-                return await self._published.create(tenant, entry, actor)
+    async def _claim(self, tenant: str, gap_id: str, actor: str) -> GapDraft:
+        """The draft that is in review, with the id of the entry that it becomes: kept before that is published, so that
+        an approval which a kill cuts short is gone on with, and never made twice.
+        """
+        two_persons = await self.stored.two_persons(tenant)
+
+        def work(connection: Connection) -> GapDraft:
+            gap = gaps.locked(connection, tenant, gap_id)
+            if gap is None:
+                raise unknown(gap_id)
+            _require(gap, (GapState.IN_REVIEW,))
+            draft = drafts.find(connection, tenant, gap_id)
+            assert draft is not None, "what is in review has a draft"
+            if two_persons and actor == draft.author:
+                raise Conflict("要由另一个人审核：草稿是您写的。", code="another_reviewer", author=draft.author)
+            claimed = draft if draft.faq_id else replace(draft, faq_id=new_id())
+            drafts.put(connection, tenant, gap_id, claimed)
+            return claimed
+
+        return await self._database.transact(work)
+
+    async def _standing(self, tenant: str, faq_id: str) -> Faq | None:
+        """The entry as it is before an approval."""
         try:
-            return await self._published.create(tenant, entry, actor)
-        except Conflict as error:
-            known = await self._published.get(tenant, error.details["faq_id"]) if "faq_id" in error.details else None
-            if known is None or (known.question, known.answer) != (draft.question, draft.answer):
-                raise
-            return known
+            return await self._published.get(tenant, faq_id)
+        except NotFound:
+            return None
+
+    async def _publish(self, tenant: str, draft: GapDraft, before: Faq | None, actor: str) -> Faq:
+        """A gap that came back changes the entry that it has, whose buttons and other wordings stay."""
+        entry = FaqDraft(draft.question, draft.answer, draft.variants)
+        if before is None:
+            return await self._published.create(tenant, entry, actor, id=draft.faq_id)
+        variants = tuple(dict.fromkeys((*draft.variants, *before.variants)))[:MAX_VARIANTS]
+        entry = replace(entry, variants=variants, buttons=before.buttons)
+        return await self._published.change(tenant, draft.faq_id, entry, actor)
+
+    async def _release(self, tenant: str, gap_id: str, before: Faq | None) -> bool:
+        """After an approval that failed: an id that no entry has is no longer kept. False where somebody else's
+        approval came first, whose entry it is.
+        """
+
+        def work(connection: Connection) -> bool:
+            gap, draft = gaps.locked(connection, tenant, gap_id), drafts.find(connection, tenant, gap_id)
+            if gap is None or draft is None:
+                return True
+            if gap.state is GapState.APPROVED:
+                return False
+            if before is None:
+                drafts.put(connection, tenant, gap_id, replace(draft, faq_id=""))
+            return True
+
+        return await self._database.transact(work)
+
+    async def _take_back(self, tenant: str, gap_id: str, entry: Faq, before: Faq | None) -> None:
+        """The entry is as it was before the approval."""
+        if before is None:
+            await self._withdraw(tenant, gap_id, entry.id)
+        else:
+            await self._published.change(tenant, entry.id, before.written, before.author)
 
     async def _withdraw(self, tenant: str, gap_id: str, faq_id: str) -> None:
         await self._cases.remove(tenant, gap_id)

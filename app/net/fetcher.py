@@ -26,6 +26,8 @@ _REDIRECTS = {301: True, 302: False, 303: False, 307: False, 308: True}
 """Status -> whether it is for good."""
 _LATER = frozenset({408, 425, 429})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+_CODECS = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"})
+"""Of Python, and charsets of no page; Punycode takes the square of the length, in which nothing else runs."""
 Follow = Callable[[httpx.URL], bool]
 Wanted = Callable[[httpx.URL, str], bool]
 
@@ -57,8 +59,9 @@ class Fetched:
     def text(self) -> bytes:
         """The content in UTF-8 where its charset was told, as readers take it first; else as it came."""
         try:
-            if self.charset and codecs.lookup(self.charset).name not in ("utf-8", "utf-8-sig"):
-                return self.content.decode(self.charset).encode()
+            name = codecs.lookup(self.charset).name.replace("-", "_") if self.charset else "utf_8"
+            if name not in ("utf_8", "utf_8_sig") and name not in _CODECS:
+                return self.content.decode(name).encode()
         except (LookupError, UnicodeError):  # what was told is wrong, and the content itself tells more
             return self.content
         return self.content
@@ -172,12 +175,17 @@ async def _taken(
         await _body(response, asked.most) if read else b"",
         media_type,
         charset[1].lower() if charset else "",
-        headers.get("etag", "")[:500],
-        headers.get("last-modified", "")[:100],
+        _sendable(headers.get("etag", ""), 500),
+        _sendable(headers.get("last-modified", ""), 100),
         headers.get("x-robots-tag", "")[:500].lower(),
         redirected,
         permanent,
     )
+
+
+def _sendable(value: str, most: int) -> str:
+    """A validator that can be sent back as it is; else empty, and the page is asked for as if it had none."""
+    return value if value.isascii() and len(value) <= most else ""
 
 
 async def _body(response: httpx.Response, most: int) -> bytes:

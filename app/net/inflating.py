@@ -9,6 +9,12 @@ class TooLong(Exception):
     """There is more than may be."""
 
 
+_STEP = 2**14
+"""Bytes that are fed at once: what follows the end of a member is copied, each time."""
+_MAX_MEMBERS = 10_000
+"""Of one file; an empty one has 20 bytes."""
+
+
 class Inflater:
     """Of gzip or zlib, in pieces. most: bytes let out in all; a megabyte can hold a gigabyte of zeros."""
 
@@ -16,13 +22,20 @@ class Inflater:
 
     def __init__(self, most: int) -> None:
         self._left = most
+        self._members = 1
         self._stream = zlib.decompressobj(self._EITHER)
 
     def feed(self, data: bytes) -> bytes:
         """What comes out of these bytes. Raises TooLong, zlib.error."""
+        return b"".join(self._let_out(data[start : start + _STEP]) for start in range(0, len(data), _STEP))
+
+    def _let_out(self, data: bytes) -> bytes:
         out = b""
         while data:
             if self._stream.eof:  # another member of the same file
+                self._members += 1
+                if self._members > _MAX_MEMBERS:
+                    raise TooLong
                 self._stream = zlib.decompressobj(self._EITHER)
             piece = self._stream.decompress(data, self._left + 1)
             if len(piece) > self._left:

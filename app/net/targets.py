@@ -102,7 +102,7 @@ async def resolved(url: str, policy: TargetPolicy) -> CheckedTarget:
     """The target of a request, its name resolved once. Raises InvalidRequest, OSError."""
     read = _checked(url, policy)
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(read.url.host, read.port, type=socket.SOCK_STREAM)
+    found = await loop.getaddrinfo(read.host, read.port, type=socket.SOCK_STREAM)
     addresses = [str(item[4][0]).split("%")[0] for item in found]
     for address in map(ip_address, addresses):
         if not policy.allows(read.host, address, read.port):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import posixpath
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -12,8 +13,8 @@ from app.db.base import now
 from app.documents.ingestion import IngestionService
 from app.documents.paths import filing
 from app.documents.types import Change, FileOutcome, Incoming, Labels
-from app.errors import NotFound, describe
-from app.sources.types import FoundContent, ItemState, SourceItem, SyncCounts, WatchedSource
+from app.errors import Conflict, NotFound, describe
+from app.sources.types import FolderConfig, FoundContent, ItemState, SourceItem, SyncCounts, WatchedSource, key_of
 from knowledge.errors import InvalidDocument, Unavailable
 from knowledge.ingest import Ingestor, content_hash
 
@@ -27,6 +28,10 @@ class Items(Protocol):
 
     async def save(self, tenant: str, source_id: str, item: SourceItem) -> bool:
         """False where the source is no more."""
+        ...
+
+    async def held_elsewhere(self, tenant: str, source_id: str, document_id: str) -> bool:
+        """Whether another source has that document, and has it still."""
         ...
 
 
@@ -76,11 +81,17 @@ class Keeper:
         await self._unchanged(item)
 
     async def retire(self, item: SourceItem, state: ItemState, reason: str) -> None:
-        """It is not to be answered from any more: its document expires, and stays to be looked at."""
+        """It is not to be answered from any more: its document expires, and stays to be looked at. One that another
+        source has too is left to that one.
+        """
         if item.state is ItemState.CURRENT and item.document_id:
-            with suppress(NotFound):  # somebody deleted it, which is more than that
-                await self._ingestion.change(self.tenant, item.document_id, {"valid_until": now()})
-            self.counts.expired += 1
+            if await self._store.held_elsewhere(self.tenant, self.source.id, item.document_id):
+                item = replace(item, document_id="")
+                self.counts.excluded += 1
+            else:
+                with suppress(NotFound):  # somebody deleted it, which is more than that
+                    await self._ingestion.change(self.tenant, item.document_id, {"valid_until": now()})
+                self.counts.expired += 1
         elif state is ItemState.EXCLUDED:
             self.counts.excluded += 1
         changed = now() if state is not item.state else item.changed_at
@@ -107,6 +118,8 @@ class Keeper:
     async def _taken(self, item: SourceItem, found: FoundContent) -> None:
         known = bool(item.document_id)
         returns = known and item.state is not ItemState.CURRENT
+        if known:
+            await self._refile(item, found)
         report = await self._ingestion.take(self.tenant, self._incoming(item, found, known, returns))
         self.revision = max(self.revision, report.revision)
         if isinstance(report.error, Unavailable):
@@ -123,6 +136,12 @@ class Keeper:
                 await self._ingestion.change(self.tenant, report.document_id, {"valid_until": None})
             self._count(report.outcome, returns=returns)
             await self._current(item, report.document_id)
+
+    async def _refile(self, item: SourceItem, found: FoundContent) -> None:
+        """Its document is the one that it had, also where the folder of the source is another one by now."""
+        place = filing(self._path(found), external_id_of(self.source, item))
+        with suppress(NotFound, Conflict):  # deleted; or another source was there before, and has it from now on
+            await self._ingestion.change(self.tenant, item.document_id, {}, place)
 
     def _incoming(self, item: SourceItem, found: FoundContent, known: bool, returns: bool) -> Incoming:
         reason = "重新出现" if returns else "内容有变化" if known else "首次导入"
@@ -151,7 +170,7 @@ class Keeper:
         await self._save(replace(left, document_id=""))
         try:
             await self._ingestion.change(self.tenant, left.document_id, labels, place)
-        except NotFound:
+        except (NotFound, Conflict):  # somebody deleted it; or a document of an earlier source has that address
             await self._taken(item, found)
         else:
             self.counts.updated += 1
@@ -180,5 +199,10 @@ class Keeper:
 
 
 def external_id_of(source: WatchedSource, item: SourceItem) -> str:
-    """By what a document is known: its page or file, so that it is the same one when a source is made anew."""
-    return f"{source.kind}:{item.key[:40]}"
+    """By what a document is known: its page or file, so that it is the same one when a source is made anew. A file is
+    one of its folder: another folder may have one of the same name.
+    """
+    config, key = source.config, item.key
+    if isinstance(config, FolderConfig):
+        key = key_of(f"{posixpath.normpath(config.path)}/{item.locator}")
+    return f"{source.kind}:{key[:40]}"

@@ -137,6 +137,13 @@ class SourceRepository:
 
         return await self._database.transact(work)
 
+    async def held_elsewhere(self, tenant: str, source_id: str, document_id: str) -> bool:
+        """Whether another source has that document, and has it still."""
+        held = (_ITEM.document_id == document_id) & (_ITEM.state == ItemState.CURRENT)
+        query = select(_ITEM.key).where(_ITEM.tenant_id == tenant, _ITEM.source_id != source_id, held).limit(1)
+        async with self._database.read() as connection:
+            return (await connection.execute(query)).first() is not None
+
     async def forget(self, tenant: str, source_id: str, unseen_since: datetime) -> None:
         """Deletes items that made no document and were not seen since."""
         idle = (_ITEM.document_id == "") & (_ITEM.seen_at.is_(None) | (_ITEM.seen_at < unseen_since))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -13,18 +14,20 @@ from app.db.base import now
 from app.documents.ingestion import IngestionService
 from app.errors import Conflict, NotFound, describe
 from app.jobs.service import JobService
-from app.jobs.types import JobContext, JobRun
+from app.jobs.types import Cancelled, JobContext, JobRun
 from app.net.targets import checked_url
 from app.sources.folder import FolderSync, checked_folder
 from app.sources.keeping import Keeper, SourceDeleted
 from app.sources.repository import SourceRepository
-from app.sources.types import FolderConfig, NewSource, SyncSummary, WatchedSource, WebsiteConfig
+from app.sources.types import FolderConfig, ItemState, NewSource, SyncSummary, WatchedSource, WebsiteConfig
 from app.sources.website import WebsiteSync
 from knowledge.ingest import Ingestor
 
 KIND = "source_sync"
 ONE = "source_id"
 """The parameter that names the source of a run."""
+_AT_ONCE = 50
+"""Documents that expire together when their source is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +87,21 @@ class SourceService:
         return await self.get(tenant, source_id)
 
     async def drop(self, tenant: str, source_id: str, *, expire: bool) -> None:
-        """Deletes a source. Its documents stay; expire: and expire. Raises NotFound."""
+        """Deletes a source. Its documents stay; expire: and expire, but for those that another source has too. Cut
+        short, it can be asked for again. Raises NotFound.
+        """
         await self.get(tenant, source_id)
-        items = await self.rows.items(tenant, source_id)
+        items = await self.rows.items(tenant, source_id) if expire else []
+        current = [item.document_id for item in items if item.state is ItemState.CURRENT and item.document_id]
+        for start in range(0, len(current), _AT_ONCE):  # each waits for the index, which follows them together
+            expiring = (self._expire(tenant, source_id, one) for one in current[start : start + _AT_ONCE])
+            await asyncio.gather(*expiring)
         await self.rows.drop(tenant, source_id)
-        for item in items if expire else ():
-            if item.document_id:
-                with suppress(NotFound):
-                    await self._ingestion.change(tenant, item.document_id, {"valid_until": now()})
+
+    async def _expire(self, tenant: str, source_id: str, document_id: str) -> None:
+        if not await self.rows.held_elsewhere(tenant, source_id, document_id):
+            with suppress(NotFound):
+                await self._ingestion.change(tenant, document_id, {"valid_until": now()})
 
     async def sync(self, context: JobContext) -> dict[str, Any]:
         """The work of a run: looks at all of a source. Raises NotFound, and what `WebsiteSync` and `FolderSync` do."""
@@ -102,9 +112,13 @@ class SourceService:
         ending = _Ending(context.run_id, now())
         await self.rows.ended(tenant, source.id, asdict(ending.summary(keeper)))  # until it is over, it is incomplete
         try:
-            ending.complete = await self._run(tenant, source, keeper, context)
+            complete = await self._run(tenant, source, keeper, context)
+            after = await self.rows.get(tenant, source.id)
+            ending.complete = complete and after is not None and after.config == source.config
         except SourceDeleted:
             return {"deleted": True}
+        except Cancelled:  # by an administrator, which is no error
+            raise
         except Exception as error:
             ending.error = error
             raise

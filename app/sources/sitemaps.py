@@ -13,7 +13,7 @@ MAX_BYTES = 50 * 2**20
 """Decompressed, as the protocol has it."""
 MAX_URLS = 50_000
 MAX_SITEMAPS = 50
-"""Of an index that are read."""
+"""Of a site that are read."""
 _GZIP = b"\x1f\x8b"
 _HEAD = 512
 
@@ -52,7 +52,7 @@ def read_sitemap(content: bytes) -> Sitemap:
         raise FetchFailed("站点地图解压后过大", code="sitemap_too_large") from error
     except (expat.ExpatError, zlib.error, _Doctype, ValueError) as error:
         raise FetchFailed("站点地图的内容不合规", code="sitemap_broken") from error
-    return Sitemap(tuple(reader.found["url"]), tuple(reader.found["sitemap"][:MAX_SITEMAPS]))
+    return Sitemap(tuple(reader.found["url"]), tuple(reader.found["sitemap"]))
 
 
 class _Reader:

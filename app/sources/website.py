@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import httpx
@@ -16,7 +17,8 @@ from app.net.fetcher import AGENT, Fetched, Fetcher
 from app.net.pace import HostPace
 from app.sources.addresses import Site, joined
 from app.sources.keeping import Keeper
-from app.sources.sitemaps import MAX_BYTES, is_sitemap, read_sitemap
+from app.sources.robots import read_robots, seconds_between
+from app.sources.sitemaps import MAX_BYTES, MAX_SITEMAPS, Sitemap, is_sitemap, read_sitemap
 from app.sources.types import FoundContent, ItemState, SourceItem, WebsiteConfig
 from knowledge.errors import InvalidDocument
 from knowledge.ingest import Ingestor
@@ -27,7 +29,7 @@ MAX_OUTAGES = 5
 _MAX_ROBOTS = 512 * 1024
 """Bytes, as RFC 9309 asks for at least."""
 _CANONICAL = "canonical"
-_LAST = (ItemState.GONE, ItemState.EXCLUDED)
+_LAST = (ItemState.GONE, ItemState.EXCLUDED, ItemState.FAILED)
 """States of items that are looked at again once all others were: what links to them may not have changed."""
 
 
@@ -61,31 +63,36 @@ class _Crawl:
         self._trusting = trusting
         self._site = Site(httpx.URL(config.url), config.prefix)
         self._robots = Protego.parse("")
+        self._between = 0.0
         self._waiting: deque[tuple[str, int]] = deque()
         self._last: deque[tuple[str, int]] = deque()
         self._met: set[str] = set()
         self._looked: set[str] = set()
         self._aliases = {item.locator for item in keeper.items.values() if item.reason == _CANONICAL}
         self._outages = 0
+        self._sitemaps = 0
+        self._cut = False
 
     async def begin(self) -> None:
         """Reads robots.txt and the start, which may be a sitemap."""
         await self._read_robots()
         start = await self._start(self._config.url)
         if not self._site.holds(start.url):  # the site lives under another name, as with www.
-            self._site = Site(start.url, self._config.prefix)
-            await self._read_robots()
+            await self._rename(start)
         listed = is_sitemap(start.content)
         if not listed:
-            if self._site.page(str(start.url)) is None:
+            page = self._site.page(str(start.url))
+            if page is None:
                 raise FetchFailed("起始页不在“路径前缀”之下", code="start_out_of_scope")
-            self._meet(str(start.url), 0)
+            self._meet(page, 0)
         for item in self._keeper.items.values():
             if item.locator not in self._met:
                 queue = self._last if item.state in _LAST else self._waiting
                 queue.append((item.locator, item.depth))
         if listed:
-            await self._read_sitemap(start.content)
+            await self._meet_listed(await asyncio.to_thread(read_sitemap, start.content), 0)
+        elif self._config.depth:
+            await self._meet_named()
 
     async def follow(self) -> bool:
         """Looks at page after page; see `WebsiteSync.run`."""
@@ -98,14 +105,20 @@ class _Crawl:
             left = len(self._waiting) + len(self._last)
             await self._context.progress(visited, min(self._config.max_pages, visited + 1 + left))
             visited += await self._visit(self._keeper.items.get(url) or SourceItem(url, depth=depth), depth)
-        return not self._waiting
+        behind = [url for url, _ in self._last if self._failed(url)]
+        return not self._cut and self._looked.issuperset([*(url for url, _ in self._waiting), *behind])
+
+    def _failed(self, url: str) -> bool:
+        """Whether a page never could be read."""
+        known = self._keeper.items.get(url)
+        return known is not None and known.state is ItemState.FAILED
 
     async def _visit(self, item: SourceItem, depth: int) -> bool:
         """Whether the site was asked."""
         if self._site.page(item.locator) != item.locator:
             await self._keeper.retire(item, ItemState.EXCLUDED, "out_of_scope")
             return False
-        if not self._robots.can_fetch(item.locator, AGENT):
+        if not self._allowed(httpx.URL(item.locator)):
             if item.state is ItemState.CURRENT:  # that nobody may look at it says nothing of what it was
                 await self._keeper.failed(item, _disallowed())
             else:
@@ -170,8 +183,7 @@ class _Crawl:
         said = {word.strip() for word in fetched.robots.replace(":", ",").split(",")}
         base = joined(item.locator, page.base) if page.base else item.locator
         if page.follow and not said & {"nofollow", "none"} and depth < self._config.depth:
-            for link in page.links:
-                self._meet(link, depth + 1, base)
+            await self._meet_all(page.links, depth + 1, base)
         if (canonical := self._canonical(page, item.locator, base)) is not None:
             self._aliases.add(item.locator)
             self._meet(canonical, depth)
@@ -192,42 +204,88 @@ class _Crawl:
         front = httpx.URL(canonical).path == "/" and httpx.URL(url).path != "/"
         return None if front else canonical
 
-    def _meet(self, link: str, depth: int, base: str = "") -> None:
-        url = self._site.page(link, base)
-        if url is not None and url not in self._met:
+    def _meet(self, url: str, depth: int) -> None:
+        """url: as `Site.page` has it. One that never could be read stays last: a few of them on end would end every
+        sync before the others had their turn.
+        """
+        if url not in self._met:
             self._met.add(url)
-            self._waiting.append((url, depth))
+            (self._last if self._failed(url) else self._waiting).append((url, depth))
+
+    async def _meet_all(self, links: Sequence[str], depth: int, base: str = "") -> None:
+        """In a thread, because a sitemap may have 50,000."""
+        site = self._site
+        for url in await asyncio.to_thread(lambda: [site.page(link, base) for link in links]):
+            if url is not None:
+                self._meet(url, depth)
 
     async def _read_robots(self) -> None:
         """What the site allows: all of it without the file (RFC 9309, 2.3.1.3); that it cannot be had is an outage."""
         address = str(self._site.start.copy_with(path="/robots.txt", query=None, fragment=None))
         fetched = await self._parts.fetcher.fetch(address, most=_MAX_ROBOTS)
-        text = fetched.content.decode("utf-8", "replace") if fetched.status == httpx.codes.OK else ""
-        self._robots = await asyncio.to_thread(Protego.parse, text)
+        text = fetched.content.decode("utf-8-sig", "replace") if fetched.status == httpx.codes.OK else ""
+        self._robots = await asyncio.to_thread(read_robots, text)
+        self._between = seconds_between(self._robots)
 
     async def _start(self, url: str) -> Fetched:
-        if not self._robots.can_fetch(url, AGENT):
+        if not self._allowed(httpx.URL(url)):
             raise _disallowed()
         await self._turn()
-        fetched = await self._parts.fetcher.fetch(url)
+        fetched = await self._parts.fetcher.fetch(url, follow=lambda to: not self._site.holds(to) or self._allowed(to))
         if fetched.status != httpx.codes.OK:
             raise _refused(fetched.status)
         return fetched
 
-    async def _read_sitemap(self, content: bytes) -> None:
-        sitemap = await asyncio.to_thread(read_sitemap, content)
-        pages = list(sitemap.pages)
+    async def _rename(self, start: Fetched) -> None:
+        """The site is the one that its start leads to. For now alone, as to a notice of maintenance, it is no other
+        one: all that is known of it would expire.
+        """
+        site = Site(start.url, self._config.prefix)
+        known = [item.locator for item in self._keeper.items.values() if item.state is ItemState.CURRENT]
+        if not start.permanent and not all(site.holds(httpx.URL(locator)) for locator in known):
+            raise FetchUnavailable(f"起始页暂时转到了 {start.url}"[:300], code="fetch_redirected_away")
+        self._site = site
+        await self._read_robots()
+        if not self._allowed(start.url):
+            raise _disallowed()
+
+    async def _meet_named(self) -> None:
+        """Pages of the sitemaps that robots.txt names, as if the start linked to them. They come on top: one that is
+        broken stops nothing, one that cannot be had now is looked for again.
+        """
+        for link in self._robots.sitemaps:
+            try:
+                await self._meet_listed(await self._sitemap(link), 1)
+            except FetchUnavailable:
+                self._cut = True
+            except (FetchFailed, InvalidRequest):
+                continue
+
+    async def _meet_listed(self, sitemap: Sitemap, depth: int) -> None:
+        await self._meet_all(sitemap.pages, depth)
         for link in sitemap.sitemaps:
-            address = self._site.address(link)
-            if address is not None and self._robots.can_fetch(address, AGENT):
-                await self._turn()
-                fetched = await self._parts.fetcher.fetch(address, most=MAX_BYTES, follow=self._site.holds)
-                if fetched.status == httpx.codes.OK:
-                    pages += (await asyncio.to_thread(read_sitemap, fetched.content)).pages
-            if len(pages) >= self._config.max_pages:
-                break
-        for page in pages:
-            self._meet(page, 0)
+            await self._meet_all((await self._sitemap(link)).pages, depth)
+
+    async def _sitemap(self, link: str) -> Sitemap:
+        """One of this site; empty where it is not there, or more would be too many."""
+        nothing, address = Sitemap((), ()), self._site.address(link, str(self._site.start))
+        if address is None or not self._allowed(httpx.URL(address)):
+            return nothing
+        if self._sitemaps >= MAX_SITEMAPS or len(self._met) > self._config.max_pages:
+            self._cut = True
+            return nothing
+        self._sitemaps += 1
+        await self._turn()
+        fetched = await self._parts.fetcher.fetch(address, most=MAX_BYTES, follow=self._follows)
+        if fetched.status != httpx.codes.OK:
+            return nothing
+        return await asyncio.to_thread(read_sitemap, fetched.content)
+
+    def _allowed(self, url: httpx.URL) -> bool:
+        return self._robots.can_fetch(str(url), AGENT)
+
+    def _follows(self, url: httpx.URL) -> bool:
+        return self._site.holds(url) and self._allowed(url)
 
     async def _page(self, item: SourceItem) -> Fetched:
         await self._turn()
@@ -236,16 +294,13 @@ class _Crawl:
             item.locator,
             etag=item.etag if known else "",
             last_modified=item.last_modified if known else "",
-            follow=self._site.holds,
+            follow=self._follows,
             wanted=lambda url, media_type: suffix_of(url, media_type) is not None,
         )
 
     async def _turn(self) -> None:
         own = 60 / self._config.requests_per_minute
-        asked = self._robots.crawl_delay(AGENT) or 0.0
-        rate = self._robots.request_rate(AGENT)
-        between = rate.seconds / rate.requests if rate and rate.requests else 0.0
-        await self._parts.pace.turn(self._site.start.host, max(own, asked, between))
+        await self._parts.pace.turn(self._site.start.host, max(own, self._between))
 
 
 def _refused(status: int) -> FetchFailed:

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from loguru import logger
+
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.tuner import repository
@@ -79,7 +81,7 @@ class Tuner:
         if known is not None and (known[0].params, known[0].experiment) == (params, experiment):
             tuning = known[0]
         else:
-            tuning = self._tuning(params, experiment)
+            tuning = self._tuning(tenant, params, experiment)
         self._known[tenant] = tuning, started + FRESH_SECONDS
         return tuning
 
@@ -203,12 +205,21 @@ class Tuner:
         old, new = (TunableSettings.of(tuned(self.settings, one.overrides)).values() for one in (before, after))
         return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
-    def _tuning(self, params: Params, experiment: RunningExperiment | None) -> Tuning:
-        base = Tuned(tuned(self.settings, params.overrides), params.version)
+    def _tuning(self, tenant: str, params: Params, experiment: RunningExperiment | None) -> Tuning:
+        base = Tuned(self._served(tenant, params.overrides), params.version)
         if experiment is None:
             return Tuning(params, base)
-        treated = tuned(self.settings, {**params.overrides, **experiment.overrides})
+        treated = self._served(tenant, {**params.overrides, **experiment.overrides})
         return Tuning(params, base, experiment, Tuned(treated, params.version, arm_of(experiment.id)))
+
+    def _served(self, tenant: str, overrides: Values) -> Settings:
+        """The settings of the process may have changed since a tenant chose its own."""
+        try:
+            return fitting(tuned(self.settings, overrides))
+        except InvalidRequest as error:
+            message = "the tenant's parameters no longer fit the settings, which serve in their place: {}"
+            logger.bind(tenant=tenant).error(message, error)
+            return self.settings
 
 
 def _none_but(experiment: RunningExperiment | None, ending: str) -> None:

@@ -70,7 +70,9 @@ class EmlParser(Parser):
     def _attachment(self, source: SourceFile, part: MIMEPart, depth: int) -> Iterator[Piece]:
         if part.get_content_type() == "message/rfc822":
             inner = part.get_payload(0)
-            if depth < _MAX_DEPTH and isinstance(inner, MIMEPart):
+            if depth == _MAX_DEPTH:
+                yield Notice(NoticeCode.PARTS_NOT_READ, f"转发套得过深的邮件没有读取：只读 {_MAX_DEPTH} 层")
+            elif isinstance(inner, MIMEPart):
                 subject = _header(inner, "subject")
                 yield Paragraph(f"转发的邮件：{subject}") if subject else Paragraph("转发的邮件")
                 yield from self._mail(source, inner, depth + 1)

@@ -62,6 +62,7 @@ class _Book:
 
     def chapters(self) -> Iterator[str]:
         """Entries in reading order, the table of contents left out."""
+        seen: set[str] = set()
         items = {item.get("id"): item for item in self._package.iterfind(".//{*}manifest/{*}item")}
         for reference in self._package.iterfind(".//{*}spine/{*}itemref"):
             item = items.get(reference.get("idref"))
@@ -70,7 +71,8 @@ class _Book:
             path = posixpath.normpath(posixpath.join(self._folder, unquote(item.get("href") or "")))
             if path in self._locked:
                 raise EncryptedDocument(self._name, "有版权保护（DRM），请换成没有加密的版本")
-            if path in self._entries:
+            if path in self._entries and path not in seen:  # a spine names each once
+                seen.add(path)
                 yield path
 
 

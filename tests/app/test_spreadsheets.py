@@ -115,3 +115,10 @@ def test_the_ending_of_a_name_says_what_is_written() -> None:
     assert write_sheet("a.csv", ["甲"], [["乙"]])[0] == "\ufeff甲\r\n乙\r\n".encode()
     with pytest.raises(UnsupportedType):
         write_sheet("a.doc", ["甲"], [])
+
+
+def test_a_small_workbook_whose_cells_all_hold_the_same_long_text_is_refused(write: Write) -> None:
+    content = write(COLUMNS, [["长" * 900, "x"]] * 20)
+    assert len(read_sheet("问答", content, SheetLimits(total=20_000)).rows) == 20
+    with pytest.raises(DocumentTooLarge):
+        read_sheet("问答", content, SheetLimits(total=18_000))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
+from app.spreadsheets import read_sheet
+from tests.browser.axe import serious
 from tests.browser.console import confirm, dropped, opened
 
 CARTRIDGE = "# 星云打印机墨盒\n\n星云打印机的黑色墨盒可以打印 1500 页，彩色墨盒可以打印 900 页。\n"
@@ -127,3 +130,18 @@ def test_a_hit_is_shown_from_question_to_decision_and_a_miss_is_explained(server
     expect(ladder.locator("[data-step=here]")).to_have_count(1)
     expect(content.get_by_role("region", name="为什么没有这一条？")).to_contain_text("没有被找到")
     expect(page).to_have_url(re.compile("document="))
+
+
+def test_a_file_of_questions_becomes_a_table_that_can_be_kept(server: str, page: Page) -> None:
+    content = opened(page, server, "hit-test")
+    questions = '问题,之前问过\n退货运费谁出,\n"你们在火星, 有分店吗",\n'
+    file: FilePayload = {"name": "问题.csv", "mimeType": "text/csv", "buffer": questions.encode()}
+    content.get_by_label("选择文件").set_input_files(files=file)
+    rows = content.get_by_role("table", name="每一问的结果").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("会回答")
+    expect(rows.last.get_by_role("link")).to_have_text("你们在火星, 有分店吗")
+    with page.expect_download() as kept:
+        content.get_by_role("link", name="下载结果").click()
+    assert read_sheet("a.csv", Path(kept.value.path()).read_bytes()).rows[0].cells["verdict"] == "pass"
+    assert serious(page) == []

@@ -3,6 +3,7 @@ import { number, percent, words } from "../shared/i18n.js";
 import { Failure, Field, Spinner, html } from "../shared/ui.js";
 import { useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { Candidate, Candidates, DecisionView, Degraded, Funnel, Hypotheses, Parts, Terms } from "./evidence.js";
+import { HitTestFile } from "./hit-test-file.js";
 import { DocumentPicker, PassagePicker } from "./picker.js";
 import { Head } from "./page.js";
 import { go } from "./route.js";
@@ -66,7 +67,8 @@ export function HitTest({ route }) {
     ${state.error && html`<${Failure} error=${state.error} retry=${() => run()} />`}
     ${found && html`${found.rejected && html`<p class="yd-notice" data-tone="warn">${t("rejected", { reason: found.rejected })}</p>`}<${Verdict} found=${found} /><${Degraded} parts=${found.degraded} /><section class="yd-stack"><h2>${t("way")}</h2><${Funnel} evidence=${found} timings=${found.timings_ms} /></section>`}
     <${Why} found=${found} wanted=${wanted} choose=${choose} />
-    ${found && html`<${Found} found=${found} />`}</div>`;
+    ${found && html`<${Found} found=${found} />`}
+    <${HitTestFile} /></div>`;
 }
 
 function Verdict({ found }) {

@@ -60,7 +60,12 @@ def test_nothing_similar_is_given_for_the_opposite_another_number_or_another_mod
         CuratedEntry("c", "能。", ("7天内能退吗",)),
     ]
     shelf = book(entries, AXES[[0, 1, 2]])
-    for text, place in (("怎么打开自动续费", 0), ("YS-V9 保修几年", 1), ("15天内能退吗", 2), ("7天内不能退吗", 2)):
+    for text, place in (
+        ("怎么打开自动续费", 0),
+        ("YS-V9 保修几年", 1),
+        ("15天内能退吗", 2),
+        ("7天内不能退吗", 2),
+    ):
         assert shelf.similar(text, AXES[place]) is None
     assert shelf.similar("如何关闭自动续费", AXES[0]) is not None
 
@@ -69,3 +74,19 @@ def test_a_lone_entry_is_not_the_answer_to_everything() -> None:
     shelf = book([FEES], AXES[[0]])
     found = shelf.similar("你们几点下班", AXES[1])
     assert found is None or found.probability < 0.5
+
+
+def test_nothing_similar_is_given_for_one_word_in_the_place_of_another() -> None:
+    shelf = book([CuratedEntry("d", "在设置里。", ("怎么绑定手机号",))], AXES[[0]])
+    assert shelf.similar("怎么解绑手机号", AXES[0]) is None
+    near = shelf.similar("手机号如何绑定", AXES[0])
+    assert near is not None and near.probability >= SIMILAR
+
+
+def test_an_entry_with_many_wordings_does_not_hide_another_one_that_is_as_near() -> None:
+    many = CuratedEntry("m", "发货前能改。", tuple(f"地址填错了怎么改{place}" for place in "甲乙丙丁戊己庚辛" * 5))
+    rival = CuratedEntry("r", "改不了。", ("地址填错了还能改么请说明",))
+    vectors = np.concatenate([np.repeat(AXES[[0]], 40, axis=0), [between(0, 1, 0.9)]]).astype(np.float32)
+    found = book([many, rival], vectors).likeness("地址填错了怎么改甲呢", AXES[0])
+    assert found is not None and found.wording < 40
+    assert found.margin < found.meaning

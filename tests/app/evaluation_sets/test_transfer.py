@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.dialogues import Dialogue, TurnKind, read_dialogues, row_of
-from app.evaluation_sets.transfer import read_file, write_jsonl, write_table
-from knowledge.errors import InvalidDocument
+from app.evaluation_sets.transfer import MAX_ROWS, read_file, write_jsonl, write_table
+from knowledge.errors import DocumentTooLarge, InvalidDocument
 
 PROPERTY = Path(__file__).resolve().parents[2] / "evaluation" / "property" / "dialogues.jsonl"
 
@@ -71,3 +71,11 @@ def test_a_single_question_needs_no_turns_and_bad_rows_are_named() -> None:
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(InvalidDocument):
         read_file(b"\x89PNG\r\n\0\0")
+
+
+def test_a_line_that_is_nested_too_deep_is_refused_alone_and_too_many_lines_as_a_whole() -> None:
+    deep = b'{"question": ' * 100_000
+    read = read_file(b'{"question": "x"}\n' + deep)
+    assert (len(read.cases), [row for row, _ in read.refused]) == (1, [2])
+    with pytest.raises(DocumentTooLarge):
+        read_file(b"{}\n" * (MAX_ROWS + 1))

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
+from app.db.base import now
+from app.db.engine import Database
+from app.errors import NotFound
+from app.faqs.importing import FaqImporter
+from app.faqs.repository import FaqRepository, add
+from app.faqs.service import FaqService
+from app.faqs.transfer import read_faqs
+from app.faqs.types import Faq, FaqState
 from app.spreadsheets import XLSX, read_sheet
 from tests.app.serving import served
 
@@ -87,3 +95,30 @@ async def test_a_file_that_is_none_is_refused(http: httpx.AsyncClient, content: 
     answer = await http.post(f"{PATH}/import", content=content)
     refused = answer.status_code in (413, 415, 422) or answer.json()["refused"][0]["row"] == 1
     assert refused and (await http.get(PATH)).json()["total"] == 0
+
+
+async def test_a_row_of_too_many_wordings_is_refused_before_they_are_looked_at(http: httpx.AsyncClient) -> None:
+    told = await taken(http, "问题,答案,相似问\n怎么退货,七天内。," + "|".join(["退货"] * 51) + "\n几点下班,六点。,\n")
+    assert [(one["row"], one["field"]) for one in told["refused"]] == [(2, "variants")]
+    assert told["added"] == 1
+
+
+async def test_an_entry_that_is_deleted_while_a_file_comes_in_is_told_and_the_rest_is_taken(database: Database) -> None:
+    class Deleting:
+        """The entry is there when rows are planned, and gone when they are written."""
+
+        stored = FaqRepository(database)
+
+        async def write(self, tenant: str, added: Sequence[Faq], changed: Sequence[Faq]) -> int:
+            if changed:
+                raise NotFound("没有找到这条精选问答，可能已被删除。")
+            return 0
+
+        async def reached(self, tenant: str, revision: int) -> bool:
+            return True
+
+    entry = Faq("e", "几点下班", "六点。", (), (), FaqState.DRAFT, "", 0, True, now(), now())
+    await database.transact(lambda connection: add(connection, "t", 0, [entry]))
+    rows = read_faqs("问题,答案,状态\n几点下班,七点。,草稿\n".encode())
+    done = await FaqImporter(cast(FaqService, Deleting())).run("t", rows)
+    assert (done.changed, [one.row for one in done.refused]) == (0, [2])

@@ -116,3 +116,19 @@ def test_several_members_of_one_file_are_let_out_within_one_bound() -> None:
     assert inflated(data, 120) == b"a" * 60 + b"b" * 60
     with pytest.raises(TooLong):
         inflated(data, 119)
+
+
+def test_members_without_end_are_not_let_out() -> None:
+    with pytest.raises(TooLong):
+        inflated(gzip.compress(b"") * 20_000, 10)
+
+
+async def test_a_charset_that_only_python_knows_is_none(web: Site, fetcher: Fetcher) -> None:
+    web.pages["/a"] = Page(b"abc-", headers={"Content-Type": "text/html; charset=punycode"})
+    assert (await fetcher.fetch(f"{web.url}/a")).text == b"abc-"
+
+
+async def test_a_validator_that_cannot_be_sent_back_is_none(web: Site, fetcher: Fetcher) -> None:
+    web.pages["/a"] = Page(b"a", headers={"ETag": '"第一版"', "Last-Modified": "今天"}, tagged=False)
+    got = await fetcher.fetch(f"{web.url}/a")
+    assert (await fetcher.fetch(f"{web.url}/a", etag=got.etag, last_modified=got.last_modified)).status == 200

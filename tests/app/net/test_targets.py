@@ -83,3 +83,15 @@ async def test_what_was_checked_is_what_is_called(monkeypatch: pytest.MonkeyPatc
     target = await resolved("https://shop.example:8443/a?b=1", PUBLIC)
     assert str(target.pinned) == "https://93.184.216.34:8443/a?b=1"
     assert (target.headers, target.extensions) == ({"Host": "shop.example:8443"}, {"sni_hostname": "shop.example"})
+
+
+async def test_a_name_is_resolved_as_its_certificate_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    async def resolving(host: str, port: int, **options: object) -> list[object]:
+        asked.append(host)
+        return [(0, 0, 0, "", ("93.184.216.34", port))]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolving)
+    target = await resolved("https://faß.example/", PUBLIC)
+    assert asked == [target.extensions["sni_hostname"]] == ["xn--fa-hia.example"]

@@ -83,7 +83,11 @@ async def test_one_page_by_its_url_is_an_upload(tmp_path: Path, web: Site) -> No
         answer = await http.post(FROM_URL, json=sent, params={"wait": 60})
         assert answer.json()["files"][0]["path"] == "物流/figures.csv"
 
-        web.send("/pic", b"\x89PNG", "image/png")
+        web.send("/scan", b"\x89PNG\r\n\x1a\n?", "image/png")
+        scan = (await http.post(FROM_URL, json={"url": f"{web.url}/scan"}, params={"wait": 60})).json()
+        as_uploaded = ("scanned_document", "reader_missing", "broken_document")  # by what is installed
+        assert scan["error"]["code"] in as_uploaded
+        web.send("/pic", b"GIF89a", "image/gif")
         web.put("/down", "", status=503)
         web.moved("/away", "http://169.254.169.254/latest/meta-data/")
         errors = []

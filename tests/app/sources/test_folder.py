@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import FetchUnavailable, InvalidRequest
+from app.sources.types import FolderConfig
 from tests.app.sources.syncing import Syncing, syncing
 
 
@@ -121,6 +122,46 @@ async def test_a_file_that_cannot_be_read_stops_no_other(tmp_path: Path, root: P
     async with syncing(tmp_path, (root,)) as here:
         assert await here.sync(await here.folder(root)) == {"created": 2, "failed": 2, "complete": True}
         assert await _errors(here) == {"broken_document", "document_too_large"}
+
+
+async def test_files_of_one_name_in_two_folders_are_two_documents(tmp_path: Path, root: Path) -> None:
+    write(tmp_path / "other" / "差旅.md", "乙部门的班车七点发车。")
+    async with syncing(tmp_path, (tmp_path,)) as here:
+        one, other = await here.folder(root), await here.folder(tmp_path / "other")
+        assert (await here.sync(one), await here.sync(other)) == (
+            {"created": 2, "complete": True},
+            {"created": 1, "complete": True},
+        )
+        assert await here.answers("四百元") and await here.answers("七点发车")
+        await here.service.drop("t", other.id, expire=True)
+        assert await here.answers("四百元") and not await here.answers("七点发车")
+
+
+async def test_a_folder_that_is_somewhere_else_has_the_same_documents(tmp_path: Path, root: Path) -> None:
+    async with syncing(tmp_path, (tmp_path,)) as here:
+        source = await here.folder(root)
+        await here.sync(source)
+        before = {row.id for row in (await here.documents()).values()}
+        shutil.move(root, tmp_path / "moved")
+        write(tmp_path / "moved" / "差旅.md", "# 差旅\n\n出差住宿每晚不超过五百元。")
+        await here.service.change("t", source.id, {"config": FolderConfig(str(tmp_path / "moved"))})
+        assert await here.sync(source) == {"updated": 1, "unchanged": 1, "complete": True}
+        assert {row.id for row in (await here.documents()).values()} == before
+        assert await here.answers("五百元") and not await here.answers("四百元")
+
+
+async def test_what_another_document_held_that_expired_is_taken_in(tmp_path: Path, root: Path) -> None:
+    write(tmp_path / "other" / "休假.txt", "入职满一年有五天年假。")
+    async with syncing(tmp_path, (tmp_path,)) as here:
+        one, other = await here.folder(root), await here.folder(tmp_path / "other")
+        await here.sync(one)
+        assert await here.sync(other) == {"unchanged": 1, "complete": True}
+        assert await here.states(other) == {"休假.txt": "duplicate"}
+        (root / "人事" / "年假.txt").unlink()
+        await here.sync(one)
+        assert not await here.answers("五天年假")
+        assert await here.sync(other) == {"created": 1, "complete": True}
+        assert await here.answers("五天年假")
 
 
 async def _errors(here: Syncing) -> set[str]:

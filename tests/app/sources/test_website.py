@@ -3,12 +3,15 @@ from __future__ import annotations
 import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.errors import FetchFailed, FetchUnavailable
 from app.jobs.types import Cancelled
 from app.net.fetcher import AGENT
+from app.sources.types import WebsiteConfig
+from app.sources.website import WebsiteSync
 from tests.app.net.site import Page, Site, site
 from tests.app.sources.syncing import TENANT, Syncing, syncing
 
@@ -94,8 +97,27 @@ async def test_a_site_that_fails_page_after_page_is_left_alone(web: Site, here: 
     assert len(web.paths()) == 2 + 1 + 5
 
 
+async def test_pages_that_always_fail_do_not_keep_the_others_out(web: Site, here: Syncing) -> None:
+    dead = "".join(f'<a href="/dead{number}">{number}</a>' for number in range(5))
+    for number in range(5):
+        web.put(f"/dead{number}", "", status=500)
+    web.put("/", f'{dead}<a href="/returns">退货</a>')
+    source = await here.website(f"{web.url}/")
+    for _ in range(2):
+        with pytest.raises(FetchUnavailable):
+            await here.sync(source)
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/", max_pages=2)})
+    assert "complete" not in await here.sync(source)  # those that failed are left, and not forgotten
+    assert len(await here.states(source)) == 7
+    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+    web.put("/dead0", "<p>修好的一页</p>")
+    assert (await here.sync(source))["created"] == 1
+    assert await here.answers("修好的一页")
+
+
 async def test_robots_txt_is_obeyed_its_delay_too(web: Site, here: Syncing) -> None:
-    rules = f"User-agent: *\nDisallow: /\n\nUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n"
+    rules = f"\ufeffUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /\n"
     web.send("/robots.txt", rules.encode(), "text/plain")
     source = await here.website(f"{web.url}/", requests_per_minute=30)
     assert await here.sync(source) == {"created": 2, "excluded": 1, "complete": True}
@@ -174,6 +196,8 @@ async def test_what_an_interrupted_sync_left_is_found_by_the_next(web: Site, her
     with pytest.raises(Cancelled):
         await here.sync(source, stop=(1, Cancelled()))
     assert await here.states(source) == {"": "current"}
+    last = (await here.service.get(TENANT, source.id)).last
+    assert last is not None and (last["error"], last["complete"]) == (None, False)
     assert await here.sync(source) == {"created": 2, "unchanged": 1, "complete": True}
 
 
@@ -228,3 +252,118 @@ async def test_a_source_that_is_deleted_meanwhile_is_synced_no_further(web: Site
     await here.service.drop(TENANT, source.id, expire=False)
     assert serve and await here.service.rows.items(TENANT, source.id) == []
     assert len(await here.documents()) == 1
+
+
+async def test_a_start_that_leads_elsewhere_for_now_ends_nothing(web: Site, here: Syncing) -> None:
+    source = await here.website(f"{web.url}/")
+    await here.sync(source)
+    async with site() as other:
+        other.put("/down", "系统维护中")
+        web.moved("/", f"{other.url}/down", 302)
+        with pytest.raises(FetchUnavailable) as caught:
+            await here.sync(source)
+        assert caught.value.code == "fetch_redirected_away"
+        assert await here.answers("整机保修三年") and not await here.answers("系统维护中")
+
+        other.put("/", '<h1>帮助</h1><a href="/new">新</a>')
+        other.put("/new", "<p>新站的运费规则</p>")
+        web.moved("/", f"{other.url}/", 301)
+        await here.sync(source)
+        assert await here.answers("新站的运费规则") and not await here.answers("整机保修三年")
+        web.moved("/", f"{other.url}/", 302)  # all that is known is there already
+        assert (await here.sync(source))["complete"] is True
+
+
+async def test_no_redirect_leads_to_what_robots_txt_forbids(web: Site, here: Syncing) -> None:
+    web.send("/robots.txt", b"User-agent: *\nDisallow: /private/\n", "text/plain")
+    web.put("/private/a", "不许抓取")
+    web.moved("/returns", "/private/a")
+    source = await here.website(f"{web.url}/")
+    assert (await here.sync(source))["failed"] == 1
+    web.moved("/", "/private/a")
+    with pytest.raises(FetchFailed):
+        await here.sync(source)
+    assert "/private/a" not in web.paths()
+
+
+def sitemap(*urls: str) -> bytes:
+    return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>".encode()
+
+
+async def test_pages_that_do_not_count_do_not_hide_those_that_do(web: Site, here: Syncing) -> None:
+    maps = "".join(f"<sitemap><loc>{web.url}/map{number}.xml</loc></sitemap>" for number in range(3))
+    web.send("/sitemap.xml", f"<sitemapindex>{maps}</sitemapindex>".encode(), "text/xml")
+    web.send("/map0.xml", sitemap(*(f"{web.url}/blog/{number}" for number in range(9))), "text/xml")
+    web.send("/map1.xml", sitemap(f"{web.url}/help/1", f"{web.url}/help/2", f"{web.url}/help/3"), "text/xml")
+    web.send("/map2.xml", sitemap(f"{web.url}/help/4"), "text/xml")
+    for number in range(1, 5):
+        web.put(f"/help/{number}", f"<p>第 {number} 篇帮助</p>")
+    few = await here.website(f"{web.url}/sitemap.xml", depth=0, prefix="/help/", max_pages=2)
+    assert await here.sync(few) == {"created": 2}
+    assert "/map2.xml" not in web.paths()
+    all_of_it = await here.website(f"{web.url}/sitemap.xml", depth=0, prefix="/help/", max_pages=4)
+    assert await here.sync(all_of_it) == {"created": 2, "unchanged": 2, "complete": True}
+
+
+async def test_sitemaps_that_robots_txt_names_are_read(web: Site, here: Syncing) -> None:
+    names = ("map.xml", "/more.xml", "none.xml", "broken.xml", "http://127.0.0.1:1/elsewhere.xml")
+    lines = "".join(f"Sitemap: {name if '/' in name else f'{web.url}/{name}'}\n" for name in names)
+    web.send("/robots.txt", lines.encode(), "text/plain")
+    web.send("/map.xml", sitemap(f"{web.url}/unlinked"), "text/xml")
+    web.send("/more.xml", sitemap(f"{web.url}/also"), "text/xml")
+    web.send("/broken.xml", b"<p>Not found", "text/xml")
+    web.put("/also", "<p>相对地址的站点地图里的一页</p>")
+    web.put("/unlinked", "<p>没有链接指向的一页</p>")
+    source = await here.website(f"{web.url}/", depth=1)
+    assert await here.sync(source) == {"created": 5, "complete": True}
+    assert await here.answers("没有链接指向的一页")
+    web.put("/map.xml", "", status=503)
+    assert await here.sync(source) == {"unchanged": 5}
+    web.paths()
+    alone = await here.website(f"{web.url}/returns", depth=0)
+    await here.sync(alone)
+    assert "/map.xml" not in web.paths()
+
+
+async def test_a_page_of_two_sources_stays_as_long_as_one_has_it(web: Site, here: Syncing) -> None:
+    one, other = await here.website(f"{web.url}/"), await here.website(f"{web.url}/returns")
+    await here.sync(one)
+    assert await here.sync(other) == {"unchanged": 1, "complete": True}
+    web.put("/elsewhere", "别处")
+    await here.service.change(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/elsewhere", prefix="/elsewhere")})
+    assert await here.sync(one) == {"created": 1, "expired": 2, "excluded": 1, "complete": True}
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.change(TENANT, one.id, {"config": WebsiteConfig(f"{web.url}/")})
+    await here.sync(one)
+    await here.service.drop(TENANT, other.id, expire=True)
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.drop(TENANT, one.id, expire=True)
+    assert await here.documents() == {}
+
+
+async def test_a_page_that_moves_to_an_address_of_an_earlier_source_is_that_document(web: Site, here: Syncing) -> None:
+    web.put("/new", "<p>从前的一页</p>")
+    earlier = await here.website(f"{web.url}/new", depth=0)
+    await here.sync(earlier)
+    await here.service.drop(TENANT, earlier.id, expire=True)
+    source = await here.website(f"{web.url}/")
+    await here.sync(source)
+    web.pages["/new"] = web.pages.pop("/returns")
+    web.moved("/returns", "/new")
+    assert (await here.sync(source))["complete"] is True
+    assert await here.answers("七天内可以无理由退货")
+
+
+async def test_what_is_changed_during_a_sync_counts_for_the_next(web: Site, here: Syncing) -> None:
+    source = await here.website(f"{web.url}/", depth=0)
+    website, run = here.service._website, WebsiteSync.run
+
+    async def changed(self: WebsiteSync, *arguments: Any, **options: Any) -> bool:
+        complete = await run(self, *arguments, **options)
+        await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+        return complete
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(website), "run", changed)
+        assert await here.sync(source) == {"created": 1}
+    assert await here.sync(source) == {"created": 2, "unchanged": 1, "complete": True}

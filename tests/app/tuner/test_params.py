@@ -137,3 +137,10 @@ async def test_a_version_that_lies_outside_of_the_ranges_by_now_is_not_restored(
     smaller = container.settings.model_copy(update={"hot_cache_max_size": 100})
     with pytest.raises(InvalidRequest):
         await Tuner(container.base.database, smaller, container.tenants.prepare).revert("default", 1, by="")
+
+
+async def test_parameters_that_no_longer_fit_the_settings_stop_nobody(container: Container) -> None:
+    await container.tuner.put("default", {"rrf_vector_weight": 0}, by="")
+    changed = container.settings.model_copy(update={"rrf_keyword_weight": 0.0})
+    served = await Tuner(container.base.database, changed, container.tenants.prepare).of("default")
+    assert served.base.settings is changed and served.params.overrides == {"rrf_vector_weight": 0}

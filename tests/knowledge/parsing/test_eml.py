@@ -67,3 +67,15 @@ def test_a_body_in_another_encoding_is_read() -> None:
 def test_text_without_headers_is_no_mail() -> None:
     with pytest.raises(BrokenDocument, match="没有邮件头"):
         parse("a.eml", "你好，\n\n这是一段话。".encode())
+
+
+def test_mails_within_mails_without_end_are_left_and_said() -> None:
+    message = mail("最里面", "读不到。")
+    for level in range(4):
+        outer = mail(f"第 {level} 层", f"第 {level} 层的正文。")
+        outer.add_attachment(message)
+        message = outer
+    parsed = parse("a.eml", bytes(message))
+    texts = [block.text for block in parsed.blocks]
+    assert "第 1 层的正文。" in texts and "第 0 层的正文。" not in texts
+    assert [notice.code for notice in parsed.notices] == [NoticeCode.PARTS_NOT_READ]

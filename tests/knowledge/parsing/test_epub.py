@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from knowledge.errors import BrokenDocument, EncryptedDocument, HostileDocument
@@ -47,3 +50,10 @@ def test_an_archive_that_is_no_book_is_broken() -> None:
 def test_a_bomb_is_refused() -> None:
     with pytest.raises(HostileDocument, match="压缩炸弹"):
         parse("a.epub", book({"1.xhtml": "<p>正文。</p>"}, extra={"cover.bmp": "0" * (30 * 2**20)}))
+
+
+def test_a_chapter_that_the_spine_names_again_is_read_once() -> None:
+    whole = book({"1.xhtml": "<p>正文。</p>"})
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        package = archive.read("OEBPS/book.opf").replace(b'<itemref idref="c0"/>', b'<itemref idref="c0"/>' * 3)
+    assert parse("a.epub", rezip(whole, {"OEBPS/book.opf": package})).blocks == (Block("正文。"),)
