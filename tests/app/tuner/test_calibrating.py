@@ -68,3 +68,10 @@ def test_a_sweep_recommends_only_what_is_better_than_what_is_in_force() -> None:
     }
     assert swept(standing(SETTINGS), half, points, [half, half])["values"] == {}
     assert all(checked(point.values(), SETTINGS) for point in points)
+
+
+def test_a_gate_that_does_as_well_as_any_other_stays() -> None:
+    nothing_found = [ScoredQuestion(number % 2 == 0, 0.0) for number in range(60)]
+    for questions, refusal in ((nothing_found, None), (nothing_found, 0.5), (scored(0.95, 0.2), None)):
+        told = calibrated(questions, SETTINGS, refusal)
+        assert (told["values"], told["recommended"]["threshold"]) == ({}, SETTINGS.similarity_threshold)
