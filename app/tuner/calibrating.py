@@ -39,7 +39,9 @@ def calibrated(scored: Sequence[ScoredQuestion], settings: Settings, refusal: fl
     chosen = _best(thresholds, current, probabilities, answerable, refusal)
     low, high = _interval(thresholds, current, probabilities, answerable, refusal)
     right, now = (_right(threshold, probabilities, answerable) for threshold in (chosen, current))
-    difference = paired(now, right)
+    # Both kinds weigh the same, as they do in the choice: of 210 and 35 questions the few would count for nothing.
+    halves = np.where(answerable, 1 / answerable.mean(), 1 / (~answerable).mean()) / 2
+    difference = paired(now, right, halves)
     return {
         "answerable": int(answerable.sum()),
         "unanswerable": int((~answerable).sum()),
