@@ -38,7 +38,6 @@ from app.http import docs
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
 from app.http.cors import CorsMiddleware
-from app.http.direct import include_directly
 from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
@@ -160,15 +159,13 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
         openapi_url=None,
         middleware=_middleware(settings, statuses),
-        generate_unique_id_function=lambda route: route.name,
     )
     app.state.statuses = statuses
     install_error_handlers(app)
-    include_directly(app, chat.router)
-    for resource in RESOURCES:
-        app.include_router(resource.router)
+    # As they are: `include_router` would make each of them again for every application, and look a request up twice.
+    for resource in (chat, *RESOURCES, *([web] if settings.web_enabled else [])):
+        app.router.routes.extend(resource.router.routes)
     if settings.web_enabled:
-        app.include_router(web.router)
         app.router.routes.extend(mounts())
     return app
 

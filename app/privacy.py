@@ -32,6 +32,11 @@ def personal_data(text: str) -> frozenset[str]:
     return frozenset(tag for tag, pattern in _PATTERNS.items() if pattern.search(text))
 
 
+def tags_in(text: str) -> frozenset[str]:
+    """The tags that `masked` left in a text, as they stand there."""
+    return frozenset(tag for tag in (f"[{name}]" for name in _PATTERNS) if tag in text)
+
+
 def masked(text: str) -> str:
     """The text with a tag in the place of every piece of personal data."""
     if not _HINT.search(text):

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.llm.writer import prompt_text
 from agents.prompting import fill, one_line, template
+from agents.verification.quantities import in_digits
+from knowledge.text import fold
 
 MAX_CHARS = 1500
 """Of all that staff said, and of each fragment."""
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![第\d.])\d+(?:\.\d+)?")
+"""第一步 and 第二步 only count on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,14 @@ class FaqDrafter:
         reply, _ = await self.model.complete(messages, self.seconds)
         fields = read_object(reply, question=str, answer=str)
         question, answer = one_line(fields["question"]), fields["answer"].strip()
-        known = set(_NUMBER.findall("\n".join((*questions, staff, *fragments))))
-        if invented := [number for number in _NUMBER.findall(answer) if number not in known]:
+        known = set(_numbers("\n".join((*questions, staff, *fragments))))
+        if invented := [number for number in _numbers(answer) if number not in known]:
             raise UnreadableReply(f"numbers out of nowhere: {', '.join(invented)}")
         if not question:
             raise UnreadableReply("no question")
         return DraftText(question, answer)
+
+
+def _numbers(text: str) -> list[str]:
+    """In digits, however they are written: 七天 is 7."""
+    return _NUMBER.findall(in_digits(fold(text)))

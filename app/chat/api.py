@@ -32,7 +32,6 @@ router = APIRouter(
     prefix="/api/v1/chat",
     tags=["chat"],
     route_class=DirectRoute,
-    generate_unique_id_function=lambda route: route.name,  # it is not included as the others are
 )
 
 _REFUSALS = RateLimited, Overloaded

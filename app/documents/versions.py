@@ -79,7 +79,7 @@ class VersionService:
         try:
             await self._versions.discard(tenant, document_id, number)
         except WrongState as error:
-            message = "这篇文档只有这一份草稿，或它刚刚被改过；不要这篇文档时，请删除文档"
+            message = "新文档的最新一份草稿不能单独删除，或它刚刚被改过；不要这篇文档时，请删除文档"
             raise Conflict(message, code="version_conflict", version=number) from error
 
     async def rollback(self, tenant: str, document_id: str, number: int, change: Change) -> bool:

@@ -94,7 +94,7 @@ class EvaluationReportOut(BaseModel):
             set_id=report.set_id,
             set_name=report.set_name,
             state=run.state if run else ended,
-            done=turns,
+            done=turns or (run.done if run else 0),
             total=run.total if run and not report.finished_at else turns,
             error=str((run.error or {}).get("message", "")) if run else "",
             circumstances=EvaluationCircumstances.model_validate(report.circumstances),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
 from app.db.engine import Database
@@ -18,6 +18,9 @@ from app.evaluation_runs.types import EvaluationReport
 from app.evaluation_sets.service import EvaluationSets
 from app.jobs.service import JobService
 from app.jobs.types import OPEN, JobRun
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,7 @@ class EvaluationRuns:
     async def get(self, tenant: str, report_id: str) -> ReportedRun:
         """With the figures of what there is by now. Raises NotFound."""
         async with self._database.read() as connection:
-            found = await connection.run_sync(repository.report, tenant, report_id)
-            if found is None:
-                raise NotFound("没有这份评测报告，可能已被删除。", code="evaluation_report_not_found", id=report_id)
+            found = await connection.run_sync(_known, tenant, report_id)
             if found.finished_at is None:
                 results, _ = await connection.run_sync(repository.results, tenant, report_id)
                 found = replace(found, figures=figures(results) if results else {})
@@ -69,8 +70,8 @@ class EvaluationRuns:
         self, tenant: str, report_id: str, *, verdict: TurnVerdict | None, text: str, tag: str, limit: int, offset: int
     ) -> tuple[list[TurnResult], int]:
         """What came of turns, and how many there are. Raises NotFound."""
-        await self.get(tenant, report_id)
         async with self._database.read() as connection:
+            await connection.run_sync(_known, tenant, report_id)
             return await connection.run_sync(
                 lambda sync: repository.results(
                     sync, tenant, report_id, verdict=verdict, text=text, tag=tag, limit=limit, offset=offset
@@ -79,9 +80,9 @@ class EvaluationRuns:
 
     async def compare(self, tenant: str, before: str, after: str) -> ReportComparison:
         """Two reports turn by turn. Raises NotFound."""
-        for one in (before, after):
-            await self.get(tenant, one)
         async with self._database.read() as connection:
+            for one in (before, after):
+                await connection.run_sync(_known, tenant, one)
             old, _ = await connection.run_sync(repository.results, tenant, before)
             new, _ = await connection.run_sync(repository.results, tenant, after)
         return compared(old, new)
@@ -92,3 +93,10 @@ class EvaluationRuns:
         if found.run is not None and found.run.state in OPEN:
             raise Conflict("评测还在运行，请先取消。", code="evaluation_running", id=report_id)
         await self._database.transact(lambda connection: repository.drop(connection, tenant, report_id))
+
+
+def _known(connection: Connection, tenant: str, report_id: str) -> EvaluationReport:
+    found = repository.report(connection, tenant, report_id)
+    if found is None:
+        raise NotFound("没有这份评测报告，可能已被删除。", code="evaluation_report_not_found", id=report_id)
+    return found

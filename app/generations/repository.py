@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import select, update
 
 from app.db.base import now
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.generations.tables import GenerationRow
 from app.generations.types import StoredGeneration
 
@@ -25,12 +25,12 @@ class GenerationRepository:
 
     async def put(self, tenant: str, generation: StoredGeneration) -> bool:
         """In the place of the one before it; False where another took that meanwhile."""
-        mine = GenerationRow.tenant_id == tenant
+        values = {"number": generation.number, "embedder": generation.embedder, "since": now()}
+        before = (GenerationRow.tenant_id == tenant) & (GenerationRow.number == generation.number - 1)
         async with self._database.write() as connection:
-            known = await connection.scalar(select(GenerationRow.number).where(mine).with_for_update())
-            if (known or 0) != generation.number - 1:
-                return False
-            await connection.execute(delete(GenerationRow).where(mine))
-            values = {"number": generation.number, "embedder": generation.embedder, "since": now()}
-            await connection.execute(insert(GenerationRow).values(tenant_id=tenant, **values))
-            return True
+            if generation.number > 1:
+                change = update(GenerationRow).where(before).values(values)
+            else:
+                first = insert_into(connection, GenerationRow).values(tenant_id=tenant, **values)
+                change = first.on_conflict_do_nothing()
+            return bool((await connection.execute(change)).rowcount)

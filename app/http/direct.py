@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import get_type_hints
 
-from fastapi import FastAPI, Request, Response
-from fastapi.routing import APIRouter
+from fastapi import Request, Response
 from pydantic import BaseModel, ValidationError
 
 from app.http.routes import GuardedRoute
@@ -36,8 +35,3 @@ class DirectRoute(GuardedRoute):
             return await handle(request)
 
         return super().guarded(direct)
-
-
-def include_directly(app: FastAPI, router: APIRouter) -> None:
-    """As `include_router` of the application, which would look every request up twice, but before all other routes."""
-    app.router.routes[:0] = router.routes

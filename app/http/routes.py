@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -17,8 +17,12 @@ from app.http.deps import Allow
 class GuardedRoute(APIRoute):
     """Key and role are checked before the body is read; FastAPI reads it before it solves dependencies.
 
-    A route without `Allow` is for anybody, and answers even when there are too many connections.
+    A route without `Allow` is for anybody, and answers even when there are too many connections. In the OpenAPI
+    document an operation is called as its endpoint.
     """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options | {"generate_unique_id_function": lambda route: route.name})
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         """See APIRoute."""
@@ -55,7 +59,8 @@ def roles_of(app: FastAPI) -> dict[str, list[Role]]:
     """Endpoint, as `GET /path` -> the roles of keys that may call it; none where no key is asked for."""
     return {
         f"{method} {route.path_format}": sorted(allow.roles) if (allow := allow_of(route.dependant)) else []
-        for route in _routes(app)
+        for route in app.routes
+        if isinstance(route, APIRoute)
         for method in route.methods or ()
     }
 
@@ -63,12 +68,3 @@ def roles_of(app: FastAPI) -> dict[str, list[Role]]:
 def sockets_of(router: APIRouter) -> list[str]:
     """The paths of a router's WebSockets."""
     return [route.path for route in router.routes if isinstance(route, APIWebSocketRoute)]
-
-
-def _routes(parent: Any) -> Iterator[APIRoute]:
-    """The routes of an application or router, those of the routers that it includes too."""
-    for route in parent.routes:
-        if isinstance(route, APIRoute):
-            yield route
-        elif (included := getattr(route, "original_router", None)) is not None:
-            yield from _routes(included)

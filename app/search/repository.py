@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import select
 
 from app.db.base import now
-from app.db.engine import Database
+from app.db.engine import Database, insert_into
 from app.search.tables import CalibrationRow
 from knowledge.probability import CalibrationMap
 
@@ -27,13 +27,12 @@ class CalibrationRepository:
         return (row.revision, CalibrationMap.from_json(row.parameters)) if row else None
 
     async def save(self, scorer: str, key: str, revision: int, calibration: CalibrationMap) -> None:
-        """Replaces it."""
+        """Replaces it. Replicas fit at the same moment: the last one stays."""
         values = {"revision": revision, "parameters": calibration.to_json(), "fitted_at": now()}
+        place = {"tenant_id": self._tenant, "scorer": scorer, "base": key}
         async with self._database.write() as connection:
-            await connection.execute(delete(CalibrationRow).where(*self._row(scorer, key)))
-            await connection.execute(
-                insert(CalibrationRow).values(tenant_id=self._tenant, scorer=scorer, base=key, **values)
-            )
+            row = insert_into(connection, CalibrationRow).values(**place, **values)
+            await connection.execute(row.on_conflict_do_update(index_elements=list(place), set_=values))
 
     def _row(self, scorer: str, key: str) -> tuple[Any, ...]:
         table = CalibrationRow

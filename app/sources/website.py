@@ -29,7 +29,7 @@ MAX_OUTAGES = 5
 _MAX_ROBOTS = 512 * 1024
 """Bytes, as RFC 9309 asks for at least."""
 _CANONICAL = "canonical"
-_LAST = (ItemState.GONE, ItemState.EXCLUDED)
+_LAST = (ItemState.GONE, ItemState.EXCLUDED, ItemState.FAILED)
 """States of items that are looked at again once all others were: what links to them may not have changed."""
 
 
@@ -105,7 +105,13 @@ class _Crawl:
             left = len(self._waiting) + len(self._last)
             await self._context.progress(visited, min(self._config.max_pages, visited + 1 + left))
             visited += await self._visit(self._keeper.items.get(url) or SourceItem(url, depth=depth), depth)
-        return not self._cut and all(url in self._looked for url, _ in self._waiting)
+        behind = [url for url, _ in self._last if self._failed(url)]
+        return not self._cut and self._looked.issuperset([*(url for url, _ in self._waiting), *behind])
+
+    def _failed(self, url: str) -> bool:
+        """Whether a page never could be read."""
+        known = self._keeper.items.get(url)
+        return known is not None and known.state is ItemState.FAILED
 
     async def _visit(self, item: SourceItem, depth: int) -> bool:
         """Whether the site was asked."""
@@ -199,10 +205,12 @@ class _Crawl:
         return None if front else canonical
 
     def _meet(self, url: str, depth: int) -> None:
-        """url: as `Site.page` has it."""
+        """url: as `Site.page` has it. One that never could be read stays last: a few of them on end would end every
+        sync before the others had their turn.
+        """
         if url not in self._met:
             self._met.add(url)
-            self._waiting.append((url, depth))
+            (self._last if self._failed(url) else self._waiting).append((url, depth))
 
     async def _meet_all(self, links: Sequence[str], depth: int, base: str = "") -> None:
         """In a thread, because a sitemap may have 50,000."""
@@ -215,7 +223,7 @@ class _Crawl:
         """What the site allows: all of it without the file (RFC 9309, 2.3.1.3); that it cannot be had is an outage."""
         address = str(self._site.start.copy_with(path="/robots.txt", query=None, fragment=None))
         fetched = await self._parts.fetcher.fetch(address, most=_MAX_ROBOTS)
-        text = fetched.content.decode("utf-8", "replace") if fetched.status == httpx.codes.OK else ""
+        text = fetched.content.decode("utf-8-sig", "replace") if fetched.status == httpx.codes.OK else ""
         self._robots = await asyncio.to_thread(read_robots, text)
         self._between = seconds_between(self._robots)
 
@@ -260,7 +268,7 @@ class _Crawl:
 
     async def _sitemap(self, link: str) -> Sitemap:
         """One of this site; empty where it is not there, or more would be too many."""
-        nothing, address = Sitemap((), ()), self._site.address(link)
+        nothing, address = Sitemap((), ()), self._site.address(link, str(self._site.start))
         if address is None or not self._allowed(httpx.URL(address)):
             return nothing
         if self._sitemaps >= MAX_SITEMAPS or len(self._met) > self._config.max_pages:

@@ -8,11 +8,12 @@ import os
 import shutil
 import signal
 import sys
+import time
 from asyncio.subprocess import DEVNULL, Process
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from knowledge.errors import BrokenDocument, CostlyDocument, DocumentTooLarge, ParsingUnavailable
 from knowledge.sandbox.slots import TenantSlots
@@ -32,6 +33,11 @@ _PROFILE = (
     + "</oor:items>"
 )
 """No macro runs, nothing that a file names elsewhere is loaded."""
+
+
+_PREFIX = "yingda-convert-"
+_LEFT_SECONDS = 24 * 3600
+"""No conversion takes so long: a folder of that age is nobody's."""
 
 
 class OfficeConverter:
@@ -135,13 +141,22 @@ class OfficeConverter:
 
 def _workplace(content: bytes, suffix: str) -> TemporaryDirectory[str]:
     """A folder with the file under a name of ours, a profile, and a place for what comes out."""
-    made = TemporaryDirectory(prefix="convert-", ignore_cleanup_errors=True)
+    _sweep()
+    made = TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
     folder = Path(made.name)
     (folder / "profile" / "user").mkdir(parents=True)
     (folder / "profile" / "user" / "registrymodifications.xcu").write_text(_PROFILE, encoding="utf-8")
     (folder / "out").mkdir()
     (folder / f"document{suffix}").write_bytes(content)
     return made
+
+
+def _sweep() -> None:
+    """Deletes what a server that was killed left of a customer's file."""
+    for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another server was first
+            if left.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _filter(suffix: str) -> tuple[str, ...]:

@@ -53,6 +53,12 @@ async def test_writers_of_two_processes_wait_for_each_other(database: Database) 
     await other.close()
 
 
+async def test_of_replicas_that_fit_at_the_same_moment_none_fails(database: Database) -> None:
+    store = CalibrationRepository(database, "t")
+    await asyncio.gather(*(store.save("cosine", "e5", 3, calibration(1.5)) for _ in range(8)))
+    assert await store.load("cosine", "e5") == (3, calibration(1.5))
+
+
 async def test_calibrations_of_tenants_are_apart_and_the_last_one_counts(database: Database) -> None:
     store = CalibrationRepository(database, "t")
     for revision in (1, 2):

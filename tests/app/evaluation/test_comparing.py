@@ -18,8 +18,10 @@ def result(case: str, verdict: TurnVerdict, reply: str = "7天", **fields: objec
 def test_what_changed_comes_first_and_what_is_not_the_same_question_is_left_out() -> None:
     good, part, bad = TurnVerdict.CORRECT, TurnVerdict.PARTLY, TurnVerdict.WRONG
     before = [result("same", good), result("other", good), result("better", part), result("worse", good)]
+    before += [result("numbers", bad, say="W5 保修 3 年吗")]
     before += [result("gone", good), result("edited", bad), result("dated", bad, say="订单 20260301 到哪了")]
     after = [result("same", good), result("other", good, "七天"), result("better", good), result("worse", part)]
+    after += [result("numbers", good, say="W6 保修 2 年吗")]
     after += [result("new", good), result("edited", good, say="保修多久")]
     after += [result("dated", good, say="订单 20261123 到哪了")]
     found = compared(before, after)
@@ -30,7 +32,7 @@ def test_what_changed_comes_first_and_what_is_not_the_same_question_is_left_out(
         (TurnEffect.OTHER, "other"),
         (TurnEffect.SAME, "same"),
     ]
-    assert (found.gained, found.lost, found.unmatched) == (2, 1, 4)
+    assert (found.gained, found.lost, found.unmatched) == (2, 1, 6)
     assert found.counts == {"worse": 1, "better": 2, "other": 1, "same": 1}
 
 

@@ -10,6 +10,11 @@ from typing import Any
 
 import httpx
 
+from app.db.base import now
+from app.evaluation_runs.schemas import EvaluationReportOut
+from app.evaluation_runs.service import ReportedRun
+from app.evaluation_runs.types import EvaluationReport
+from app.jobs.types import JobRun, RunState
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
@@ -94,6 +99,13 @@ async def test_a_set_is_played_reported_and_compared_and_nothing_of_it_is_the_te
         assert (await http.delete(f"{API}/reports/{first['id']}")).status_code == 204
         assert (await http.get(f"{API}/reports/{first['id']}/results")).status_code == 404
         assert [one["id"] for one in (await http.get(f"{API}/reports")).json()["reports"]] == [second["id"]]
+
+
+def test_a_list_of_reports_says_how_far_a_run_is() -> None:
+    report = EvaluationReport("r", "s", "回归", {}, {}, now(), None)
+    run = JobRun("r", "evaluation", {}, RunState.RUNNING, 5, 20, None, None, None, now(), now(), None)
+    told = EvaluationReportOut.of(ReportedRun(report, run))
+    assert (told.state, told.done, told.total) == ("running", 5, 20)
 
 
 async def test_a_run_that_was_cut_short_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -171,3 +172,27 @@ async def test_a_model_drafts_out_of_the_material_and_never_numbers_of_its_own()
         await FaqDrafter(model, 1.0).write(["能刻字不"], "要收费。", [])
     with pytest.raises(UnreadableReply):
         await FaqDrafter(Reply("可以"), 1.0).write(["能刻字不"], "", [])
+
+
+@pytest.mark.parametrize("answer", ["可以，三天做好。", "可以，每个字五元，满十个字打八折。"])
+async def test_numbers_in_characters_are_numbers_too(answer: str) -> None:
+    model = Reply(json.dumps({"question": "可以刻字吗", "answer": answer}))
+    with pytest.raises(UnreadableReply):
+        await FaqDrafter(model, 1.0).write(["能刻字不"], "每个字 5 元。", [])
+    staff = "第一步下单，刻字 3 天，每个字 5 元，满 10 个字打 8 折。"
+    assert (await FaqDrafter(model, 1.0).write(["能刻字不"], staff, [])).answer == answer
+
+
+async def test_steps_may_be_counted() -> None:
+    steps = "第一步，下单时备注；第二步，等我们联系。"
+    model = Reply(json.dumps({"question": "怎么刻字", "answer": steps}))
+    assert (await FaqDrafter(model, 1.0).write(["能刻字不"], "下单备注就行，我们联系您。", [])).answer == steps
+
+
+async def test_a_draft_that_shows_the_place_of_personal_data_is_not_submitted(http: httpx.AsyncClient) -> None:
+    gap_id = await one_gap(http)
+    assert "[order]" in (await edit(http, gap_id, "请打 400-800-1234。"))["draft"]["answer"]
+    refused = (await step(http, gap_id, "submit", 400))["error"]
+    assert (refused["code"], refused["details"]["tags"]) == ("draft_is_masked", ["[order]"])
+    await edit(http, gap_id, "请打客服热线。")
+    await step(http, gap_id, "submit")

@@ -47,6 +47,12 @@ async def test_items_belong_to_their_source(database: Database) -> None:
     await rows.save("t", site.id, SourceItem("https://shop.example/c", seen_at=now() - timedelta(days=1)))
     await rows.forget("t", site.id, now() - timedelta(hours=1))
     assert [item.locator[-1] for item in await rows.items("t", site.id)] == ["a", "b"]
+    other, stranger = await rows.add("t", SITE, 9), await rows.add("u", SITE, 9)
+    assert other is not None and stranger is not None
+    await rows.save("t", other.id, SourceItem("https://shop.example/a", ItemState.GONE, "d2"))
+    await rows.save("u", stranger.id, SourceItem("https://shop.example/a", ItemState.CURRENT, "d2"))
+    assert not await rows.held_elsewhere("t", site.id, "d2")
+    assert await rows.held_elsewhere("t", other.id, "d2")
     await rows.drop("t", site.id)
     assert await rows.items("t", site.id) == []
 

@@ -97,8 +97,27 @@ async def test_a_site_that_fails_page_after_page_is_left_alone(web: Site, here: 
     assert len(web.paths()) == 2 + 1 + 5
 
 
+async def test_pages_that_always_fail_do_not_keep_the_others_out(web: Site, here: Syncing) -> None:
+    dead = "".join(f'<a href="/dead{number}">{number}</a>' for number in range(5))
+    for number in range(5):
+        web.put(f"/dead{number}", "", status=500)
+    web.put("/", f'{dead}<a href="/returns">退货</a>')
+    source = await here.website(f"{web.url}/")
+    for _ in range(2):
+        with pytest.raises(FetchUnavailable):
+            await here.sync(source)
+    assert await here.answers("七天内可以无理由退货")
+    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/", max_pages=2)})
+    assert "complete" not in await here.sync(source)  # those that failed are left, and not forgotten
+    assert len(await here.states(source)) == 7
+    await here.service.change(TENANT, source.id, {"config": WebsiteConfig(f"{web.url}/")})
+    web.put("/dead0", "<p>修好的一页</p>")
+    assert (await here.sync(source))["created"] == 1
+    assert await here.answers("修好的一页")
+
+
 async def test_robots_txt_is_obeyed_its_delay_too(web: Site, here: Syncing) -> None:
-    rules = f"User-agent: *\nDisallow: /\n\nUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n"
+    rules = f"\ufeffUser-agent: {AGENT}\nDisallow: /warr*y$\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /\n"
     web.send("/robots.txt", rules.encode(), "text/plain")
     source = await here.website(f"{web.url}/", requests_per_minute=30)
     assert await here.sync(source) == {"created": 2, "excluded": 1, "complete": True}
@@ -287,17 +306,19 @@ async def test_pages_that_do_not_count_do_not_hide_those_that_do(web: Site, here
 
 
 async def test_sitemaps_that_robots_txt_names_are_read(web: Site, here: Syncing) -> None:
-    names = ("map.xml", "none.xml", "broken.xml", "http://127.0.0.1:1/elsewhere.xml")
-    lines = "".join(f"Sitemap: {name if '//' in name else f'{web.url}/{name}'}\n" for name in names)
+    names = ("map.xml", "/more.xml", "none.xml", "broken.xml", "http://127.0.0.1:1/elsewhere.xml")
+    lines = "".join(f"Sitemap: {name if '/' in name else f'{web.url}/{name}'}\n" for name in names)
     web.send("/robots.txt", lines.encode(), "text/plain")
     web.send("/map.xml", sitemap(f"{web.url}/unlinked"), "text/xml")
+    web.send("/more.xml", sitemap(f"{web.url}/also"), "text/xml")
     web.send("/broken.xml", b"<p>Not found", "text/xml")
+    web.put("/also", "<p>相对地址的站点地图里的一页</p>")
     web.put("/unlinked", "<p>没有链接指向的一页</p>")
     source = await here.website(f"{web.url}/", depth=1)
-    assert await here.sync(source) == {"created": 4, "complete": True}
+    assert await here.sync(source) == {"created": 5, "complete": True}
     assert await here.answers("没有链接指向的一页")
     web.put("/map.xml", "", status=503)
-    assert await here.sync(source) == {"unchanged": 4}
+    assert await here.sync(source) == {"unchanged": 5}
     web.paths()
     alone = await here.website(f"{web.url}/returns", depth=0)
     await here.sync(alone)

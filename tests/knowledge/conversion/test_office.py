@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -43,10 +44,14 @@ def ended(pid: int) -> bool:
 
 async def test_the_new_file_comes_back_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "work"))
-    (tmp_path / "work").mkdir()
+    killed, working = (tmp_path / "work" / f"yingda-convert-{name}" for name in ("killed", "working"))
+    for left in (killed, working):
+        left.mkdir(parents=True)
+        (left / "document.doc").write_bytes(b"left behind")
+    os.utime(killed, (0, 0))
     async with converter(tmp_path, 'sed s/old/new/ "$given" > "$out"') as office:
         assert await converted(office) == b"new"
-    assert not list((tmp_path / "work").iterdir())
+    assert list((tmp_path / "work").iterdir()) == [working]
 
 
 async def test_the_program_sees_nothing_of_the_servers_environment(
