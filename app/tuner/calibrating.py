@@ -87,9 +87,10 @@ def _merit(
     passing = probabilities[np.newaxis] >= thresholds[:, np.newaxis]
     answered = passing[:, answerable].mean(axis=1)
     refused = (~passing[:, ~answerable]).mean(axis=1)
-    if refusal is None:
-        return np.asarray(answered + refused)
-    return np.where(refused >= refusal, 1 + answered, refused)
+    merit: NDArray[np.float64] = answered + refused
+    if refusal is not None:
+        merit = np.where(refused >= refusal, 1 + answered, refused)
+    return merit
 
 
 def _interval(
