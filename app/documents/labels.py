@@ -7,6 +7,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from app.errors import InvalidRequest
+from knowledge.errors import InvalidDocument
 from knowledge.text import clean
 
 MAX_CATEGORY_CHARS = 100
@@ -41,3 +42,9 @@ def checked_validity(start: datetime | None, end: datetime | None) -> None:
     """Raises InvalidRequest for a validity that ends before it starts."""
     if start is not None and end is not None and end <= start:
         raise InvalidRequest("valid_until 要晚于 valid_from", field="valid_until")
+
+
+def check_validity(name: str, start: datetime | None, end: datetime | None) -> None:
+    """Raises InvalidDocument where a document would never be found: one end is new, the other still the old."""
+    if start is not None and end is not None and end <= start:
+        raise InvalidDocument(name, "的失效时间不晚于生效时间，永远检索不到；没给的一端沿用现在的，请两端一起给出")

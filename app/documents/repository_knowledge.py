@@ -14,11 +14,11 @@ from app.db.engine import Database, insert_into
 from app.documents import repository_chunks as chunks
 from app.documents import repository_version_rows as versions
 from app.documents import repository_vocabulary as vocabulary
+from app.documents.labels import check_validity
 from app.documents.repository_version_rows import Approval
 from app.documents.tables import Content, Document, DocumentVersion, KbState
 from app.documents.types import Change, DocumentKind, Filing, Labels
 from knowledge import text
-from knowledge.errors import InvalidDocument
 from knowledge.ingest import PreparedDocument
 from knowledge.types import CorrectedChunks
 
@@ -168,12 +168,6 @@ async def document_values(
         "published": True,
         "updated_at": now(),
     } | ({} if labels.url is None else {"url": labels.url})
-
-
-def check_validity(name: str, start: datetime | None, end: datetime | None) -> None:
-    """Raises InvalidDocument where a document would never be found: one end is new, the other still the old."""
-    if start is not None and end is not None and end <= start:
-        raise InvalidDocument(name, "的失效时间不晚于生效时间，永远检索不到；没给的一端沿用现在的，请两端一起给出")
 
 
 def valid(start: datetime | None, end: datetime | None, moment: datetime) -> bool:

@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.db.base import now
 from app.db.engine import Database
 from app.documents import repository_chunks as chunks
-from app.documents.repository_knowledge import Together, check_validity, hold_revision, raise_revision, valid
+from app.documents.labels import check_validity
+from app.documents.repository_knowledge import Together, hold_revision, raise_revision, valid
 from app.documents.tables import Document, KbState
 from app.documents.types import DocumentKind, Filing
 

@@ -19,7 +19,8 @@ class TurnResult:
     unfounded: see `PlayedTurn`. precision: share of the cited documents that are right; recall: 1.0 where one of the
     right ones is cited, else 0.0; both None where no document is labelled, or none is cited. faithfulness: share of the
     sentences that the cited passages say, relevance: 0 to 1, both as a model judges, None where none did. probability:
-    the confidence of the reply. sources: title, heading and document id of what it cites.
+    the confidence of the reply. sources: title, heading and document id of what it cites. degraded: what was out of
+    order, "error" where there was no reply at all.
     """
 
     case: str
@@ -43,6 +44,7 @@ class TurnResult:
     faithfulness: float | None = None
     relevance: float | None = None
     trace: str = ""
+    degraded: tuple[str, ...] = ()
 
     @property
     def correct(self) -> bool:
@@ -73,6 +75,7 @@ def result_of(played: PlayedTurn) -> TurnResult:
         precision=precision,
         recall=recall,
         trace=data.get("trace_id") or "",
+        degraded=tuple(data.get("degraded") or ()) if played.told.answer else ("error",),
     )
 
 
@@ -81,7 +84,8 @@ def figures(results: Sequence[TurnResult]) -> dict[str, Any]:
 
     hallucination_rate: share of the answers from documents or rows, `answers`, that state a quantity or code which
     nothing they lean on holds. citation_precision, citation_recall, faithfulness and relevance: means of the turns that
-    have them, None where none has. seconds: median and 95th percentile.
+    have them, None where none has; judged: answers of which a model said so. degraded: turns at which something was
+    out of order, which says nothing of the knowledge base. seconds: median and 95th percentile.
     """
     by_tag: dict[str, list[TurnResult]] = defaultdict(list)
     by_case: dict[str, list[TurnResult]] = defaultdict(list)
@@ -103,6 +107,8 @@ def figures(results: Sequence[TurnResult]) -> dict[str, Any]:
         "hallucination_rate": share(sum(bool(one.unfounded) for one in answers), len(answers)),
         "citation_precision": _mean(one.precision for one in results),
         "citation_recall": _mean(one.recall for one in results),
+        "judged": sum(one.faithfulness is not None for one in results),
+        "degraded": sum(bool(one.degraded) for one in results),
         "faithfulness": _mean(one.faithfulness for one in results),
         "relevance": _mean(one.relevance for one in results),
         "seconds": _spread([one.seconds for one in results]),

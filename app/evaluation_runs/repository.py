@@ -120,4 +120,5 @@ def _result(row: Any) -> TurnResult:
     told = dict(row.told)
     told["sources"] = tuple((place, document) for place, document in told["sources"])
     told["unfounded"] = None if told["unfounded"] is None else tuple(told["unfounded"])
+    told["degraded"] = tuple(told.get("degraded", ()))
     return TurnResult(row.case, row.turn, row.say, row.tag, TurnVerdict(row.verdict), **told)

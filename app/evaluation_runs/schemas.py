@@ -65,6 +65,8 @@ class EvaluationFigures(BaseModel):
     citation_recall: float | None = Field(description="标了出处的回答里，引到了其中一个的占比；没有时为空")
     faithfulness: float | None = Field(description="所引片段支持的句子占比，由大模型评判；没有评判时为空")
     relevance: float | None = Field(description="切题程度，0 到 1，由大模型评判；没有评判时为空")
+    judged: int = Field(0, description="由大模型评判了的回答数；少于应评的，是请求失败或读不懂")
+    degraded: int = Field(0, description="有部件出故障的轮数，没有回复的也算；这些轮次说明不了知识库好坏")
     seconds: LatencyFigures = Field(description="用时，秒")
     by_tag: dict[str, TagFigures] = Field(description="按标签分开数")
 
@@ -137,6 +139,7 @@ class TurnResultOut(BaseModel):
     probability: float = Field(description="回复的把握")
     seconds: float = Field(description="用时，秒")
     precision: float | None = Field(description="所引文档里引对的占比；没标出处或没有引用时为空")
+    degraded: list[str] = Field(description="这一轮出故障的部件；没有回复时为 error")
     recall: float | None = Field(description="引到了标注的出处为 1，否则为 0；没标出处时为空")
     faithfulness: float | None = Field(description="所引片段支持的句子占比；没有评判时为空")
     relevance: float | None = Field(description="切题程度；没有评判时为空")

@@ -45,7 +45,16 @@ def test_a_difference_counts_once_it_is_unlikely_to_be_chance() -> None:
 def test_figures_are_of_the_turns_that_have_them() -> None:
     results = [
         result("a", TurnVerdict.CORRECT, precision=1.0, recall=1.0, unfounded=(), faithfulness=0.5, seconds=1.0),
-        result("b", TurnVerdict.WRONG, recall=0.0, unfounded=("3 天",), false_answer=True, tag="u", seconds=3.0),
+        result(
+            "b",
+            TurnVerdict.WRONG,
+            recall=0.0,
+            unfounded=("3 天",),
+            degraded=("llm",),
+            false_answer=True,
+            tag="u",
+            seconds=3.0,
+        ),
         result("b", TurnVerdict.PARTLY, precision=0.5, recall=1.0),
     ]
     told = figures(results)
@@ -54,4 +63,5 @@ def test_figures_are_of_the_turns_that_have_them() -> None:
     assert told["citation_recall"] == pytest.approx(2 / 3, abs=1e-3)
     assert (told["faithfulness"], told["relevance"]) == (0.5, None)
     assert told["by_tag"] == {"t": {"correct": 1, "turns": 2}, "u": {"correct": 0, "turns": 1}}
+    assert (told["judged"], told["degraded"]) == (1, 1)
     assert figures([])["accuracy"] == 0.0

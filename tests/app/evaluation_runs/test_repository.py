@@ -14,7 +14,7 @@ from app.evaluation_runs.types import EvaluationReport
 RIGHT = TurnResult(
     "b", 1, "运费 100% 谁出", "money", TurnVerdict.CORRECT, "", "answered", "商家。", (("退货", "d1"),), unfounded=()
 )
-WRONG = TurnResult("a", 2, "那换货呢", "", TurnVerdict.WRONG, "lacks", "no_evidence", "没有依据。")
+WRONG = TurnResult("a", 2, "那换货呢", "", TurnVerdict.WRONG, "lacks", "no_evidence", "没有依据。", degraded=("llm",))
 
 
 async def kept(database: Database, tenant: str, name: str) -> None:

@@ -150,3 +150,15 @@ async def test_a_model_judges_whether_answers_say_what_their_passages_say(tmp_pa
     assert 0 <= judged["figures"]["relevance"] <= 1
     assert judged["figures"]["faithfulness"] == 1.0, judged
     assert (plain["figures"]["faithfulness"], plain["circumstances"]["judge"]) == (None, "")
+    assert (judged["figures"]["judged"], judged["figures"]["degraded"], plain["figures"]["judged"]) == (1, 0, 0)
+
+
+async def test_a_report_says_at_how_many_turns_something_was_out_of_order(tmp_path: Path) -> None:
+    away: dict[str, Any] = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_api_key": "k", "llm_model": "away"}
+    async with serving(tmp_path, **away) as (http, _):
+        await uploaded(http)
+        made = await filled(http, CASES[:1])
+        told = await run(http, made)
+        results = (await http.get(f"{API}/reports/{told['id']}/results")).json()["results"]
+    assert (told["figures"]["degraded"], told["figures"]["judged"]) == (1, 0), told
+    assert results[0]["degraded"] != []
