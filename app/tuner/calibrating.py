@@ -36,10 +36,12 @@ def calibrated(scored: Sequence[ScoredQuestion], settings: Settings, refusal: fl
     answerable = np.array([item.answerable for item in scored])
     thresholds = np.round(np.arange(RANGES["similarity_threshold"].low, RANGES["similarity_threshold"].high, STEP), 2)
     current = settings.similarity_threshold
-    chosen = _best(thresholds, probabilities, answerable, refusal)
-    low, high = _interval(thresholds, probabilities, answerable, refusal)
+    chosen = _best(thresholds, current, probabilities, answerable, refusal)
+    low, high = _interval(thresholds, current, probabilities, answerable, refusal)
     right, now = (_right(threshold, probabilities, answerable) for threshold in (chosen, current))
-    difference = paired(now, right)
+    # Both kinds weigh the same, as they do in the choice: of 210 and 35 questions the few would count for nothing.
+    halves = np.where(answerable, 1 / answerable.mean(), 1 / (~answerable).mean()) / 2
+    difference = paired(now, right, halves)
     return {
         "answerable": int(answerable.sum()),
         "unanswerable": int((~answerable).sum()),
@@ -56,19 +58,19 @@ def calibrated(scored: Sequence[ScoredQuestion], settings: Settings, refusal: fl
 
 def _best(
     thresholds: NDArray[np.float64],
+    current: float,
     probabilities: NDArray[np.float64],
     answerable: NDArray[np.bool_],
     refusal: float | None,
 ) -> float:
-    """In the middle of those that do equally well: it is not the last question before a gap that decides."""
-    passing = probabilities[np.newaxis] >= thresholds[:, np.newaxis]
-    answered = passing[:, answerable].mean(axis=1)
-    refused = (~passing[:, ~answerable]).mean(axis=1)
-    if refusal is None:
-        merit = answered + refused
-    else:
-        met = refused >= refusal
-        merit = np.where(met, 1 + answered, refused)
+    """The current one where it does as well as any: what makes no difference to these questions is no reason to change
+    what customers get. Else in the middle of those that do equally well: it is not the last question before a gap that
+    decides.
+    """
+    *merits, now = _merit(np.append(thresholds, current), probabilities, answerable, refusal)
+    merit = np.array(merits)
+    if now >= merit.max() - 1e-9:
+        return current
     best = np.flatnonzero(merit >= merit.max() - 1e-9)
     end = 0
     while end + 1 < len(best) and best[end + 1] == best[end] + 1:
@@ -76,8 +78,24 @@ def _best(
     return float(thresholds[best[end // 2]])
 
 
+def _merit(
+    thresholds: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
+    answerable: NDArray[np.bool_],
+    refusal: float | None,
+) -> NDArray[np.float64]:
+    passing = probabilities[np.newaxis] >= thresholds[:, np.newaxis]
+    answered = passing[:, answerable].mean(axis=1)
+    refused = (~passing[:, ~answerable]).mean(axis=1)
+    merit: NDArray[np.float64] = answered + refused
+    if refusal is not None:
+        merit = np.where(refused >= refusal, 1 + answered, refused)
+    return merit
+
+
 def _interval(
     thresholds: NDArray[np.float64],
+    current: float,
     probabilities: NDArray[np.float64],
     answerable: NDArray[np.bool_],
     refusal: float | None,
@@ -88,7 +106,7 @@ def _interval(
     found = []
     for _ in range(RESAMPLES):
         rows = np.concatenate([generator.choice(kind, len(kind)) for kind in kinds])
-        found.append(_best(thresholds, probabilities[rows], answerable[rows], refusal))
+        found.append(_best(thresholds, current, probabilities[rows], answerable[rows], refusal))
     low, high = np.percentile(found, (2.5, 97.5))
     return round(float(low), 2), round(float(high), 2)
 

