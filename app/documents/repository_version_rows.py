@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.db.base import now
 from app.documents.repository_job_rows import from_json, to_json
-from app.documents.tables import DocumentVersion
+from app.documents.tables import Document, DocumentVersion
 from app.documents.types import Change, Labels, VersionState
 from knowledge.ingest import PreparedDocument
 from knowledge.types import FaqColumns
@@ -94,11 +94,11 @@ async def add(
     """A new version: a draft, or the published one in place of that before it. labels: of a draft, for later."""
     if not change.draft:
         await _archive(connection, tenant, prepared.document.id)
-    of_document = versions_of(tenant, prepared.document.id)
-    last = (await connection.execute(select(func.max(_VERSION.number)).where(of_document))).scalar_one()
+    own = (Document.tenant_id == tenant) & (Document.id == prepared.document.id)
+    given = update(Document).where(own).values(last_number=Document.last_number + 1).returning(Document.last_number)
     values = {
         "id": prepared.version_id,
-        "number": (last or 0) + 1,
+        "number": (await connection.execute(given)).scalar_one(),
         "content_hash": prepared.content_hash,
         "chunks": prepared.size,
         "name": prepared.document.name,

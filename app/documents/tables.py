@@ -32,7 +32,8 @@ class Document(Base):
 
     `kind`: see `app.documents.types.DocumentKind`; `identity`, `path` and `external_id`: see `Filing` there;
     `published`: a version of it is, else it stands as its newest draft has it; `live`: that, and it was within its
-    validity when that was last looked at, which is what the indexes hold; `text_version` and `vocabulary`: of what made
+    validity when that was last looked at, which is what the indexes hold; `last_number`: the last that a version was
+    given, which is given no other, whatever is discarded; `text_version` and `vocabulary`: of what made
     the terms of its chunks, `knowledge.text.VERSION` and the tenant's words.
     """
 
@@ -57,6 +58,7 @@ class Document(Base):
     size: Mapped[int]
     content_hash: Mapped[str] = mapped_column(String(64))
     version_id: Mapped[str] = mapped_column(String(32))
+    last_number: Mapped[int] = mapped_column(server_default="0")
     revision: Mapped[int]
     text_version: Mapped[str] = mapped_column(String(32), server_default="")
     vocabulary: Mapped[int] = mapped_column(server_default="0")

@@ -210,6 +210,14 @@ async def test_a_version_is_compared_with_the_last_one_that_is_still_there(base:
     assert (await base.versions.diff("t", document, 3, None)).against == 1
 
 
+async def test_the_number_of_a_discarded_draft_names_no_other(base: KnowledgeBase) -> None:
+    document = (await take(base, ONE)).document_id
+    await take(base, TWO, draft=True)
+    await base.versions.discard("t", document, 2)
+    await take(base, "# 保修\n\n不保修。\n".encode(), draft=True)
+    assert (await states(base, document)).keys() == {1, 3}
+
+
 async def test_a_validity_that_would_end_before_it_starts_is_refused(base: KnowledgeBase) -> None:
     over, soon = now() - timedelta(days=1), now() + timedelta(days=1)
     document = (await base.ingestion.take("t", Incoming("活动.md", ONE, labels=Labels(valid_until=over)))).document_id
