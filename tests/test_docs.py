@@ -120,8 +120,6 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             run([sys.executable, str(ROOT / script), *options], of_its_own(server) if script in APART else server)
         case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
             run([sys.executable, "-m", module, *options], server, ROOT)
-        case [".venv/bin/python", "-m", module, *options] if module.startswith("tests."):
-            run([sys.executable, "-m", module, *options], server, ROOT)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
         case [".venv/bin/python", "-m", "pip", "install", "-r", requirements]:

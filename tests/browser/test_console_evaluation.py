@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import httpx
-import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.browser.console import LIGHT, opened
-from tests.browser.serving import serving
+from tests.browser.console import opened
 
 FREIGHT = "# 退货说明\n\n## 运费\n\n退货的运费由顾客承担，首重 12 元。\n"
 HEAD = "编号,问题,要说到,来源"
-
-
-@pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("evaluation"), **LIGHT) as address:
-        yield address
 
 
 def table(*rows: str) -> FilePayload:

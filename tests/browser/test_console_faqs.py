@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.console import LIGHT, confirm, loaded, opened
-from tests.browser.serving import serving
+from tests.browser.console import confirm, loaded, opened
 
 FILE = "问题,答案,相似问\n几点下班,六点。,\n,没有问题,\n<img src=x onerror=alert(1)>,标签。,\n"
-
-
-@pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("faqs"), **LIGHT) as address:
-        yield address
 
 
 def test_an_entry_is_written_answers_with_its_button_and_is_deleted(light: str, page: Page) -> None:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.console import LIGHT, opened
-from tests.browser.serving import serving
+from tests.browser.console import opened
 
 KNOWLEDGE = "/api/v1/knowledge"
 FIRST = "# X10 说明书\n\nX10 的整机保修期为 1 年。<b onclick=x()>细则</b>另见官网。\n"
 SECOND = "# 售后政策\n\n购买 X10 的顾客，整机保修 2 年。\n"
-
-
-@pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("quality"), **LIGHT) as address:
-        yield address
 
 
 def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, page: Page) -> None:

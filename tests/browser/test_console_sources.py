@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.console import LIGHT, opened
-from tests.browser.serving import serving
+from tests.browser.console import opened
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("rules")
+def rules(folder: Path) -> Path:
+    """Two files, one of which is none, written a while ago."""
     folder.joinpath("差旅.md").write_text("# 差旅\n\n出差住宿每晚不超过四百元。", "utf-8")
     folder.joinpath("坏.pdf").write_text("这不是 PDF", "utf-8")
     for path in folder.iterdir():
@@ -24,14 +19,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[str]:
-    roots = json.dumps({"default": str(folder)})
-    with serving(tmp_path_factory.mktemp("sources"), **LIGHT | {"SOURCE_ROOTS": roots}) as address:
-        yield address
-
-
-def test_a_folder_is_added_synced_looked_into_and_deleted(light: str, folder: Path, page: Page) -> None:
+def test_a_folder_is_added_synced_looked_into_and_deleted(light: str, source_root: Path, page: Page) -> None:
+    folder = rules(source_root)
     content = opened(page, light, "sources")
     expect(content).to_contain_text("还没有数据来源")
     content.get_by_role("button", name="添加来源").click()

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.browser.console import LIGHT, confirm, opened
-from tests.browser.serving import serving
-
-
-@pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("tuning"), **LIGHT) as address:
-        yield address
+from tests.browser.console import confirm, opened
 
 
 def test_a_parameter_is_set_and_put_back_and_an_experiment_begins_and_ends(light: str, page: Page) -> None:

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.console import LIGHT, confirm, loaded, opened
-from tests.browser.serving import serving
-
-
-@pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("vocabulary"), **LIGHT) as address:
-        yield address
+from tests.browser.console import confirm, loaded, opened
 
 
 def test_a_short_name_is_added_refused_as_a_stop_word_and_deleted(light: str, page: Page) -> None:
