@@ -88,21 +88,18 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
 
 
 MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m tests\.")
-"""Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them."""
+"""Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. A script
+that another command ran before, on other names, is left to `make acceptance` as well.
+"""
 
 
 def _commands() -> list[Any]:
-    left = pytest.mark.acceptance(only=True)
-    told = {form(it) for it in commands() if not it.page.endswith(".en.md")}
-    return [
-        pytest.param(it, marks=[left] if MEASURES.search(str(it)) or _translates(it, told) else [], id=str(it))
-        for it in commands()
-    ]
-
-
-def _translates(command: Command, told: set[tuple[str, ...]]) -> bool:
-    """Whether a script of an English page runs from a Chinese one already, on other names."""
-    return command.page.endswith(".en.md") and ".venv/bin/python" in command.words and form(command) in told
+    left, told, found = pytest.mark.acceptance(only=True), set[tuple[str, ...]](), list[Any]()
+    for it in sorted(commands(), key=lambda it: it.page.endswith(".en.md")):
+        repeats = form(it) in told and ".venv/bin/python" in it.words
+        found.append(pytest.param(it, marks=[left] if MEASURES.search(str(it)) or repeats else [], id=str(it)))
+        told.add(form(it))
+    return found
 
 
 @pytest.mark.parametrize("command", _commands())
