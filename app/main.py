@@ -50,6 +50,7 @@ from app.performance import prometheus_api as prometheus
 from app.performance import series_api as series
 from app.profiles import api as profile
 from app.quality import api as quality
+from app.redis.server import open_redis
 from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
@@ -114,7 +115,9 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         businesses = await stack.enter_async_context(open_business(settings, models.main))
         fetcher = await stack.enter_async_context(open_fetcher(settings))
-        container = Container(settings, base, searches, models, webhooks, businesses, fetcher)
+        url = settings.redis_url.get_secret_value()
+        redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
+        container = Container(settings, base, searches, models, webhooks, businesses, fetcher, redis)
         followers += [base.generations.follow, container.due.warmings.moved]
         for part in (
             container.faq_books,

@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
 from app.configuration.limits import LimitSettings
+from app.configuration.redis import RedisSettings
 from app.configuration.sources import SourceSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
@@ -32,7 +33,7 @@ MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
-class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, BaseSettings):
+class Settings(WebSettings, LimitSettings, RedisSettings, BusinessSettings, SourceSettings, BaseSettings):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
 
     Those of some features stand in their folders.
