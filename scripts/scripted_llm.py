@@ -228,7 +228,9 @@ class ScriptedLLM:
             await to.writer.drain()
             to.writer.close()
             return
-        message = {"role": "assistant", "content": to.text} | ({"reasoning_content": to.thoughts} if to.thoughts else {})
+        message = {"role": "assistant", "content": to.text}
+        if to.thoughts:
+            message["reasoning_content"] = to.thoughts
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         answer = _completion(to.body, "chat.completion") | {"choices": [choice], "usage": _usage(to)}
         await _send(to.writer, 200, answer)

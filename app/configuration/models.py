@@ -36,7 +36,8 @@ class ModelSettings(BaseModel):
     )
     llm_thinks: Thinks = Field(
         "auto",
-        description="回答开头是否可能是没有起始标签的思考：true 则等到思考结束才往外送；auto 按 LLM_PROFILE 与模型名判断",
+        description="回答开头是否可能是没有起始标签的思考：true 则等到思考结束才往外送；"
+        "auto 按 LLM_PROFILE 与模型名判断",
     )
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -29,7 +30,7 @@ TAGGED = (
 def filtered(text: str, cuts: list[int], *, within: bool = False) -> str:
     thoughts = ThoughtFilter(within=within)
     edges = [0, *sorted(cuts), len(text)]
-    said = "".join(thoughts.feed(text[start:end]) for start, end in zip(edges, edges[1:], strict=False))
+    said = "".join(thoughts.feed(text[start:end]) for start, end in pairwise(edges))
     return said + thoughts.end()
 
 
