@@ -47,8 +47,8 @@ class ChatModel(Protocol):
     name: str
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
-        """Text as it comes, without the thoughts of a reasoning model, and what it costs: a Usage for every request made
-        and one for its tokens, where told.
+        """Text as it comes, without the thoughts of a reasoning model, and what it costs: a Usage for every request
+        made and one for its tokens, where told.
 
         Closing it ends the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.
         """
