@@ -115,9 +115,9 @@ def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -
 
 
 def _keys(before: datetime) -> ColumnElement[bool]:
-    """Those revoked; the last key ever made stays: a server that has none at all trusts whoever asks on loopback."""
+    """Those revoked or expired; the last key ever made stays: a server that has none at all trusts whoever asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
-    return (ApiKey.revoked_at < before) & (ApiKey.id != last)
+    return ((ApiKey.revoked_at < before) | (ApiKey.expires_at < before)) & (ApiKey.id != last)
 
 
 def _gaps(before: datetime) -> ColumnElement[bool]:
