@@ -136,7 +136,8 @@ async def _rotate(keys: KeyRepository, key_id: str, grace: timedelta) -> int:
     key, until = new_key(), now() + grace
     if not await keys.rotate(key_id, digest_of(key), until):
         return _unknown(key_id)
-    print(f"已轮换密钥 {key_id}，原来的用到 {until:%Y-%m-%d %H:%M} UTC。请妥善保存新的，它不会再次显示：", file=sys.stderr)
+    ends = f"{until:%Y-%m-%d %H:%M} UTC"
+    print(f"已轮换密钥 {key_id}，原来的用到 {ends}。请妥善保存新的，它不会再次显示：", file=sys.stderr)
     print(key)
     return 0
 

@@ -13,7 +13,6 @@ from app.http.fields import Moment
 from app.keys.repository import KeyRow, KeyState
 from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, checked_grace
 
-
 _EXPIRY = "到期时间，到时自动失效；null 为不到期"
 
 

@@ -115,7 +115,7 @@ def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -
 
 
 def _keys(before: datetime) -> ColumnElement[bool]:
-    """Those revoked or expired; the last key ever made stays: a server that has none at all trusts whoever asks on loopback."""
+    """Those revoked or expired; the last ever made stays: a server that has none at all trusts who asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
     return ((ApiKey.revoked_at < before) | (ApiKey.expires_at < before)) & (ApiKey.id != last)
 
