@@ -113,9 +113,7 @@ class KeyRepository:
             stamp = KeyStamp(*row) if row[0] else None
             if stamp == since:
                 return None
-            columns = ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id, ApiKey.origins, ApiKey.name
-            columns += ApiKey.expires_at, ApiKey.previous_digest, ApiKey.previous_until
-            rows = await connection.execute(select(*columns).where(ApiKey.revoked_at.is_(None)))
+            rows = await connection.execute(select(ApiKey.__table__).where(ApiKey.revoked_at.is_(None)))
             return _snapshot(stamp, rows)
 
     async def create(
