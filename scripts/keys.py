@@ -15,6 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from app.audit.actions import COMMAND_LINE, MAX_TARGET_CHARS, AuditAction, AuditOutcome
+from app.audit.repository import AuditRepository
 from app.auth.origins import origin
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.base import now
@@ -85,23 +87,43 @@ async def _run(options: argparse.Namespace, url: str) -> int:
     database = Database(url)
     try:
         await upgrade(database)
-        keys = KeyRepository(database)
-        match options.command:
-            case "create":
-                return await _create(keys, options)
-            case "list":
-                return _show(await keys.all(options.tenant))
-            case "rotate":
-                return await _rotate(keys, options.id, options.grace_hours)
-            case "expire":
-                return await _expire(keys, options.id, _ends(options.days))
-            case _:
-                return await _revoke(keys, options.id)
+        keys, log = KeyRepository(database), AuditRepository(database)
+        if options.command == "list":
+            return _show(await keys.all(options.tenant))
+        action = await _action(keys, options)
+        await log.add(action)
+        code, made = await _carried_out(keys, options)
+        await log.finish(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE, dict(action.target) | made)
+        return code
     finally:
         await database.close()
 
 
-async def _create(keys: KeyRepository, options: argparse.Namespace) -> int:
+async def _action(keys: KeyRepository, options: argparse.Namespace) -> AuditAction:
+    """As the audit log calls it over HTTP."""
+    if options.command == "create":
+        return AuditAction(options.tenant, COMMAND_LINE, "", "create_key", {})
+    of = {row.id: row.tenant for row in await keys.all()}
+    name = {"expire": "change_key"}.get(options.command, f"{options.command}_key")
+    return AuditAction(
+        of.get(options.id, DEFAULT_TENANT), COMMAND_LINE, "", name, {"key_id": options.id[:MAX_TARGET_CHARS]}
+    )
+
+
+async def _carried_out(keys: KeyRepository, options: argparse.Namespace) -> tuple[int, dict[str, str]]:
+    """Exit code, and the id of what was made."""
+    match options.command:
+        case "create":
+            return 0, {"id": await _create(keys, options)}
+        case "rotate":
+            return await _rotate(keys, options.id, options.grace_hours), {}
+        case "expire":
+            return await _expire(keys, options.id, _ends(options.days)), {}
+        case _:
+            return await _revoke(keys, options.id), {}
+
+
+async def _create(keys: KeyRepository, options: argparse.Namespace) -> str:
     key = new_key()
     ends = _ends(options.days)
     key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key), options.origin, ends)
@@ -110,7 +132,7 @@ async def _create(keys: KeyRepository, options: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     print(key)
-    return 0
+    return key_id
 
 
 def _show(rows: list[KeyRow]) -> int:

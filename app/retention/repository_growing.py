@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, selec
 from sqlalchemy.orm import aliased
 
 from agents.ticketing.types import DONE
+from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
@@ -184,6 +185,7 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             lambda before: EvaluationReportRow.created_at < before,
         ),
         Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
+        Growing("audit", AuditRow, AuditRow.at, lambda before: AuditRow.at < before),
     )
 
 
@@ -230,4 +232,5 @@ KINDS = (
     "jobs",
     "evaluations",
     "keys",
+    "audit",
 )

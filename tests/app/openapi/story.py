@@ -379,6 +379,7 @@ class Story:
         await self.call("change_key", key_id=made["id"])
         await self.call("rotate_key", key_id=made["id"])
         await self.call("revoke_key", key_id=made["id"])
+        await self.call("list_audit")
 
 
 def events(text: str) -> list[tuple[str, Any]]:
