@@ -32,7 +32,7 @@ class GuardedRoute(APIRoute):
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
-        written_down = allow is not None and audited(self.methods, allow.roles)
+        written_down = allow is not None and audited(self.methods or set(), allow.roles)
 
         async def guard(request: Request) -> Response:
             if allow is not None:
