@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from app import __version__
+from app.audit import api as audit
 from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
@@ -82,7 +83,7 @@ TITLE = "Yingda API"
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
 _MEASURE = evaluation_sets, evaluation_runs, quality
-_STAFF = keys, performance, profile, series, tickets, traces, webhooks
+_STAFF = audit, keys, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
 RESOURCES = (*_TALK, *_SEARCH, *_PEOPLE, *_KNOWLEDGE, *_MEASURE, *_STAFF, health, prometheus, docs)

@@ -108,7 +108,8 @@ class Settings(
     retention_requests_days: int = Field(
         1, ge=1, description="带 Idempotency-Key 的请求及其结果保留的天数；重发只在 24 小时内返回首次的结果"
     )
-    retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
+    retention_keys_days: Days = Field(0, description="密钥停用或到期多少天后删除；0 为不删")
+    retention_audit_days: Days = Field(0, description="审计日志保留的天数；0 为不删")
     retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 
     # Embedding and stores

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
+from app.audit.repository import AuditRepository
+from app.audit.service import AuditLog
 from app.auth.user_token import UserTokens
 from app.canned.service import CannedReplies
 from app.chat.after import KIND, after_turns
@@ -112,6 +114,7 @@ class Container:
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
+        self.audit = AuditLog(AuditRepository(database))
         self.key_management = KeyManagement(stored_keys, self.keys)
         self.retries = Retries(RetryRepository(database))
         self.profiles = ProfileRepository(database, default_profile(settings))
