@@ -123,6 +123,11 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, Bas
         description="算过的向量保存在哪里：local 为 DATA_DIR 下的文件；database 为产品的数据库，随它备份，副本之间共用",
     )
     vector_store: Literal["chroma", "memory"] = Field("chroma", description="向量库")
+    chroma_url: str = Field(
+        "",
+        pattern=r"^(https?://[^/\s?#@]+/?)?$",
+        description="Chroma 服务器的地址，如 http://127.0.0.1:8100，几个进程共用；留空则用各进程自带的 Chroma",
+    )
     exact_search_max_chunks: int = Field(20_000, ge=0, description="片段不超过它时向量召回精确计算，更多时用 HNSW")
     reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
     bge_reranker_model: str = Field(
@@ -345,6 +350,11 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, Bas
         if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
             raise ValueError("USER_TOKEN_SECRETS 中的密钥与别的租户或 USER_TOKEN_SECRET 相同，请为每个租户随机生成一个")
         return self
+
+    @property
+    def vector_server(self) -> str:
+        """The address of the vector store's server; empty where the store is the process's own."""
+        return self.chroma_url if self.vector_store == "chroma" else ""
 
     @property
     def log(self) -> LogFile | None:
