@@ -146,5 +146,5 @@ def _client(place: Path | str) -> Any:
     encrypted = address.scheme == "https"
     port = address.port or (443 if encrypted else 80)
     client = chromadb.HttpClient(address.hostname or "", port, encrypted, settings=settings)
-    client._server._session.timeout = httpx.Timeout(_SERVER_SECONDS, connect=_CONNECT_SECONDS)  # type: ignore[attr-defined]
+    client._server._session.timeout = httpx.Timeout(_SERVER_SECONDS, connect=_CONNECT_SECONDS)
     return client
