@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from app.configuration.business import BusinessSettings
 from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
+from app.configuration.redis import RedisSettings
 from app.configuration.sources import SourceSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
@@ -33,7 +34,9 @@ MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
-class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, ModelSettings, BaseSettings):
+class Settings(
+    WebSettings, LimitSettings, RedisSettings, BusinessSettings, SourceSettings, ModelSettings, BaseSettings
+):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
 
     Those of some features stand in their folders.
@@ -105,7 +108,8 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, Mod
     retention_requests_days: int = Field(
         1, ge=1, description="带 Idempotency-Key 的请求及其结果保留的天数；重发只在 24 小时内返回首次的结果"
     )
-    retention_keys_days: Days = Field(0, description="密钥停用多少天后删除；0 为不删")
+    retention_keys_days: Days = Field(0, description="密钥停用或到期多少天后删除；0 为不删")
+    retention_audit_days: Days = Field(0, description="审计日志保留的天数；0 为不删")
     retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
 
     # Embedding and stores
