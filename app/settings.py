@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
 from app.configuration.limits import LimitSettings
+from app.configuration.models import ModelSettings
 from app.configuration.sources import SourceSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
@@ -32,7 +33,7 @@ MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
-class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, BaseSettings):
+class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, ModelSettings, BaseSettings):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
 
     Those of some features stand in their folders.
@@ -202,9 +203,7 @@ class Settings(WebSettings, LimitSettings, BusinessSettings, SourceSettings, Bas
     )
     llm_local_model: str = Field("", description="本机对话（Instruct）模型的文件夹；LLM_PROVIDER=local 时必填")
     llm_local_queue: int = Field(8, ge=0, le=1000, description="本机模型一次写一个回答，最多有几个排队；再多的不等")
-    llm_base_url: str = Field("https://api.deepseek.com", description="OpenAI 兼容的大模型接口地址")
     llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
-    llm_model: str = Field("deepseek-chat", min_length=1, description="生成回答的模型")
     llm_first_token_timeout: float = Field(
         10.0, gt=0, le=300, description="等待首个 token、以及相邻两个 token 之间的秒数上限"
     )

@@ -43,9 +43,10 @@ class Behaviour(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Replies with these very words."""
+    """Replies with these very words; thoughts come in a field of their own, before them."""
 
     text: str
+    thoughts: str = ""
 
 
 Step = Behaviour | Say
@@ -69,6 +70,11 @@ class _Exchange:
     text: str
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+
+    @property
+    def thoughts(self) -> str:
+        """Before the text, in a field of their own."""
+        return self.step.thoughts if isinstance(self.step, Say) else ""
 
 
 class ScriptedLLM:
@@ -222,7 +228,10 @@ class ScriptedLLM:
             await to.writer.drain()
             to.writer.close()
             return
-        choice = {"index": 0, "message": {"role": "assistant", "content": to.text}, "finish_reason": self.finish}
+        message = {"role": "assistant", "content": to.text}
+        if to.thoughts:
+            message["reasoning_content"] = to.thoughts
+        choice = {"index": 0, "message": message, "finish_reason": self.finish}
         answer = _completion(to.body, "chat.completion") | {"choices": [choice], "usage": _usage(to)}
         await _send(to.writer, 200, answer)
 
@@ -244,6 +253,8 @@ class ScriptedLLM:
         """The data of every event; None drops the connection."""
         pieces = re.findall(r"[\s\S]{1,2}", to.text)
         head = _completion(to.body, "chat.completion.chunk")
+        for thought in re.findall(r"[\s\S]{1,2}", to.thoughts):
+            yield json.dumps(head | {"choices": [_delta({"reasoning_content": thought})]}, ensure_ascii=False)
         for number, piece in enumerate([*pieces, ""]):
             if number == max(1, len(pieces) // 2):
                 if to.step is Behaviour.STALL_MIDWAY:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from agents.types import Usage
 
@@ -18,6 +18,9 @@ class ModelOptions:
     silence: seconds until the first token and between two; total: seconds of one reply, retries included;
     retries: of an endpoint, after a failure before the first token; max_tokens: of a reply; queue: replies that wait
     for a local model, which writes one at a time.
+    profile: of `agents.llm.profiles`, empty for the one that base_url tells; parameters: further fields of a request,
+    which replace the profile's; thinks: whether the text may begin within thoughts that no tag opens, None for what
+    profile and name tell.
     """
 
     name: str
@@ -28,6 +31,9 @@ class ModelOptions:
     retries: int = 1
     max_tokens: int = 1024
     queue: int = 8
+    profile: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    thinks: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ class ChatModel(Protocol):
     name: str
 
     def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
-        """Text as it comes, and what it costs: a Usage for every request made and one for its tokens, where told.
+        """Text as it comes, without the thoughts of a reasoning model, and what it costs: a Usage for every request
+        made and one for its tokens, where told.
 
         Closing it ends the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.
         """

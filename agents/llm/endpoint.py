@@ -8,8 +8,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from loguru import logger
+
 from agents.errors import GenerationRejected, GenerationUnavailable
 from agents.llm.chat import ChatMessage, Cut, ModelOptions
+from agents.llm.profiles import PROFILES, profile_at
+from agents.llm.thoughts import ThoughtFilter, ThoughtsAloud, headless
 from agents.types import Usage
 from knowledge.outside import outside
 
@@ -22,6 +26,8 @@ MAX_RETRY_SECONDS = 2.0
 """An endpoint that asks for more patience than this is as good as down for the customer who waits."""
 _PATH = "/chat/completions"
 _COUNTS = "prompt_tokens", "completion_tokens"
+_THOUGHTS = "reasoning_content", "reasoning"
+"""Fields in which thoughts come apart from the text."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
@@ -33,6 +39,13 @@ class EndpointModel:
 
         self.name = options.name
         self._options = options
+        profile = PROFILES[options.profile or profile_at(options.base_url)]
+        self._body = {
+            "model": options.name,
+            **profile.parameters(options.name, options.max_tokens),
+            **options.parameters,
+        }
+        self._thinks = profile.thinks(options.name) if options.thinks is None else options.thinks
         self._client: AsyncOpenAI = AsyncOpenAI(
             base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
         )
@@ -66,7 +79,13 @@ class EndpointModel:
         """See `ChatModel.complete`."""
         async with self._within(seconds), outside():
             reply = await self._request(messages)
-            return "" + (reply["choices"][0]["message"]["content"] or ""), Usage(calls=1) + _tokens(reply)
+            choice = reply["choices"][0]
+            message = choice["message"]
+            self._thinks = self._thinks or headless("" + (message.get("content") or ""))
+            reading = _Reading(ThoughtFilter(within=self._thinks))
+            whole = {"choices": [{"delta": message, "finish_reason": choice.get("finish_reason")}]}
+            pieces = [*reading.pieces(whole), *reading.end()]
+            return "".join(piece for piece in pieces if isinstance(piece, str)), Usage(calls=1) + _tokens(reply)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -79,15 +98,21 @@ class EndpointModel:
         yield Usage(calls=1)
         async with self._within(left()):
             chunks = await self._request(messages, stream=True)
-        async with chunks:
-            while True:
-                async with self._within(left()):
-                    chunk = await anext(chunks, None)
-                    pieces = _pieces(chunk) if chunk is not None else []
-                if chunk is None:
-                    return
-                for piece in pieces:
-                    yield piece
+        reply = _Reading(ThoughtFilter(within=self._thinks))
+        try:
+            async with chunks:
+                while True:
+                    async with self._within(left()):
+                        chunk = await anext(chunks, None)
+                        pieces = reply.pieces(chunk) if chunk is not None else reply.end()
+                    for piece in pieces:
+                        yield piece
+                    if chunk is None:
+                        return
+        except ThoughtsAloud:
+            self._thinks = True  # from now on nothing is said before the thoughts end
+            logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
+            raise
 
     async def _request(self, messages: Sequence[ChatMessage], *, stream: bool = False) -> Any:
         """The reply, or the events of one, as plain JSON.
@@ -96,12 +121,7 @@ class EndpointModel:
         """
         from openai import AsyncStream
 
-        body: dict[str, Any] = {
-            "model": self.name,
-            "messages": list(messages),
-            "temperature": 0.0,
-            "max_tokens": self._options.max_tokens,
-        }
+        body = self._body | {"messages": list(messages)}
         if not stream:
             return await self._client.post(_PATH, cast_to=object, body=body)
         body |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -127,17 +147,43 @@ class EndpointModel:
             raise GenerationUnavailable(f"{self.name}: not the agreed JSON") from error
 
 
-def _pieces(chunk: Any) -> list[str | Usage | Cut]:
-    """What one event of a stream tells. Raises TypeError, AttributeError, LookupError, GenerationRejected."""
-    pieces: list[str | Usage | Cut] = [_tokens(chunk)] if chunk.get("usage") else []
-    for choice in chunk["choices"]:
-        if choice.get("finish_reason") == "content_filter":
-            raise GenerationRejected(f"{chunk.get('model')}: content filter")
-        if text := choice["delta"].get("content"):
-            pieces.append("" + text)  # a number for a text raises
-        if choice.get("finish_reason") == "length":
-            pieces.append(Cut())
-    return pieces
+class _Reading:
+    """A streamed reply as it is read. Usage may be told once, in every event, or twice: each token counts once."""
+
+    def __init__(self, thoughts: ThoughtFilter) -> None:
+        self._thoughts = thoughts
+        self._told = Usage()
+
+    def pieces(self, chunk: Any) -> list[str | Usage | Cut]:
+        """What one event tells. Raises TypeError, AttributeError, LookupError, GenerationError."""
+        pieces: list[str | Usage | Cut] = self._used(chunk)
+        for choice in chunk["choices"]:
+            pieces += self._used(choice)
+            if choice.get("finish_reason") == "content_filter":
+                raise GenerationRejected(f"{chunk.get('model')}: content filter")
+            delta = choice.get("delta") or {}
+            if any(delta.get(name) for name in _THOUGHTS):
+                self._thoughts.apart()
+            if text := self._thoughts.feed("" + (delta.get("content") or "")):  # a number for a text raises
+                pieces.append(text)
+            if choice.get("finish_reason") == "length":
+                pieces += [*self.end(), Cut()]
+        return pieces
+
+    def end(self) -> list[str | Usage | Cut]:
+        """What was held back."""
+        rest = self._thoughts.end()
+        return [rest] if rest else []
+
+    def _used(self, source: Any) -> list[str | Usage | Cut]:
+        told = _tokens(source)
+        more = Usage(
+            0,
+            max(0, told.prompt_tokens - self._told.prompt_tokens),
+            max(0, told.completion_tokens - self._told.completion_tokens),
+        )
+        self._told += more
+        return [more] if more != Usage() else []
 
 
 def _tokens(reply: Any) -> Usage:

@@ -15,6 +15,7 @@ from typing import Any
 
 from agents.errors import GenerationError, GenerationRejected, GenerationUnavailable
 from agents.llm.chat import ChatMessage, Cut, ModelOptions
+from agents.llm.thoughts import OPENING, ThoughtFilter
 from agents.types import Usage
 from knowledge.checkpoint import LazyModel, require
 from knowledge.errors import KnowledgeError, Unavailable
@@ -23,6 +24,8 @@ from knowledge.outside import outside
 _INSTALL = "LLM_PROVIDER=local 需要 transformers 与 PyTorch：请运行 pip install -r requirements.txt"
 _UNFINISHED = "\ufffd"
 """What a tokenizer makes of the first bytes of a character whose others are still to come."""
+_OPENING_TOKENS = 24
+"""At the end of a prompt: more than an opening tag of thoughts takes, a byte each."""
 
 Piece = str | Usage | Cut
 
@@ -173,13 +176,20 @@ class LocalModel:
 
     def _generate(self, loaded: _Loaded, reply: _Reply) -> None:
         prompt = loaded.tokenizer.apply_chat_template(
-            reply.messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
+            reply.messages, add_generation_prompt=True, return_tensors="pt", return_dict=True, enable_thinking=False
         ).to(loaded.model.device)
         length = prompt["input_ids"].shape[1]
         room = min(self._options.max_tokens, loaded.context - length)
         if room < 1:
             raise GenerationRejected(f"{self.name}: a prompt of {length} tokens, room for {loaded.context}")
-        text = _Detokenized(loaded.tokenizer, reply.put)
+        tail = loaded.tokenizer.decode(prompt["input_ids"][0, -_OPENING_TOKENS:]).rstrip()
+        thoughts = ThoughtFilter(within=tail.endswith(OPENING))
+
+        def say(said: str) -> None:
+            if said:
+                reply.put(said)
+
+        text = _Detokenized(loaded.tokenizer, lambda piece: say(thoughts.feed(piece)))
         loaded.model.generate(
             **prompt,
             streamer=text,
@@ -189,6 +199,7 @@ class LocalModel:
             top_p=None,
             top_k=None,
         )
+        say(thoughts.end())
         if len(text.tokens) == room and text.tokens[-1] not in loaded.ends:
             reply.put(Cut())
         reply.put(Usage(0, length, len(text.tokens)))

@@ -14,6 +14,7 @@ from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.verifier import Verifier, VerifierPolicy
+from app.configuration.models import told
 from app.retrieval import generator_options
 from app.settings import Settings
 from knowledge.text import Analyzer
@@ -31,7 +32,8 @@ class LanguageModels:
         key = settings.llm_api_key.get_secret_value()
         local = settings.llm_provider == "local"
         small_key = settings.small_llm_api_key.get_secret_value() or ("" if local else key)
-        small_url = settings.small_llm_base_url or settings.llm_base_url
+        address = settings.llm_address
+        small_url = settings.small_llm_base_url or address
         small_name = settings.small_llm_model or settings.llm_model
         self.main: ChatModel | None = None
         self.small: ChatModel | None = None
@@ -39,10 +41,10 @@ class LanguageModels:
             self._elsewhere = bool(small_key)
             self.main = self.small = self._model("local", settings.llm_local_model)
         else:
-            self._elsewhere = bool(key) and small_url != settings.llm_base_url
+            self._elsewhere = bool(key) and small_url != address
             retries = 0 if self._elsewhere else settings.llm_retries
             if key:
-                self.main = self._model("openai", settings.llm_model, settings.llm_base_url, key, retries)
+                self.main = self._model("openai", settings.llm_model, address, key, retries)
         if small_key:
             self.small = self._model("openai", small_name, small_url, small_key)
 
@@ -92,6 +94,7 @@ class LanguageModels:
 
     def _model(self, provider: str, name: str, base_url: str = "", api_key: str = "", retries: int = 0) -> ChatModel:
         settings = self._settings
+        first = base_url == settings.llm_address
         options = ModelOptions(
             name,
             base_url,
@@ -101,6 +104,9 @@ class LanguageModels:
             retries=retries,
             max_tokens=settings.llm_max_tokens,
             queue=settings.llm_local_queue,
+            profile=settings.llm_profile_name if first else "",
+            parameters=settings.llm_parameters if first else {},
+            thinks=told(settings.llm_thinks) if first else None,
         )
         model = get_model(provider, options)
         self._opened.push_async_callback(model.close)

@@ -9,6 +9,8 @@ from typing import Any
 from agents.generator import Citation, Piece, Request, Text, Withdrawn
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
+from agents.llm.writer import ModelGenerator
+from agents.profile import TenantProfile
 from scripts.scripted_llm import Behaviour, ScriptedLLM, Step
 from tests.agents.support import candidate, retrieval
 
@@ -39,6 +41,11 @@ class Scripted:
 
     def __init__(self, server: ScriptedLLM, model: EndpointModel) -> None:
         self.server, self.model = server, model
+
+
+def by_default(llm: Scripted) -> ModelGenerator:
+    """What writes with it for a tenant that set nothing."""
+    return ModelGenerator(llm.model, TenantProfile(), 3, 800)
 
 
 def request(*texts: str, question: str = QUESTION, **fields: Any) -> Request:

@@ -122,3 +122,23 @@ def test_a_local_model_needs_its_folder(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("LLM_PROVIDER", "local")
     with pytest.raises(InvalidConfiguration, match="LLM_LOCAL_MODEL"):
         load_settings()
+
+
+def test_a_provider_brings_its_address_and_wants_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (load_settings().llm_address, load_settings().llm_profile_name) == ("https://api.deepseek.com", "deepseek")
+    monkeypatch.setenv("LLM_PROFILE", "kimi")
+    with pytest.raises(InvalidConfiguration, match="LLM_MODEL"):
+        load_settings()
+    monkeypatch.setenv("LLM_MODEL", "kimi-k2.5")
+    assert load_settings().llm_address == "https://api.moonshot.cn/v1"
+    monkeypatch.setenv("LLM_BASE_URL", "https://api.moonshot.ai/v1")
+    assert load_settings().llm_address == "https://api.moonshot.ai/v1"
+
+
+@pytest.mark.parametrize("value", ["{", "[]", '{"messages": []}', '{"stream": true}'])
+def test_parameters_of_requests_are_an_object_without_what_the_product_fills_in(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("LLM_PARAMETERS", value)
+    with pytest.raises(InvalidConfiguration, match="LLM_PARAMETERS"):
+        load_settings()

@@ -28,6 +28,13 @@ class TestEndpoint(ChatModelContract):
             yield llm.model
 
 
+class TestThinkingEndpoint(TestEndpoint):
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[ChatModel]:
+        async with scripted(Say(f"<think>先想想。</think>\n\n{REPLY}")) as llm:
+            yield llm.model
+
+
 class TestLocal(ChatModelContract):
     name = "local"
 

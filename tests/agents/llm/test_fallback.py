@@ -6,10 +6,8 @@ from agents.errors import GenerationUnavailable
 from agents.generator import Citation, Degraded, Generator, Piece, Spent, Text, Unanswered, Withdrawn
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
-from agents.llm.writer import ModelGenerator
-from agents.profile import TenantProfile
 from scripts.scripted_llm import Behaviour, Say, Step
-from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
+from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
 from tests.agents.support import ANALYZER
 
 ARRIVES = "退款在验货后 1～5 个工作日内到账。"
@@ -26,17 +24,13 @@ BEFORE = (
 MIDWAY = (Behaviour.STALL_MIDWAY, Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREAM)
 
 
-def by(llm: Scripted) -> ModelGenerator:
-    return ModelGenerator(llm.model, TenantProfile(), 3, 800)
-
-
 def chain(*generators: Generator) -> FallbackGenerator:
     return FallbackGenerator([*generators, ExtractiveGenerator(ANALYZER, 3)])
 
 
 async def written(*script: Step) -> list[Piece]:
     async with scripted(*script) as llm:
-        return [piece async for piece in chain(by(llm)).stream(request(RETURNS))]
+        return [piece async for piece in chain(by_default(llm)).stream(request(RETURNS))]
 
 
 async def test_a_model_that_works_is_not_helped() -> None:
@@ -75,7 +69,7 @@ async def test_that_the_fragments_do_not_answer_is_an_answer() -> None:
 
 async def test_the_next_model_comes_before_quotes() -> None:
     async with scripted(Behaviour.BROKEN) as first, scripted(Behaviour.ANSWER) as second:
-        pieces = [piece async for piece in chain(by(first), by(second)).stream(request(RETURNS))]
+        pieces = [piece async for piece in chain(by_default(first), by_default(second)).stream(request(RETURNS))]
     assert reply_of(pieces) == f"{ARRIVES}[0]"
     assert [piece for piece in pieces if isinstance(piece, Degraded)] == [Degraded("llm")]
     assert sum(piece.usage.calls for piece in pieces if isinstance(piece, Spent)) == 2
@@ -84,4 +78,4 @@ async def test_the_next_model_comes_before_quotes() -> None:
 async def test_the_last_ones_failure_is_the_callers() -> None:
     async with scripted(Behaviour.BROKEN) as llm:
         with pytest.raises(GenerationUnavailable):
-            [_ async for _ in FallbackGenerator([by(llm)]).stream(request(RETURNS))]
+            [_ async for _ in FallbackGenerator([by_default(llm)]).stream(request(RETURNS))]

@@ -1,0 +1,101 @@
+"""What endpoints want differently, by provider: address, parameters, and how to ask for a reply without thoughts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+RESERVED = frozenset({"model", "messages", "stream", "stream_options"})
+"""Fields of a request that no setting may replace."""
+_THINKS = re.compile(r"(?:^|[-_/.:])(?:r1|qwq|thinking|reasoning|reasoner)(?:$|[-_.:])", re.IGNORECASE)
+_OPENAI_THINKS = re.compile(r"^(?:o\d|gpt-5)", re.IGNORECASE)
+_KIMI_FIXED = re.compile(r"^kimi-k2(?:\.\d+|-thinking)", re.IGNORECASE)
+_KIMI_HYBRID = re.compile(r"^kimi-k2\.\d", re.IGNORECASE)
+_GLM_HYBRID = re.compile(r"^glm-(?:4\.[5-9]|[5-9])", re.IGNORECASE)
+_DOUBAO_HYBRID = re.compile(r"^doubao-seed-", re.IGNORECASE)
+_QWEN_ONLY_THINKS = re.compile(r"^(?:qwq|qvq)|-thinking", re.IGNORECASE)
+_NO_THOUGHTS = {"thinking": {"type": "disabled"}}
+
+Parameters = dict[str, Any]
+
+
+def _plain(_: str, limit: int) -> Parameters:
+    return {"temperature": 0.0, "max_tokens": limit}
+
+
+def _openai(model: str, limit: int) -> Parameters:
+    """Reasoning models take no temperature; `max_tokens` is deprecated for all, refused by those."""
+    sure: Parameters = {} if _OPENAI_THINKS.match(model) else {"temperature": 0.0}
+    return sure | {"max_completion_tokens": limit}
+
+
+def _qwen(model: str, limit: int) -> Parameters:
+    """Hybrid models think unless told not to, and open ones refuse to in a reply that is not streamed."""
+    quiet = {} if _QWEN_ONLY_THINKS.search(model) else {"enable_thinking": False}
+    return _plain(model, limit) | quiet
+
+
+def _doubao(model: str, limit: int) -> Parameters:
+    return _plain(model, limit) | (_NO_THOUGHTS if _DOUBAO_HYBRID.match(model) else {})
+
+
+def _kimi(model: str, limit: int) -> Parameters:
+    """K2.5 and later and the thinking ones refuse any temperature but their own."""
+    sure: Parameters = {"max_tokens": limit} if _KIMI_FIXED.match(model) else _plain(model, limit)
+    return sure | (_NO_THOUGHTS if _KIMI_HYBRID.match(model) else {})
+
+
+def _glm(model: str, limit: int) -> Parameters:
+    """A temperature of 0 is out of its range: sampling is switched off instead."""
+    return {"do_sample": False, "max_tokens": limit} | (_NO_THOUGHTS if _GLM_HYBRID.match(model) else {})
+
+
+def _vllm(model: str, limit: int) -> Parameters:
+    """Chat templates that know no such switch ignore it."""
+    return _plain(model, limit) | {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """base_url: where it is unless told otherwise, empty for none; at: host and port that tell it, `.x` for all below;
+    tags: whether thoughts may stand in the text, with or without an opening tag: servers of one's own, where it depends
+    on how they were started.
+    """
+
+    base_url: str
+    at: tuple[str, ...]
+    parameters: Callable[[str, int], Parameters]
+    """Of the model's name and the most tokens of a reply."""
+    tags: bool = False
+
+    def thinks(self, model: str) -> bool:
+        """Whether the model's text may begin within thoughts, as far as its name tells."""
+        return self.tags and _THINKS.search(model) is not None
+
+
+COMPATIBLE = "compatible"
+PROFILES: dict[str, ModelProfile] = {
+    "deepseek": ModelProfile("https://api.deepseek.com", ("api.deepseek.com",), _plain),
+    "qwen": ModelProfile("https://dashscope.aliyuncs.com/compatible-mode/v1", (".aliyuncs.com",), _qwen),
+    "doubao": ModelProfile("https://ark.cn-beijing.volces.com/api/v3", (".volces.com",), _doubao),
+    "kimi": ModelProfile("https://api.moonshot.cn/v1", (".moonshot.cn", ".moonshot.ai"), _kimi),
+    "glm": ModelProfile("https://open.bigmodel.cn/api/paas/v4", (".bigmodel.cn", "api.z.ai"), _glm),
+    "openai": ModelProfile("https://api.openai.com/v1", ("api.openai.com",), _openai),
+    "ollama": ModelProfile("http://127.0.0.1:11434/v1", (":11434",), _plain, tags=True),
+    "vllm": ModelProfile("http://127.0.0.1:8000/v1", (), _vllm, tags=True),
+    COMPATIBLE: ModelProfile("", (), _plain, tags=True),
+}
+
+
+def profile_at(base_url: str) -> str:
+    """The name of the profile that an address tells; `compatible` for all others."""
+    where = (urlsplit(base_url).netloc.rpartition("@")[2]).lower()
+    host = re.sub(r":\d+$", "", where)
+    for name, profile in PROFILES.items():
+        for at in profile.at:
+            if host == at or (at.startswith(".") and host.endswith(at)) or (at.startswith(":") and where.endswith(at)):
+                return name
+    return COMPATIBLE

@@ -1,0 +1,82 @@
+"""What a reasoning model thinks before it answers is for nobody: it is taken out of the text as it streams.
+
+Such thoughts come in a field of their own, which is not read at all, or in the text between tags, which chunks split
+anywhere. Where a server puts the opening tag into the prompt, the text begins within the thoughts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agents.errors import GenerationUnavailable
+
+_NAMES = "think", "thinking", "thought", "thoughts", "reasoning", "seed:think"
+OPENING = (*(f"<{name}>" for name in _NAMES), "◁think▷")
+CLOSING = (*(f"</{name}>" for name in _NAMES), "◁/think▷")
+_TAG = re.compile("|".join(map(re.escape, (*OPENING, *CLOSING))), re.IGNORECASE)
+_BEGINNINGS = frozenset(tag[:end] for tag in (*OPENING, *CLOSING) for end in range(1, len(tag)))
+_LONGEST = max(map(len, _BEGINNINGS))
+
+
+class ThoughtFilter:
+    """Of one reply. Give it the pieces as they come; it returns what may be said, often nothing."""
+
+    def __init__(self, *, within: bool = False) -> None:
+        """within: whether the text begins in thoughts that no tag opens."""
+        self._depth = int(within)
+        self._headless = within
+        self._pending = ""
+        self._spoken, self._fresh = False, True
+
+    def apart(self) -> None:
+        """Thoughts came in a field of their own: the text does not begin within them."""
+        if self._headless:
+            self._depth, self._headless = 0, False
+
+    def feed(self, text: str) -> str:
+        """Raises GenerationUnavailable where what was taken for the reply turns out to have been thoughts."""
+        self._pending += text
+        said = ""
+        while tag := _TAG.search(self._pending):
+            said += self._outside(self._pending[: tag.start()])
+            self._pending = self._pending[tag.end() :]
+            if tag[0].lower() in OPENING:
+                self._depth += not self._headless
+            elif self._depth:
+                self._depth, self._fresh = self._depth - 1, True
+            elif self._spoken:  # nothing before it: a template that closed what it did not open
+                raise ThoughtsAloud("thoughts without a beginning were taken for the reply")
+            self._headless = False
+        kept = self._held()
+        ready, self._pending = self._pending[: len(self._pending) - kept], self._pending[len(self._pending) - kept :]
+        return said + self._outside(ready)
+
+    def end(self) -> str:
+        """What was held back as the possible beginning of a tag. Thoughts that never end are not said."""
+        rest, self._pending = self._pending, ""
+        return self._outside(rest)
+
+    def _held(self) -> int:
+        """Characters at the end that may become a tag."""
+        tail = self._pending[-_LONGEST:].lower()
+        return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _BEGINNINGS), 0)
+
+    def _outside(self, text: str) -> str:
+        """The text, unless it is a thought; without empty lines at the beginning and behind one."""
+        if self._depth:
+            return ""
+        if self._fresh:
+            text = text.lstrip()
+            self._fresh = not text
+        self._spoken = self._spoken or bool(text.strip())
+        return text
+
+
+class ThoughtsAloud(GenerationUnavailable):
+    """The end of thoughts that had no beginning: all that was said before it has to be taken back."""
+
+
+def headless(reply: str) -> bool:
+    """Whether a whole reply begins within thoughts: its first tag closes them."""
+    first = _TAG.search(reply)
+    return first is not None and first[0].lower() in CLOSING
