@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from app.spreadsheets import read_sheet
 from tests.browser.axe import serious
@@ -47,6 +47,23 @@ def test_files_are_dropped_found_edited_and_deleted(server: str, page: Page) -> 
     expect(content.get_by_role("heading", level=1, name="文档")).to_be_visible()
     opened(page, server, "documents?q=%E6%98%9F%E4%BA%91")
     expect(content).to_contain_text("没有符合条件的内容")
+
+
+def test_an_import_that_the_list_of_jobs_tells_too_is_shown_once(server: str, page: Page) -> None:
+    listed: list[Route] = []
+
+    def told_meanwhile(upload: Route) -> None:
+        answer = upload.fetch()
+        listed[0].fulfill(json={"items": [answer.json()["job"]], "total": 1})
+        upload.fulfill(response=answer)
+
+    page.route("**/api/v1/knowledge/jobs?*", lambda route: listed.append(route))
+    page.route("**/api/v1/knowledge/documents?wait=0", told_meanwhile)
+    content = opened(page, server, "documents")
+    dropped(page, ("坏文件.docx", "PK 这不是文档"))
+    expect(content.get_by_role("region", name="导入进度").get_by_role("heading")).to_contain_text("1 个没有导入")
+    page.wait_for_timeout(1000)  # a look at the job later
+    expect(content.get_by_role("region", name="导入进度")).to_have_count(1)
 
 
 def test_a_draft_is_compared_tried_submitted_published_and_rolled_back(server: str, page: Page) -> None:

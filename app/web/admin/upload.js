@@ -51,16 +51,28 @@ export function useUploads() {
     }
   };
   const add = (batch) => { const key = crypto.randomUUID?.() || String(Math.random()); setBatches((before) => [{ key, ...batch }, ...before]); return key; };
-  const follow = (id) => { if (!batches.some((batch) => batch.job?.id === id)) watch(add({ files: [] }), id); };
+  const followed = useRef(new Set());
+  const underWay = useRef([]);
+  const follow = (id) => {
+    if (followed.current.has(id)) return;
+    followed.current.add(id);
+    watch(add({ files: [] }), id);
+  };
   useEffect(() => {
-    server.get(JOBS, { unfinished: true }).then((page) => page.items.forEach((job) => follow(job.id)), () => {});
+    server.get(JOBS, { unfinished: true }).then(async (page) => {
+      await Promise.allSettled(underWay.current);  // what was dropped meanwhile may be among these jobs
+      page.items.forEach((job) => follow(job.id));
+    }, () => {});
     return () => { alive.current = false; };
   }, []);
   const send = async (entries, filing) => {
     for (const part of inBatches(entries)) {
       const key = add({ files: part.map(({ path }) => ({ path, status: "sending", chunks: 0, chunks_done: 0, notices: [] })) });
       try {
-        const detail = await server.upload(`${DOCUMENTS}?wait=0`, form(part, filing));
+        const sent = server.upload(`${DOCUMENTS}?wait=0`, form(part, filing));
+        underWay.current.push(sent);
+        const detail = await sent;
+        followed.current.add(detail.job.id);
         change(key, detail);
         watch(key, detail.job.id);
       } catch (error) {
@@ -70,7 +82,11 @@ export function useUploads() {
       }
     }
   };
-  return { batches, taken, send, follow, drop: (key) => setBatches((before) => before.filter((batch) => batch.key !== key)) };
+  const drop = ({ key, job }) => {
+    followed.current.delete(job?.id);
+    setBatches((before) => before.filter((batch) => batch.key !== key));
+  };
+  return { batches, taken, send, follow, drop };
 }
 
 function inBatches(entries) {
@@ -122,7 +138,7 @@ export function Upload({ uploads }) {
       <${Field} label=${t("folder")}><input class="yd-input" value=${filing.folder} onInput=${set("folder")} /><//>
       <${Field} label=${t("reason")}><input class="yd-input" maxlength="500" value=${filing.reason} onInput=${set("reason")} /><//></div>
       <div class="ad-checks"><label><input type="checkbox" checked=${filing.draft} onChange=${(event) => setFiling({ ...filing, draft: event.target.checked })} />${t("draft")}</label></div></details>
-    ${uploads.batches.map((batch) => html`<${Batch} key=${batch.key} batch=${batch} close=${() => uploads.drop(batch.key)} />`)}</section>`;
+    ${uploads.batches.map((batch) => html`<${Batch} key=${batch.key} batch=${batch} close=${() => uploads.drop(batch)} />`)}</section>`;
 }
 
 function Batch({ batch, close }) {
