@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import socket
 import sqlite3
 from collections.abc import Callable
@@ -67,7 +68,7 @@ def test_a_data_dir_that_is_a_file_is_an_error(run: Run, tmp_path: Path) -> None
 
 
 def test_a_disk_that_is_nearly_full_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    free = places.shutil.disk_usage("/").free
+    free = shutil.disk_usage("/").free
     monkeypatch.setattr(places, "SCARCE_FREE", free * 2)
     assert run()[1]["磁盘空间"][0] == "warning"
     monkeypatch.setattr(places, "LEAST_FREE", free * 2)
