@@ -1,4 +1,5 @@
-"""API keys: `python scripts/keys.py create --role client --tenant default --name 官网`, `list`, `revoke ID`.
+"""API keys: `python scripts/keys.py create --role client --tenant default --name 官网`, `list`, `revoke ID`,
+`rotate ID --grace-hours 24`, `expire ID --days 90`.
 
 Works while a server runs, which follows within a second. Only the digest of a key is stored.
 """
@@ -9,16 +10,20 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from app.audit.actions import COMMAND_LINE, MAX_TARGET_CHARS, AuditAction, AuditOutcome
+from app.audit.repository import AuditRepository
 from app.auth.origins import origin
 from app.auth.principal import DEFAULT_TENANT, Role
+from app.db.base import now
 from app.db.engine import Database
 from app.db.migrate import upgrade
-from app.keys.repository import KeyRepository, KeyRow
-from app.keys.rules import checked_name, checked_origins
+from app.keys.repository import KeyRepository, KeyRow, KeyState
+from app.keys.rules import GRACE_HOURS, MAX_DAYS, MAX_GRACE_HOURS, checked_grace, checked_name, checked_origins
 from app.keys.service import digest_of, new_key
 from app.private import keep_private
 from app.settings import load_settings
@@ -27,7 +32,7 @@ from scripts.arguments import tenant
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code: 0, 1 when there is no such key to revoke, 2 for a configuration that cannot work."""
+    """Exit code: 0, 1 when there is no such key, 2 for a configuration that cannot work."""
     options = _parse(arguments)
     try:
         settings = load_settings()
@@ -55,10 +60,20 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="来源",
         help="允许哪个网页跨站使用这个密钥，例如 https://shop.example.com；可以重复，只用于 client",
     )
+    create.add_argument("--days", type=_days, metavar="天", help=f"多少天后到期，最多 {MAX_DAYS}；不给则不到期")
     listing = commands.add_parser("list", help="列出密钥，不含密钥本身")
     listing.add_argument("--tenant", default=None, help="只列这个租户的")
     revoke = commands.add_parser("revoke", help="停用密钥，不能恢复")
     revoke.add_argument("id", help="list 里的编号")
+    rotate = commands.add_parser("rotate", help="换一个密钥；原来的在宽限期内仍可用，新的只显示这一次")
+    rotate.add_argument("id", help="list 里的编号")
+    grace = f"原来的还能用多少小时，0 到 {MAX_GRACE_HOURS:g}，默认 {GRACE_HOURS:g}"
+    rotate.add_argument("--grace-hours", type=_grace, default=timedelta(hours=GRACE_HOURS), metavar="小时", help=grace)
+    expire = commands.add_parser("expire", help="设置到期时间；已到期的改晚之后恢复可用")
+    expire.add_argument("id", help="list 里的编号")
+    when = expire.add_mutually_exclusive_group(required=True)
+    when.add_argument("--days", type=_days, metavar="天", help=f"从现在起多少天，最多 {MAX_DAYS}")
+    when.add_argument("--never", action="store_true", help="不到期")
     options = parser.parse_args(arguments)
     if options.command == "create":
         try:
@@ -72,32 +87,57 @@ async def _run(options: argparse.Namespace, url: str) -> int:
     database = Database(url)
     try:
         await upgrade(database)
-        keys = KeyRepository(database)
-        match options.command:
-            case "create":
-                return await _create(keys, options)
-            case "list":
-                return _show(await keys.all(options.tenant))
-            case _:
-                return await _revoke(keys, options.id)
+        keys, log = KeyRepository(database), AuditRepository(database)
+        if options.command == "list":
+            return _show(await keys.all(options.tenant))
+        action = await _action(keys, options)
+        await log.add(action)
+        code, made = await _carried_out(keys, options)
+        await log.finish(action, AuditOutcome.REFUSED if code else AuditOutcome.DONE, dict(action.target) | made)
+        return code
     finally:
         await database.close()
 
 
-async def _create(keys: KeyRepository, options: argparse.Namespace) -> int:
+async def _action(keys: KeyRepository, options: argparse.Namespace) -> AuditAction:
+    """As the audit log calls it over HTTP."""
+    if options.command == "create":
+        return AuditAction(options.tenant, COMMAND_LINE, "", "create_key", {})
+    of = {row.id: row.tenant for row in await keys.all()}
+    name = {"expire": "change_key"}.get(options.command, f"{options.command}_key")
+    return AuditAction(
+        of.get(options.id, DEFAULT_TENANT), COMMAND_LINE, "", name, {"key_id": options.id[:MAX_TARGET_CHARS]}
+    )
+
+
+async def _carried_out(keys: KeyRepository, options: argparse.Namespace) -> tuple[int, dict[str, str]]:
+    """Exit code, and the id of what was made."""
+    match options.command:
+        case "create":
+            return 0, {"id": await _create(keys, options)}
+        case "rotate":
+            return await _rotate(keys, options.id, options.grace_hours), {}
+        case "expire":
+            return await _expire(keys, options.id, _ends(options.days)), {}
+        case _:
+            return await _revoke(keys, options.id), {}
+
+
+async def _create(keys: KeyRepository, options: argparse.Namespace) -> str:
     key = new_key()
-    key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key), options.origin)
+    ends = _ends(options.days)
+    key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key), options.origin, ends)
     print(
         f"已创建密钥 {key_id}（租户 {options.tenant}，角色 {options.role}）。请妥善保存，它不会再次显示：",
         file=sys.stderr,
     )
     print(key)
-    return 0
+    return key_id
 
 
 def _show(rows: list[KeyRow]) -> int:
     for row in rows:
-        state = f"已于 {row.revoked_at:%Y-%m-%d %H:%M} 停用" if row.revoked_at else "有效"
+        state = _state(row)
         used = f"最近使用 {row.last_used_at:%Y-%m-%d %H:%M}" if row.last_used_at else "未使用"
         print(f"{row.id}  {row.tenant}  {row.role}  {row.created_at:%Y-%m-%d %H:%M}  {state}  {row.name}  {used}")
     if not rows:
@@ -107,12 +147,61 @@ def _show(rows: list[KeyRow]) -> int:
 
 async def _revoke(keys: KeyRepository, key_id: str) -> int:
     if not await keys.revoke(key_id):
-        print(f"没有编号为 {key_id} 的有效密钥", file=sys.stderr)
-        return 1
+        return _unknown(key_id)
     print(f"已停用密钥 {key_id}，运行中的服务在一秒内生效")
-    if not any(row.revoked_at is None for row in await keys.all()):
+    if not any(row.state(now()) is KeyState.VALID for row in await keys.all()):
         print("没有有效的密钥了：没有设置 API_KEY 时，服务会拒绝所有请求，直到再创建一个", file=sys.stderr)
     return 0
+
+
+async def _rotate(keys: KeyRepository, key_id: str, grace: timedelta) -> int:
+    key, until = new_key(), now() + grace
+    if not await keys.rotate(key_id, digest_of(key), until):
+        return _unknown(key_id)
+    ends = f"{until:%Y-%m-%d %H:%M} UTC"
+    print(f"已轮换密钥 {key_id}，原来的用到 {ends}。请妥善保存新的，它不会再次显示：", file=sys.stderr)
+    print(key)
+    return 0
+
+
+async def _expire(keys: KeyRepository, key_id: str, moment: datetime | None) -> int:
+    if not await keys.expire(key_id, moment):
+        return _unknown(key_id)
+    print(f"密钥 {key_id} {f'到 {moment:%Y-%m-%d %H:%M} UTC 为止' if moment else '不再到期'}")
+    return 0
+
+
+def _unknown(key_id: str) -> int:
+    print(f"没有编号为 {key_id} 的有效密钥", file=sys.stderr)
+    return 1
+
+
+def _ends(days: float | None) -> datetime | None:
+    return None if days is None else now() + timedelta(days=days)
+
+
+def _state(row: KeyRow) -> str:
+    match row.state(now()):
+        case KeyState.REVOKED:
+            return f"已于 {row.revoked_at:%Y-%m-%d %H:%M} 停用"
+        case KeyState.EXPIRED:
+            return f"已于 {row.expires_at:%Y-%m-%d %H:%M} 到期"
+        case _:
+            return f"有效到 {row.expires_at:%Y-%m-%d %H:%M}" if row.expires_at else "有效"
+
+
+def _days(text: str) -> float:
+    days = float(text)
+    if not 0 < days <= MAX_DAYS:
+        raise argparse.ArgumentTypeError(f"须大于 0，最多 {MAX_DAYS} 天")
+    return days
+
+
+def _grace(text: str) -> timedelta:
+    try:
+        return checked_grace(float(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _origin(text: str) -> str:

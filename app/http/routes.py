@@ -11,14 +11,14 @@ from fastapi.routing import APIRoute, APIRouter, APIWebSocketRoute
 
 from app.auth.principal import Role
 from app.errors import InvalidRequest, Overloaded
-from app.http.deps import Allow
+from app.http.deps import Allow, current_container
 
 
 class GuardedRoute(APIRoute):
     """Key and role are checked before the body is read; FastAPI reads it before it solves dependencies.
 
     A route without `Allow` is for anybody, and answers even when there are too many connections. In the OpenAPI
-    document an operation is called as its endpoint.
+    document an operation is called as its endpoint, and so it is in the audit log, where administrators' actions go.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -32,6 +32,7 @@ class GuardedRoute(APIRoute):
         """The same for those who may call it, with the body at hand."""
         allow = allow_of(self.dependant)
         reads_body = self.body_field is not None
+        written_down = allow is not None and audited(self.methods or set(), allow.roles)
 
         async def guard(request: Request) -> Response:
             if allow is not None:
@@ -40,6 +41,11 @@ class GuardedRoute(APIRoute):
                 await allow(request)
             if reads_body:
                 await request.body()
+            if written_down:
+                return await current_container(request).audit.recorded(self.name, request, lambda: carried_out(request))
+            return await carried_out(request)
+
+        async def carried_out(request: Request) -> Response:
             try:
                 return await handle(request)
             except RecursionError as error:
@@ -53,6 +59,14 @@ def allow_of(dependant: Dependant) -> Allow | None:
     if isinstance(dependant.call, Allow):
         return dependant.call
     return next((found for part in dependant.dependencies if (found := allow_of(part))), None)
+
+
+def audited(methods: set[str], roles: frozenset[Role]) -> bool:
+    """Whether an endpoint is an administrative action: it changes something and is for administrators alone, or it
+    deletes and is for staff.
+    """
+    staff = roles <= {Role.ADMIN, Role.AGENT}
+    return (roles == {Role.ADMIN} and bool(methods - {"GET", "HEAD"})) or (staff and "DELETE" in methods)
 
 
 def roles_of(app: FastAPI) -> dict[str, list[Role]]:

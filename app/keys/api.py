@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -11,8 +11,8 @@ from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
 from app.http.fields import Offset
 from app.http.routes import GuardedRoute
-from app.keys.repository import KeyFilter
-from app.keys.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, KeyPatch
+from app.keys.repository import KeyFilter, KeyState
+from app.keys.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, KeyPatch, KeyRotation
 
 router = APIRouter(prefix="/api/v1/keys", tags=["keys"], route_class=GuardedRoute)
 
@@ -26,13 +26,12 @@ async def list_keys(
     wiring: Wiring,
     q: Annotated[str, Query(max_length=200, description="名称或编号里的字")] = "",
     role: Role | None = None,
-    state: Annotated[Literal["valid", "revoked"] | None, Query(description="只列有效的或已停用的")] = None,
+    state: Annotated[KeyState | None, Query(description="只列有效的、已到期的或已停用的")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> KeyPage:
     """The tenant's keys, without the keys themselves."""
-    wanted = KeyFilter(q, role, None if state is None else state == "valid")
-    rows, total = await wiring.key_management.page(tenant, wanted, limit, offset)
+    rows, total = await wiring.key_management.page(tenant, KeyFilter(q, role, state), limit, offset)
     own = request.state.principal.key
     return KeyPage(
         items=[KeyOut.of(row, own) for row in rows],
@@ -46,15 +45,24 @@ async def list_keys(
 @router.post("", status_code=201, responses=fails(409))
 async def create_key(body: KeyIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyCreated:
     """Makes a key, which is returned this once."""
-    row, secret = await wiring.key_management.create(tenant, body.role, body.name, body.origins)
+    row, secret = await wiring.key_management.create(tenant, body.role, body.name, body.origins, body.expires_at)
     return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
 
 
 @router.patch("/{key_id}", responses=fails(404))
 async def change_key(key_id: KeyId, body: KeyPatch, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyOut:
-    """Changes the name or the origins of a valid key."""
-    row = await wiring.key_management.change(tenant, key_id, body.name, body.origins)
+    """Changes name, origins or end of a key that was not revoked."""
+    row = await wiring.key_management.change(tenant, key_id, body.model_dump(exclude_unset=True))
     return KeyOut.of(row, request.state.principal.key)
+
+
+@router.post("/{key_id}/rotate", responses=fails(404))
+async def rotate_key(
+    key_id: KeyId, body: KeyRotation, request: Request, tenant: AdminTenant, wiring: Wiring
+) -> KeyCreated:
+    """Gives a valid key another secret, which is returned this once; the one before works on for a while."""
+    row, secret = await wiring.key_management.rotate(tenant, key_id, body.grace)
+    return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
 
 
 @router.delete("/{key_id}", status_code=204, responses=fails(404, 409))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from app.auth.principal import DEFAULT_TENANT, Role
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.keys.repository import KeyFilter, KeyRepository, KeyRow
-from app.keys.rules import checked_name, checked_origins
+from app.keys.rules import checked_expiry, checked_name, checked_origins
 from app.keys.service import KeyRing, digest_of, new_key
+
+T = TypeVar("T")
 
 
 class KeyManagement:
@@ -28,27 +31,46 @@ class KeyManagement:
         """Whether the tenant has an admin key that is in no list."""
         return tenant == DEFAULT_TENANT and self._ring.environment
 
-    async def create(self, tenant: str, role: Role, name: str, origins: Sequence[str]) -> tuple[KeyRow, str]:
+    async def create(
+        self, tenant: str, role: Role, name: str, origins: Sequence[str], expires_at: datetime | None = None
+    ) -> tuple[KeyRow, str]:
         """The key with its secret, which is shown this once. Raises InvalidRequest, Conflict: the first key of all is
         one with which more can be made, for from then on nobody comes in without.
         """
         if role is not Role.ADMIN and await self._ring.keyless():
             raise Conflict("第一个密钥须是 admin：有了密钥之后，没有密钥的请求一律拒绝。", code="first_key_admin")
-        name, allowed = _checked(role, name, origins)
+        name, allowed = _told("name ", checked_name, name), _told("", checked_origins, role, origins)
+        ends = _told("expires_at ", checked_expiry, expires_at, now())
         secret = new_key()
-        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed)
+        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends)
         self._ring.expire()
         return await self._get(tenant, key_id), secret
 
-    async def change(self, tenant: str, key_id: str, name: str | None, origins: Sequence[str] | None) -> KeyRow:
-        """Changes what is given of a valid key. Raises NotFound, InvalidRequest."""
-        known = await self._get(tenant, key_id)
-        given = known.name if name is None else name, known.origins if origins is None else origins
-        values: dict[str, Any] = dict(zip(("name", "origins"), _checked(known.role, *given), strict=True))
+    async def change(self, tenant: str, key_id: str, given: Mapping[str, Any]) -> KeyRow:
+        """Changes what is given of name, origins and expires_at of a key that was not revoked; one that expired works
+        again with a later end. Raises NotFound, InvalidRequest.
+        """
+        known, values = await self._get(tenant, key_id), dict[str, Any]()
+        if given.get("name") is not None:
+            values["name"] = _told("name ", checked_name, given["name"])
+        if given.get("origins") is not None:
+            values["origins"] = _told("", checked_origins, known.role, given["origins"])
+        if "expires_at" in given:
+            values["expires_at"] = _told("expires_at ", checked_expiry, given["expires_at"], now())
         if not await self._repository.change(tenant, key_id, values):
             raise _unknown(key_id)
         self._ring.expire()
         return await self._get(tenant, key_id)
+
+    async def rotate(self, tenant: str, key_id: str, grace: timedelta) -> tuple[KeyRow, str]:
+        """The valid key with another secret, which is shown this once; the one before works for `grace`. Raises
+        NotFound.
+        """
+        secret = new_key()
+        if not await self._repository.rotate(key_id, digest_of(secret), now() + grace, tenant):
+            raise _unknown(key_id)
+        self._ring.expire()
+        return await self._get(tenant, key_id), secret
 
     async def revoke(self, tenant: str, key_id: str, own: str) -> None:
         """Ends a key. own: the one with which it is asked for, which stays, so that an administrator is left. Raises
@@ -72,15 +94,12 @@ class KeyManagement:
         return found
 
 
-def _checked(role: Role, name: str, origins: Sequence[str]) -> tuple[str, list[str]]:
+def _told(what: str, check: Callable[..., T], *given: Any) -> T:
+    """What a rule makes of it, its ValueError as an InvalidRequest."""
     try:
-        checked = checked_name(name)
+        return check(*given)
     except ValueError as error:
-        raise InvalidRequest(f"name {error}") from error
-    try:
-        return checked, checked_origins(role, origins)
-    except ValueError as error:
-        raise InvalidRequest(str(error)) from error
+        raise InvalidRequest(f"{what}{error}") from error
 
 
 def _unknown(key_id: str) -> NotFound:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, insert, inspect, make_url, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, insert, inspect, make_url, or_, select, update
 
 from app.auth.principal import Principal, Role
 from app.db.base import now
@@ -30,10 +31,13 @@ class KeyStamp:
 
 @dataclass(frozen=True, slots=True)
 class KeySnapshot:
-    """digest -> owner of all valid keys. `stamp` is None while no key was ever stored."""
+    """digest -> owner of all keys that were not revoked. `stamp` is None while no key was ever stored. ends: by digest,
+    of those that end by themselves; whoever asks looks at the clock.
+    """
 
     stamp: KeyStamp | None
     owners: Mapping[str, Principal]
+    ends: Mapping[str, datetime] = field(default_factory=dict)
     origins: frozenset[str] = field(init=False)
     """Of all keys."""
 
@@ -41,9 +45,17 @@ class KeySnapshot:
         object.__setattr__(self, "origins", frozenset().union(*(owner.origins for owner in self.owners.values())))
 
 
+class KeyState(StrEnum):
+    """What became of a key."""
+
+    VALID = "valid"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key as people see it in a list."""
+    """A key as people see it in a list. previous_until: so long the secret before the last rotation works, too."""
 
     id: str
     tenant: str
@@ -53,15 +65,23 @@ class KeyRow:
     created_at: datetime
     revoked_at: datetime | None
     last_used_at: datetime | None
+    expires_at: datetime | None
+    previous_until: datetime | None
+
+    def state(self, moment: datetime) -> KeyState:
+        """As it is at that moment."""
+        if self.revoked_at is not None:
+            return KeyState.REVOKED
+        return KeyState.EXPIRED if self.expires_at is not None and self.expires_at <= moment else KeyState.VALID
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFilter:
-    """Which keys are listed. text: in the name or the id; valid: None for revoked ones too."""
+    """Which keys are listed. text: in the name or the id; state: None for any."""
 
     text: str = ""
     role: Role | None = None
-    valid: bool | None = None
+    state: KeyState | None = None
 
 
 _ROW = (
@@ -73,6 +93,8 @@ _ROW = (
     ApiKey.created_at,
     ApiKey.revoked_at,
     ApiKey.last_used_at,
+    ApiKey.expires_at,
+    ApiKey.previous_until,
 )
 
 
@@ -91,11 +113,18 @@ class KeyRepository:
             stamp = KeyStamp(*row) if row[0] else None
             if stamp == since:
                 return None
-            columns = ApiKey.digest, ApiKey.tenant_id, ApiKey.role, ApiKey.id, ApiKey.origins, ApiKey.name
-            rows = await connection.execute(select(*columns).where(ApiKey.revoked_at.is_(None)))
-            return KeySnapshot(stamp, {row.digest: _owner(row) for row in rows})
+            rows = await connection.execute(select(ApiKey.__table__).where(ApiKey.revoked_at.is_(None)))
+            return _snapshot(stamp, rows)
 
-    async def create(self, tenant: str, role: Role, name: str, digest: str, origins: Sequence[str] = ()) -> str:
+    async def create(
+        self,
+        tenant: str,
+        role: Role,
+        name: str,
+        digest: str,
+        origins: Sequence[str] = (),
+        expires_at: datetime | None = None,
+    ) -> str:
         """Stores a key and returns its id. origins: of the web pages that may use it."""
         key_id = secrets.token_hex(6)
         async with self._database.write() as connection:
@@ -107,6 +136,7 @@ class KeyRepository:
                 digest=digest,
                 created_at=now(),
                 origins=list(origins),
+                expires_at=expires_at,
             )
             await connection.execute(row)
         return key_id
@@ -127,9 +157,10 @@ class KeyRepository:
             where.append(or_(*said))
         if wanted.role is not None:
             where.append(ApiKey.role == wanted.role.value)
-        if wanted.valid is not None:
-            where.append(ApiKey.revoked_at.is_(None) == wanted.valid)
-        order = ApiKey.revoked_at.is_not(None), ApiKey.created_at.desc(), ApiKey.id
+        states = _states(now())
+        if wanted.state is not None:
+            where.append(states[wanted.state])
+        order = case((states[KeyState.VALID], 0), else_=1), ApiKey.created_at.desc(), ApiKey.id
         query = select(*_ROW).where(*where).order_by(*order).limit(limit).offset(offset)
         async with self._database.read() as connection:
             total = (await connection.execute(select(func.count()).select_from(ApiKey).where(*where))).scalar_one()
@@ -143,10 +174,29 @@ class KeyRepository:
         return None if row is None else _row(row)
 
     async def change(self, tenant: str, key_id: str, values: Mapping[str, Any]) -> bool:
-        """Writes the name or the origins of a valid key, whether there is one."""
+        """Writes columns of a key that was not revoked, whether there is one."""
         async with self._database.write() as connection:
             valid = (ApiKey.tenant_id == tenant) & (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
             done = await connection.execute(update(ApiKey).where(valid).values(**values, changed_at=now()))
+        return done.rowcount > 0
+
+    async def rotate(self, key_id: str, digest: str, until: datetime, tenant: str | None = None) -> bool:
+        """Gives a valid key another secret; the one before works until then, and what was before that ends. Whether
+        there is such a key, of any tenant unless told.
+        """
+        mine = (ApiKey.id == key_id) & _states(now())[KeyState.VALID]
+        if tenant is not None:
+            mine &= ApiKey.tenant_id == tenant
+        values = {"previous_digest": ApiKey.digest, "previous_until": until, "digest": digest, "changed_at": now()}
+        async with self._database.write() as connection:
+            done = await connection.execute(update(ApiKey).where(mine).values(values))
+        return done.rowcount > 0
+
+    async def expire(self, key_id: str, moment: datetime | None) -> bool:
+        """Sets when a key ends, of any tenant; None for never. Whether there is one that was not revoked."""
+        async with self._database.write() as connection:
+            mine = (ApiKey.id == key_id) & ApiKey.revoked_at.is_(None)
+            done = await connection.execute(update(ApiKey).where(mine).values(expires_at=moment, changed_at=now()))
         return done.rowcount > 0
 
     async def used(self, keys: Collection[str], moment: datetime) -> None:
@@ -171,6 +221,29 @@ def _row(row: Any) -> KeyRow:
     return KeyRow(row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins), *row[5:])
 
 
+def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
+    """Conditions as `KeyRow.state`."""
+    kept, over = ApiKey.revoked_at.is_(None), ApiKey.expires_at <= moment
+    return {
+        KeyState.REVOKED: ApiKey.revoked_at.is_not(None),
+        KeyState.EXPIRED: and_(kept, over),
+        KeyState.VALID: and_(kept, or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > moment)),
+    }
+
+
+def _snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
+    owners, ends = {}, {}
+    for row in rows:
+        owner = _owner(row)
+        for digest, until in ((row.digest, None), (row.previous_digest, row.previous_until)):
+            if digest is None:
+                continue
+            owners[digest] = owner
+            if limits := [moment for moment in (row.expires_at, until) if moment is not None]:
+                ends[digest] = min(limits)
+    return KeySnapshot(stamp, owners, ends)
+
+
 def _owner(row: Any) -> Principal:
     return Principal(row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins), row.name)
 
@@ -184,8 +257,11 @@ async def has_valid_key(url: str) -> bool:
         async with database.read() as connection:
             if not await connection.run_sync(lambda sync: inspect(sync).has_table(ApiKey.__tablename__)):
                 return False
-            valid = select(func.count()).select_from(ApiKey).where(ApiKey.revoked_at.is_(None))
-            return bool((await connection.execute(valid)).scalar_one())
+            columns = await connection.run_sync(lambda sync: inspect(sync).get_columns(ApiKey.__tablename__))
+            dated = any(column["name"] == ApiKey.expires_at.key for column in columns)  # else not upgraded yet
+            valid = _states(now())[KeyState.VALID] if dated else ApiKey.revoked_at.is_(None)
+            counted = await connection.execute(select(func.count()).select_from(ApiKey).where(valid))
+            return bool(counted.scalar_one())
     finally:
         await database.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from app.auth.origins import origin
 from app.auth.principal import Role
@@ -10,6 +11,11 @@ from knowledge.text import clean
 
 MAX_NAME_CHARS = 100
 MAX_ORIGINS = 50
+GRACE_HOURS = 24.0
+"""How long the secret before a rotation works, unless told."""
+MAX_GRACE_HOURS = 24.0 * 30
+MAX_DAYS = 3650
+"""How far the end of a key may lie ahead."""
 
 
 def checked_name(text: str) -> str:
@@ -27,3 +33,17 @@ def checked_origins(role: Role, origins: Sequence[str]) -> list[str]:
     if len(origins) > MAX_ORIGINS:
         raise ValueError(f"来源最多 {MAX_ORIGINS} 个")
     return list(dict.fromkeys(map(origin, origins)))
+
+
+def checked_expiry(moment: datetime | None, present: datetime) -> datetime | None:
+    """When a key ends; None for never. Raises ValueError, with a message for people."""
+    if moment is not None and not present < moment <= present + timedelta(days=MAX_DAYS):
+        raise ValueError(f"到期时间须在以后，最远 {MAX_DAYS} 天")
+    return moment
+
+
+def checked_grace(hours: float) -> timedelta:
+    """For how long two secrets work. Raises ValueError, with a message for people."""
+    if not 0 <= hours <= MAX_GRACE_HOURS:  # false for NaN, too
+        raise ValueError(f"宽限须为 0 到 {MAX_GRACE_HOURS:g} 小时")
+    return timedelta(hours=hours)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.auth.principal import Role
-from app.keys.repository import KeyRow
+from app.db.base import now
+from app.http.fields import Moment
+from app.keys.repository import KeyRow, KeyState
+from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, checked_grace
+
+_EXPIRY = "到期时间，到时自动失效；null 为不到期"
 
 
 class KeyIn(BaseModel):
@@ -19,6 +24,7 @@ class KeyIn(BaseModel):
     name: str = Field(max_length=200, description="给人看的用途说明")
     role: Role
     origins: list[str] = Field([], max_length=100, description="允许哪些网页跨站使用，只用于 client")
+    expires_at: Moment | None = Field(None, description=_EXPIRY)
 
 
 class KeyPatch(BaseModel):
@@ -28,6 +34,22 @@ class KeyPatch(BaseModel):
 
     name: str | None = Field(None, max_length=200, description="给人看的用途说明")
     origins: list[str] | None = Field(None, max_length=100, description="允许哪些网页跨站使用，只用于 client")
+    expires_at: Moment | None = Field(None, description=_EXPIRY)
+
+
+class KeyRotation(BaseModel):
+    """How a key gets another secret."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    grace_hours: float = Field(
+        GRACE_HOURS, ge=0, le=MAX_GRACE_HOURS, description="原来的密钥还能用多少小时；0 为立即失效"
+    )
+
+    @property
+    def grace(self) -> timedelta:
+        """For how long both work."""
+        return checked_grace(self.grace_hours)
 
 
 class KeyOut(BaseModel):
@@ -40,19 +62,22 @@ class KeyOut(BaseModel):
     created_at: datetime
     revoked_at: datetime | None = Field(description="停用时间；有效时为 null")
     last_used_at: datetime | None = Field(description="最近一次使用，精确到分钟；没有用过为 null")
+    expires_at: datetime | None = Field(description=_EXPIRY)
+    previous_until: datetime | None = Field(description="轮换之前的密钥用到何时为止；没有轮换过为 null")
+    state: KeyState = Field(description="有效、已到期、已停用")
     current: bool = Field(description="是不是这次请求所用的密钥")
 
     @classmethod
     def of(cls, row: KeyRow, own: str) -> Self:
         """own: the id of the key of the request."""
-        fields = {name: getattr(row, name) for name in cls.model_fields if name != "current"}
-        return cls.model_validate(fields | {"origins": list(row.origins), "current": row.id == own})
+        made = {"origins": list(row.origins), "current": row.id == own, "state": row.state(now())}
+        return cls.model_validate(made | {name: getattr(row, name) for name in KeyOut.model_fields if name not in made})
 
 
 class KeyCreated(KeyOut):
     """With the key itself."""
 
-    key: str = Field(description="密钥，只在创建时返回这一次")
+    key: str = Field(description="密钥，只在创建或轮换时返回这一次")
 
 
 class KeyPage(BaseModel):

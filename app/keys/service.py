@@ -8,9 +8,11 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import Protocol
 
 from app.auth.principal import DEFAULT_TENANT, LOOPBACK, Principal, Role, is_loopback
+from app.db.base import now
 from app.errors import RateLimited, Unauthorized
 from app.keys.repository import KeySnapshot, KeyStamp
 from app.limits.attempts import Attempts
@@ -55,12 +57,15 @@ class KeyRing:
         first_key: str = "",
         clock: Callable[[], float] = time.monotonic,
         attempts: Attempts | None = None,
+        today: Callable[[], datetime] = now,
     ) -> None:
-        """first_key: an admin key of the default tenant that is not stored; empty for none. clock: in seconds."""
+        """first_key: an admin key of the default tenant that is not stored; empty for none. clock: in seconds, for how
+        old the copy is; today: by which keys end.
+        """
         self._stored = stored
         self._attempts = attempts or Attempts(Rate(0))
         self._first = digest_of(first_key) if first_key else None
-        self._clock = clock
+        self._clock, self._today = clock, today
         self._snapshot = KeySnapshot(None, {})
         self._fresh_until = float("-inf")
         self._loading = asyncio.Lock()
@@ -80,7 +85,7 @@ class KeyRing:
         if key is None:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
         try:
-            with self._attempts.checking(host, key):
+            async with self._attempts.checking(host, key):
                 return self._owner(digest_of(key))
         except RateLimited:
             await self._attempts.pause()
@@ -117,6 +122,9 @@ class KeyRing:
         owner = self._snapshot.owners.get(digest)
         if owner is None:
             raise Unauthorized("密钥不正确或已停用")
+        ends = self._snapshot.ends.get(digest)
+        if ends is not None and ends <= self._today():
+            raise Unauthorized("密钥已到期，请换用新的密钥", code="key_expired")
         self._used.add(owner.key)
         return owner
 

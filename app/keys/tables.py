@@ -12,7 +12,7 @@ from app.db.base import Base, tenant_key
 
 class ApiKey(Base):
     """A key as its SHA-256 only; the key itself is shown once, when it is made. Unique beyond tenants: it finds one.
-    `last_used_at` to the minute.
+    `last_used_at` to the minute. After a rotation the digest before works until `previous_until`.
     """
 
     __tablename__ = "api_keys"
@@ -26,4 +26,7 @@ class ApiKey(Base):
     revoked_at: Mapped[datetime | None]
     changed_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]
+    previous_digest: Mapped[str | None] = mapped_column(String(64))
+    previous_until: Mapped[datetime | None]
     origins: Mapped[list[str]] = mapped_column(server_default="[]")

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, inspect, selec
 from sqlalchemy.orm import aliased
 
 from agents.ticketing.types import DONE
+from app.audit.tables import AuditRow
 from app.canned.tables import CannedReplyRow
 from app.conversations.tables import Conversation
 from app.corrections.tables import CorrectionRow
@@ -115,9 +116,9 @@ def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -
 
 
 def _keys(before: datetime) -> ColumnElement[bool]:
-    """Those revoked; the last key ever made stays: a server that has none at all trusts whoever asks on loopback."""
+    """Those revoked or expired; the last ever made stays: a server that has none at all trusts who asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
-    return (ApiKey.revoked_at < before) & (ApiKey.id != last)
+    return ((ApiKey.revoked_at < before) | (ApiKey.expires_at < before)) & (ApiKey.id != last)
 
 
 def _gaps(before: datetime) -> ColumnElement[bool]:
@@ -184,6 +185,7 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             lambda before: EvaluationReportRow.created_at < before,
         ),
         Growing("keys", ApiKey, ApiKey.revoked_at, _keys),
+        Growing("audit", AuditRow, AuditRow.at, lambda before: AuditRow.at < before),
     )
 
 
@@ -230,4 +232,5 @@ KINDS = (
     "jobs",
     "evaluations",
     "keys",
+    "audit",
 )

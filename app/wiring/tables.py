@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import app.audit.tables
 import app.canned.tables
 import app.conversations.tables
 import app.corrections.tables

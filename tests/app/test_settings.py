@@ -29,12 +29,25 @@ def test_a_threshold_of_zero_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PORT", "eighty"), ("RERANK_TOP_K", "0"), ("SIMILARITY_THRESHOLD", "1.2"), ("EMBEDDER", "word2vec")],
+    [
+        ("PORT", "eighty"),
+        ("RERANK_TOP_K", "0"),
+        ("SIMILARITY_THRESHOLD", "1.2"),
+        ("EMBEDDER", "word2vec"),
+        *(("CHROMA_URL", url) for url in ("host:8000", "http://user:key@host", "http://host/path", "grpc://host")),
+    ],
 )
 def test_a_value_that_cannot_work_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(InvalidConfiguration, match=name):
         load_settings()
+
+
+def test_a_server_of_a_store_that_is_not_chosen_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHROMA_URL", "http://127.0.0.1:8100/")
+    assert load_settings().vector_server == "http://127.0.0.1:8100/"
+    monkeypatch.setenv("VECTOR_STORE", "memory")
+    assert load_settings().vector_server == ""
 
 
 def test_thresholds_in_the_wrong_order_name_all_three(monkeypatch: pytest.MonkeyPatch) -> None:

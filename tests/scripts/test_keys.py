@@ -52,6 +52,19 @@ def test_a_revoked_key_stays_in_the_list_and_is_revoked_only_once(capsys: pytest
     assert key_id in capsys.readouterr().err
 
 
+def test_a_key_is_rotated_and_given_an_end(capsys: pytest.CaptureFixture[str]) -> None:
+    key, key_id = created(capsys, "--role", "server", "--name", "订单", "--days", "90")
+    assert main(["rotate", key_id, "--grace-hours", "1"]) == 0
+    assert capsys.readouterr().out.strip() not in (key, "")
+    assert main(["expire", key_id, "--never"]) == 0
+    main(["list"])
+    assert "有效  订单" in capsys.readouterr().out
+    assert main(["expire", key_id, "--days", "30"]) == 0
+    main(["list"])
+    assert "有效到" in capsys.readouterr().out
+    assert main(["rotate", "none"]) == main(["expire", "none", "--never"]) == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -59,6 +72,9 @@ def test_a_revoked_key_stays_in_the_list_and_is_revoked_only_once(capsys: pytest
         ["create", "--role", "admin", "--name", "x", "--tenant", "a b"],
         ["create", "--role", "admin", "--name", " "],
         ["create", "--role", "admin"],
+        ["create", "--role", "admin", "--name", "x", "--days", "0"],
+        ["rotate", "x", "--grace-hours", "nan"],
+        ["expire", "x"],
         [],
     ],
 )

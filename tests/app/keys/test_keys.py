@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from app.auth.principal import LOOPBACK, Principal, Role, tenant_id
+from app.db.base import now
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.errors import Unauthorized
@@ -173,3 +175,49 @@ def test_a_tenant_is_named_by_letters_and_digits(text: str) -> None:
 def test_other_names_of_tenants_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="租户编号"):
         tenant_id(text)
+
+
+async def test_a_key_ends_by_itself_and_works_again_with_a_later_end(keys: CountingKeys, clock: Clock) -> None:
+    start, passed = now(), timedelta()
+    ring = KeyRing(keys, clock=clock, today=lambda: start + passed)
+    key, key_id = await create(keys)
+    assert await keys.expire(key_id, start + timedelta(days=1))
+    assert (await ring.authenticate(key, HOME)).key == key_id
+    passed = timedelta(days=1)  # nothing is read anew: the clock alone ends it
+    with pytest.raises(Unauthorized) as refused:
+        await ring.authenticate(key, HOME)
+    assert (refused.value.code, keys.reads) == ("key_expired", 1)
+    assert not await ring.keyless(), "a key that ended must not open the door"
+    await keys.expire(key_id, start + timedelta(days=3))
+    ring.expire()
+    assert (await ring.authenticate(key, HOME)).key == key_id
+
+
+async def test_after_a_rotation_both_secrets_work_until_the_grace_ends(keys: CountingKeys, clock: Clock) -> None:
+    start, passed = now(), timedelta()
+    ring = KeyRing(keys, clock=clock, today=lambda: start + passed)
+    old, key_id = await create(keys)
+    new, newest = new_key(), new_key()
+    assert await keys.rotate(key_id, digest_of(new), start + timedelta(hours=1))
+    assert {(await ring.authenticate(key, HOME)).key for key in (old, new)} == {key_id}
+    passed = timedelta(hours=1)
+    with pytest.raises(Unauthorized):
+        await ring.authenticate(old, HOME)
+    assert (await ring.authenticate(new, HOME)).key == key_id
+    assert await keys.rotate(key_id, digest_of(newest), start + timedelta(hours=9))
+    assert await keys.rotate(key_id, digest_of(old), start)  # at once
+    ring.expire()
+    for ended in (new, newest):
+        with pytest.raises(Unauthorized):
+            await ring.authenticate(ended, HOME)
+    assert (await ring.authenticate(old, HOME)).key == key_id
+    await keys.revoke(key_id)
+    assert not await keys.rotate(key_id, digest_of(new_key()), start)
+
+
+async def test_another_tenants_key_and_one_that_ended_are_not_rotated(keys: CountingKeys, url: str) -> None:
+    _, key_id = await create(keys, "acme")
+    assert not await keys.rotate(key_id, digest_of(new_key()), now(), "other")
+    await keys.expire(key_id, now() - timedelta(seconds=1))
+    assert not await keys.rotate(key_id, digest_of(new_key()), now(), "acme")
+    assert not await has_valid_key(url)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,32 @@ async def test_keys_are_the_tenants_own_and_for_administrators(client: httpx.Asy
     assert (await client.patch(f"{PATH}/{theirs}", json={"name": "x"})).status_code == 404
     assert (await client.get(PATH, headers={"X-API-Key": "agent"})).status_code == 403
     assert own["id"] not in (await client.get(PATH, headers={"X-API-Key": "theirs"})).text
+
+
+async def test_a_rotated_key_is_shown_once_and_the_one_before_ends(client: httpx.AsyncClient) -> None:
+    await made(client)
+    web = await made(client, name="官网", role="client")
+    rotate = f"{PATH}/{web['id']}/rotate"
+    both = (await client.post(rotate, json={})).json()
+    assert both["key"] not in (web["key"], "") and both["previous_until"] is not None
+    for key in (web["key"], both["key"]):
+        assert (await client.get("/api/v1/profile/greeting", headers={"X-API-Key": key})).status_code == 200
+    last = (await client.post(rotate, json={"grace_hours": 0})).json()
+    for key, status in ((web["key"], 401), (both["key"], 401), (last["key"], 200)):
+        assert (await client.get("/api/v1/profile/greeting", headers={"X-API-Key": key})).status_code == status
+    assert (await client.post(rotate, json={"grace_hours": 721})).status_code == 422
+    assert last["key"] not in (await client.get(PATH)).text
+
+
+async def test_the_end_of_a_key_is_set_moved_and_taken_away(client: httpx.AsyncClient) -> None:
+    await made(client)
+    later = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+    web = await made(client, name="官网", role="client", expires_at=later)
+    assert datetime.fromisoformat(web["expires_at"]) == datetime.fromisoformat(later)
+    place = f"{PATH}/{web['id']}"
+    kept = (await client.patch(place, json={"name": "商城"})).json()
+    assert (kept["expires_at"], kept["state"]) == (web["expires_at"], "valid")
+    assert (await client.patch(place, json={"expires_at": None})).json()["expires_at"] is None
+    for wrong in ("2020-01-01T00:00:00Z", "9999-01-01T00:00:00Z"):
+        assert (await client.patch(place, json={"expires_at": wrong})).status_code == 400
+    assert (await client.get(PATH, params={"state": "expired"})).json()["items"] == []

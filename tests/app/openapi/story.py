@@ -377,7 +377,9 @@ class Story:
         made = await self.send("create_key", {"name": "官网", "role": "client"})
         await self.call("list_keys")
         await self.call("change_key", key_id=made["id"])
+        await self.call("rotate_key", key_id=made["id"])
         await self.call("revoke_key", key_id=made["id"])
+        await self.call("list_audit")
 
 
 def events(text: str) -> list[tuple[str, Any]]:

@@ -1,0 +1,22 @@
+"""Keys end at a moment that was set, and get another secret while the one before still works."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from app.db.base import UtcDateTime
+
+revision = "0034"
+down_revision = "0033"
+
+
+def upgrade() -> None:
+    op.add_column("api_keys", sa.Column("expires_at", UtcDateTime(), nullable=True))
+    op.add_column("api_keys", sa.Column("previous_digest", sa.String(64), nullable=True))
+    op.add_column("api_keys", sa.Column("previous_until", UtcDateTime(), nullable=True))
+
+
+def downgrade() -> None:
+    for column in ("previous_until", "previous_digest", "expires_at"):
+        op.drop_column("api_keys", column)

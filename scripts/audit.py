@@ -1,0 +1,75 @@
+"""What administrators did: `python scripts/audit.py --tenant default --action revoke_key --limit 50`.
+
+Works while a server runs. The latest stand first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from app.audit.actions import AuditAction, AuditOutcome
+from app.audit.repository import AuditFilter, AuditRepository
+from app.auth.principal import DEFAULT_TENANT
+from app.db.engine import Database
+from app.db.migrate import upgrade
+from app.private import keep_private
+from app.settings import load_settings
+from knowledge.errors import InvalidConfiguration
+from scripts.arguments import tenant
+
+MAX_ROWS = 10_000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0, 2 for a configuration that cannot work."""
+    options = _parse(arguments)
+    try:
+        settings = load_settings()
+        keep_private(settings.data_dir)
+        rows, total = asyncio.run(_read(settings.sql_url, options))
+    except InvalidConfiguration as error:
+        print(error, file=sys.stderr)
+        return 2
+    for row in rows:
+        print(_line(row))
+    print(f"{len(rows)} / {total}", file=sys.stderr)
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/audit.py", description="查看审计日志")
+    parser.add_argument("--tenant", default=DEFAULT_TENANT, type=tenant, help="哪个租户，默认 default")
+    parser.add_argument("--actor", default="", help="密钥的编号或名称；命令行为 scripts")
+    parser.add_argument("--action", default="", help="接口的名称，例如 revoke_key")
+    parser.add_argument(
+        "--outcome", type=AuditOutcome, choices=list(AuditOutcome), help="done 做了，refused 被拒绝，failed 出错"
+    )
+    parser.add_argument("--limit", type=int, default=50, choices=range(1, MAX_ROWS + 1), metavar=f"1–{MAX_ROWS}")
+    return parser.parse_args(arguments)
+
+
+async def _read(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
+    database = Database(url)
+    try:
+        await upgrade(database)
+        wanted = AuditFilter(options.actor, options.action, options.outcome)
+        return await AuditRepository(database).page(options.tenant, wanted, options.limit, 0)
+    finally:
+        await database.close()
+
+
+def _line(row: AuditAction) -> str:
+    target = json.dumps(dict(row.target), ensure_ascii=False)
+    actor = f"{row.actor_id or '-'} {row.actor}".strip()
+    return f"{row.at:%Y-%m-%d %H:%M:%S}  {row.tenant}  {actor}  {row.action}  {target}  {row.outcome or '-'}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
