@@ -98,7 +98,7 @@ class MilvusTable:
             walk = self._client.query_iterator(
                 self._name, filter=f"{self._mine} and until > {revision}", output_fields=["key", "since", "until"]
             )
-            found = {}
+            found: dict[str, tuple[int, int]] = {}
             while page := walk.next():
                 found |= {item["key"]: (item["since"], item["until"]) for item in page}
             walk.close()

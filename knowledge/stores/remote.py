@@ -113,7 +113,8 @@ class RemoteSnapshot:
 
     def __init__(self, revision: int, keys: Mapping[str, str], totals: Totals, of: RemoteIndex) -> None:
         self.revision, self.keys, self.totals, self.statistics = revision, keys, totals, totals.statistics
-        self.centre: Vector = totals.total[: 0 if totals.bare else None].astype(np.float32) / max(len(keys), 1)
+        total = totals.total[: 0 if totals.bare else None]
+        self.centre: Vector = (total / max(len(keys), 1)).astype(np.float32)
         self._of = of
 
     def __len__(self) -> int:
