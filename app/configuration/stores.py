@@ -19,7 +19,7 @@ class StoreSettings(BaseModel):
     )
     milvus_uri: SecretStr = Field(
         SecretStr(""),
-        description="VECTOR_STORE=milvus 时 Milvus 单机或集群的地址，如 http://user:password@127.0.0.1:19530；"
+        description="Milvus 单机或集群的地址，VECTOR_STORE=milvus 时用，如 http://user:password@127.0.0.1:19530；"
         "留空则用 Milvus Lite，即 DATA_DIR 里的一个文件",
     )
     exact_search_max_chunks: int = Field(20_000, ge=0, description="片段不超过它时向量召回精确计算，更多时用 HNSW")
