@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app import __version__
-from app.backup import repository_postgres as postgres
+from app.backup import postgres
 from app.backup.sqlite import copy_database, put_database
 from app.backup.types import MANIFEST, BackedUp, BackupFailed, Kind, Manifest, read_manifest
 from app.db.lock import DataDirLock

@@ -6,10 +6,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-
-from sqlalchemy import URL, make_url
+from typing import TYPE_CHECKING
 
 from app.backup.types import BackupFailed
+from app.db.standing import parsed
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 DUMP, RESTORE = "pg_dump", "pg_restore"
 
@@ -21,7 +24,7 @@ def dump(url: str, target: Path) -> None:
 
 def restore(url: str, source: Path) -> None:
     """All of it or nothing, into a database without tables. Blocking. Raises BackupFailed."""
-    name = str(make_url(url).database)
+    name = str(parsed(url).database)
     _run(RESTORE, url, "--no-owner", "--no-privileges", "--single-transaction", f"--dbname={name}", str(source))
 
 
@@ -33,7 +36,7 @@ def version() -> str:
 
 def _run(program: str, url: str, *options: str) -> None:
     command = [_program(program), "--no-password", *options]
-    done = subprocess.run(command, env=_environment(make_url(url)), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=_environment(parsed(url)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise BackupFailed(f"{program} 没有成功：{done.stderr.strip()}")
 
