@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -22,7 +23,7 @@ QUESTION, NEEDLE = "路由器整机保修几年", "保修三年"
 DOCUMENT = ("保修.md", "# 保修\n\n路由器整机保修三年，耳机保修一年。".encode())
 
 
-def configured(data_dir: Path, **settings: str) -> Settings:
+def configured(data_dir: Path, **settings: Any) -> Settings:
     return Settings(data_dir=data_dir, embedder="hash", vector_store="memory", samples_enabled=False, **settings)
 
 
