@@ -45,6 +45,7 @@ from app.http.statuses import Statuses
 from app.jobs import api as jobs
 from app.keys import api as keys
 from app.keys import signin_api as signin
+from app.observability import api as observability
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
@@ -83,7 +84,7 @@ TITLE = "Yingda API"
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
 _MEASURE = evaluation_sets, evaluation_runs, quality
-_STAFF = audit, keys, performance, profile, series, tickets, traces, webhooks
+_STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
 RESOURCES = (*_TALK, *_SEARCH, *_PEOPLE, *_KNOWLEDGE, *_MEASURE, *_STAFF, health, prometheus, docs)

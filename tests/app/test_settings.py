@@ -160,3 +160,25 @@ def test_parameters_of_requests_are_an_object_without_what_the_product_fills_in(
     monkeypatch.setenv("LLM_PARAMETERS", value)
     with pytest.raises(InvalidConfiguration, match="LLM_PARAMETERS"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('[{"model": "m", "profile": "qwen"}]', r"LLM_PROVIDERS\.0\.API_KEY"),
+        ('[{"api_key": "geheim", "profile": "qwen"}]', r"LLM_PROVIDERS\.0\.MODEL"),
+        ('[{"api_key": "geheim", "model": "m"}]', r"LLM_PROVIDERS\.0.*base_url"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "kwen"}]', r"LLM_PROVIDERS\.0\.PROFILE"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "qwen", "timeout": 0}]', r"LLM_PROVIDERS\.0\.TIMEOUT"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "qwen", "retires": 1}]', r"LLM_PROVIDERS\.0\.RETIRES"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "qwen", "name": "small"}]', "small"),
+        ("qwen", "LLM_PROVIDERS"),
+    ],
+)
+def test_a_provider_that_cannot_work_is_named_and_its_key_not_shown(
+    monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv("LLM_PROVIDERS", value)
+    with pytest.raises(InvalidConfiguration, match=said) as caught:
+        load_settings()
+    assert "geheim" not in str(caught.value)
