@@ -3,7 +3,9 @@
 AgentError
 ├── GenerationError            the answer could not be written
 │   ├── GenerationUnavailable  retryable: the generator is out of reach now
+│   │   └── GenerationLate     nothing came in the time given
 │   └── GenerationRejected     permanent: the generator refuses this request
+│       └── GenerationForbidden  and any other: wrong key, unknown model, no money left
 └── BusinessUnavailable        retryable: the business database is out of reach now
 """
 
@@ -26,8 +28,16 @@ class GenerationUnavailable(GenerationError):
         self.retry_after = retry_after
 
 
+class GenerationLate(GenerationUnavailable):
+    """Nothing came in the time given."""
+
+
 class GenerationRejected(GenerationError):
     """The generator refuses this request: wrong key, wrong model, blocked content."""
+
+
+class GenerationForbidden(GenerationRejected):
+    """The generator refuses every request of ours: wrong key, unknown model, no money left."""
 
 
 class BusinessUnavailable(AgentError):

@@ -45,12 +45,14 @@ from app.http.statuses import Statuses
 from app.jobs import api as jobs
 from app.keys import api as keys
 from app.keys import signin_api as signin
+from app.observability import api as observability
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
 from app.performance import series_api as series
 from app.profiles import api as profile
 from app.quality import api as quality
+from app.redis.server import open_redis
 from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
@@ -82,7 +84,7 @@ TITLE = "Yingda API"
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
 _MEASURE = evaluation_sets, evaluation_runs, quality
-_STAFF = audit, keys, performance, profile, series, tickets, traces, webhooks
+_STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
 RESOURCES = (*_TALK, *_SEARCH, *_PEOPLE, *_KNOWLEDGE, *_MEASURE, *_STAFF, health, prometheus, docs)
@@ -115,7 +117,9 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
         businesses = await stack.enter_async_context(open_business(settings, models.main))
         fetcher = await stack.enter_async_context(open_fetcher(settings))
-        container = Container(settings, base, searches, models, webhooks, businesses, fetcher)
+        url = settings.redis_url.get_secret_value()
+        redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
+        container = Container(settings, base, searches, models, webhooks, businesses, fetcher, redis)
         followers += [base.generations.follow, container.due.warmings.moved]
         for part in (
             container.faq_books,

@@ -41,7 +41,7 @@ _REFUSALS = RateLimited, Overloaded
 @router.post("", response_model=ChatResponse, responses=fails(409))
 async def chat(body: ChatRequest, request: Request, tenant: TurnTenant) -> Response:
     """Answers one message."""
-    message, key = _message(body, request, tenant)
+    message, key = await _message(body, request, tenant)
 
     async def work(attempt: RequestAttempt | None) -> KeptResponse:
         done = await current_container(request).chat.answer(replace(message, attempt=attempt))
@@ -56,7 +56,7 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
     """Answers one message as it is written. With a key it goes on to its end when the client leaves, so that a retry
     gets what it came to.
     """
-    message, key = _message(body, request, tenant)
+    message, key = await _message(body, request, tenant)
     if key is None:
         return await _streamed(await _claimed(message, request), request)
     retries = current_container(request).retries
@@ -121,11 +121,11 @@ async def _noted(events: AsyncGenerator[ChatEvent, None], request: Request) -> A
         raise
 
 
-def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
+async def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
     """The message, and what its request is known by where it may be sent again."""
     user_id, own_key = clean(body.user_id), given_key(request, body.client_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
-    proof = proof_from(request, body.session_id or "", user_id=user_id, **tokens)
+    proof = await proof_from(request, body.session_id or "", user_id=user_id, **tokens)
     message = Message(
         tenant=tenant,
         session_id=body.session_id or new_id(),

@@ -31,7 +31,7 @@ router = APIRouter(prefix="/v1", tags=["openai"], route_class=GuardedRoute)
 async def create_completion(body: CompletionRequest, request: Request, tenant: TurnTenant, wiring: Wiring) -> Response:
     """The next reply of a conversation."""
     _require(body.model)
-    message = _message(body, request, tenant)
+    message = await _message(body, request, tenant)
     if not body.stream:
         done = await wiring.chat.answer(message)
         request.state.outcome = done.answer.outcome.value
@@ -71,10 +71,10 @@ async def _chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncG
                     yield frames
 
 
-def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
+async def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
     session_id = body.session_id or body.yingda.session_id
     user_id = clean(body.user or "")
-    proof = proof_from(
+    proof = await proof_from(
         request,
         session_id or "",
         user_token=body.user_token or body.yingda.user_token,

@@ -122,7 +122,7 @@ class _Customer:
         user token that ran out was not renewed when there was time to.
         """
         try:
-            await self._access.require(self._key, self._proof())
+            await self._access.require(self._key, await self._proof())
         except (Forbidden, NotFound) as error:
             if self._delivering:
                 raise TurnedAway(error) from error
@@ -171,10 +171,10 @@ class _Customer:
                     await self._line.send("session", session_token=claim.issued)
                     self._identify({"session_token": claim.issued})
             case "leave":
-                await self._access.require(self._key, self._proof())
+                await self._access.require(self._key, await self._proof())
                 await service.leave(self._key)
             case "close":
-                await self._access.require(self._key, self._proof())
+                await self._access.require(self._key, await self._proof())
                 await service.close(self._key, Actor.CUSTOMER)
             case "ping":
                 await self._line.send("pong")
@@ -190,19 +190,19 @@ class _Customer:
         self._shown |= {name: str(hello[name])[: LONGEST[name]] for name in LONGEST if hello.get(name)}
         self._news.set()
 
-    def _proof(self) -> Proof:
+    async def _proof(self) -> Proof:
         """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
         container, hello = self._container, self._hello
-        with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
+        async with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
             return proof_of(hello.principal, container.user_tokens, **self._shown)
 
     async def claim(self) -> Claim:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""
-        return await self._access.claim(self._key, self._proof())
+        return await self._access.claim(self._key, await self._proof())
 
     async def _said(self, content: str, mark: dict[str, str], sender: Requester) -> None:
         """A turn; a message to a person that came before is acknowledged again and not kept again."""
-        claim, proof = await self.claim(), self._proof()
+        claim, proof = await self.claim(), await self._proof()
         client_id = mark.get("id", "")
         if client_id and (known := await self._desk.messages.known(self._key, Side.CUSTOMER, client_id)):
             await self._line.send("received", seq=known.seq, **mark)

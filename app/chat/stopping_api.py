@@ -25,7 +25,7 @@ async def stop_chat(session_id: SessionId, request: Request, tenant: TenantId, w
     """Ends the answer of the session that is being written: its stream ends with `done`, `data.stopped` is true, and
     what was said so far is kept as the turn's reply.
     """
-    key, proof = SessionKey(tenant, session_id), proof_from(request)
+    key, proof = SessionKey(tenant, session_id), await proof_from(request)
     running = wiring.stops.find(key)
     if running is None or not running.opens_to(proof):
         await wiring.access.require(key, proof)

@@ -61,7 +61,7 @@ async def open_session(
     if body.cookie:
         require_own_page(request)
     user_id = clean(body.user_id)
-    proof = proof_from(request, user_token=body.user_token, user_id=user_id)
+    proof = await proof_from(request, user_token=body.user_token, user_id=user_id)
     key = SessionKey(tenant, new_id())
     opened = await wiring.access.open(key, proof, user_id=user_id, channel=clean(body.channel))
     if body.cookie:

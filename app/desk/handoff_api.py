@@ -53,7 +53,7 @@ async def request_handoff(
     """Asks for a person; whoever waits already keeps the place."""
     key = SessionKey(tenant, session_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
-    proof = proof_from(request, user_id=body.user_id, **tokens)
+    proof = await proof_from(request, user_id=body.user_id, **tokens)
     claim = await wiring.access.claim(key, proof)
     about = {"user_id": proof.caller or body.user_id, "channel": body.channel[:32]}
     session = await wiring.desk.service.request(

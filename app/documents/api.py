@@ -118,7 +118,7 @@ async def upload_documents(
 
         key = None
         if own_key:
-            key = retry_key(request, tenant, own_key, proof_from(request), digest_of_parts(sent.asked()))
+            key = retry_key(request, tenant, own_key, await proof_from(request), digest_of_parts(sent.asked()))
         return located(await once(request, key, work))
 
 

@@ -93,7 +93,9 @@ async def import_from_url(
 
     key = None
     if own_key := given_key(request):
-        key = retry_key(request, tenant, own_key, proof_from(request), digest_of_parts([body.model_dump(mode="json")]))
+        key = retry_key(
+            request, tenant, own_key, await proof_from(request), digest_of_parts([body.model_dump(mode="json")])
+        )
     return located(await once(request, key, work))
 
 

@@ -41,12 +41,14 @@ class IndexingOut(BaseModel):
 class Readiness(BaseModel):
     """`learning`: the examples of router and screening are still being learnt; until then rules alone judge.
     `indexing`: a knowledge base whose vectors are being made again, after an outage of the embedder for example.
+    `degraded`: servers that are away and that this process does without.
     """
 
     status: Literal["ready"]
     ready: Literal[True]
     learning: bool
     indexing: IndexingOut | None
+    degraded: list[str] = Field(description="现在不在、由本进程自己顶上的服务器：redis")
 
 
 class NotReady(ErrorBody):
@@ -71,7 +73,9 @@ async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONRespons
     """
     indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
     if wiring.startup.ready.is_set():
-        return Readiness(status="ready", ready=True, learning=wiring.base.generations.learning, indexing=indexing)
+        degraded = ["redis"] if wiring.redis is not None and wiring.redis.away else []
+        learning = wiring.base.generations.learning
+        return Readiness(status="ready", ready=True, learning=learning, indexing=indexing, degraded=degraded)
     message = "服务正在启动，请稍后再试。"
     if indexing:
         message = "正在为知识库重新计算向量，其间只凭关键词回答。"

@@ -70,7 +70,7 @@ class AllowHolder(Allow):
         if state.get("holds") or (stays_inside(state["principal"]) and "x-user-token" not in request.headers):
             return tenant
         key = SessionKey(tenant, request.path_params["session_id"])
-        await current_container(request).access.require(key, proof_from(request))
+        await current_container(request).access.require(key, await proof_from(request))
         state["holds"] = True  # the route asks once more when it has read the body
         return tenant
 
@@ -82,7 +82,7 @@ def _require_scope(principal: Principal, request: Request) -> None:
         raise Forbidden("这个密钥的权限范围不包括该接口", code="scope_missing", scopes=sorted(principal.scopes))
 
 
-def proof_from(
+async def proof_from(
     request: Request, session_id: str = "", *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
     """What is shown for a conversation, by requests that `Allow` let through. Raises Unauthorized for a user token that
@@ -95,7 +95,7 @@ def proof_from(
     session_token = session_token or request.headers.get("x-session-token", "")
     session_token = session_token or session_shown(request, session_id or request.path_params.get("session_id", ""))
     user_token = user_token or request.headers.get("x-user-token", "")
-    with container.attempts.checking(request.state.sender.address or None, user_token or None):
+    async with container.attempts.checking(request.state.sender.address or None, user_token or None):
         return proof_of(
             request.state.principal,
             container.user_tokens,

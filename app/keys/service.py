@@ -85,7 +85,7 @@ class KeyRing:
         if key is None:
             raise Unauthorized("缺少密钥：请在请求头里加上 Authorization: Bearer 密钥，或 X-API-Key: 密钥")
         try:
-            with self._attempts.checking(host, key):
+            async with self._attempts.checking(host, key):
                 return self._owner(digest_of(key))
         except RateLimited:
             await self._attempts.pause()

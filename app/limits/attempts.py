@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from math import ceil
 
 from app.errors import RateLimited, Unauthorized
 from app.limits.pause import Pause
 from app.limits.types import LimitKind, Rate, network
-from app.limits.windows import Windows
+from app.limits.windows import Counters, MemoryCounters
 
 GUESSES = frozenset({"unauthorized", "invalid_user_token"})
 """Codes of what may be a guess; a token that ran out is none."""
@@ -24,15 +24,15 @@ class Attempts:
     """
 
     def __init__(
-        self, rate: Rate, on_refused: Callable[[], None] = lambda: None, windows: Windows | None = None
+        self, rate: Rate, on_refused: Callable[[], None] = lambda: None, counters: Counters | None = None
     ) -> None:
         self.pause = Pause()
         self._rate = rate
         self._on_refused = on_refused
-        self._failures = windows or Windows()
+        self._counters = counters or MemoryCounters()
 
-    @contextmanager
-    def checking(self, host: str | None, secret: str | None) -> Iterator[None]:
+    @asynccontextmanager
+    async def checking(self, host: str | None, secret: str | None) -> AsyncIterator[None]:
         """While a secret is checked. Raises RateLimited where it is wrong and the address was wrong too often.
 
         host: where it comes from, None where that says nothing; secret: None where none was shown, which is no guess.
@@ -42,7 +42,7 @@ class Attempts:
         except Unauthorized as error:
             if not secret or not host or error.code not in GUESSES:
                 raise
-            if wait := self._failures.count(LimitKind.SIGN_IN, network(host), self._rate):
+            if refused := await self._counters.hit([(LimitKind.SIGN_IN, network(host), self._rate)]):
                 self._on_refused()
-                raise RateLimited(_TOO_OFTEN, code="too_many_attempts", retry_after=ceil(wait)) from error
+                raise RateLimited(_TOO_OFTEN, code="too_many_attempts", retry_after=ceil(refused[1])) from error
             raise

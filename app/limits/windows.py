@@ -62,7 +62,7 @@ class Windows:
         if before * left + count + 1 <= rate.count:
             window[1] += 1
             return 0.0
-        return _wait(count, before, left, rate)
+        return wait_for(count, before, left, rate)
 
 
 class MemoryCounters:
@@ -79,8 +79,10 @@ class MemoryCounters:
         return None
 
 
-def _wait(count: float, before: float, left: float, rate: Rate) -> float:
-    """Seconds until one more fits. count, before: in this window and the one before; left: share of it to come."""
+def wait_for(count: float, before: float, left: float, rate: Rate) -> float:
+    """Seconds until one more fits that does not fit now. count, before: in this window and the one before; left: share
+    of it to come.
+    """
     room = rate.count - count - 1
     if room >= 0:  # once enough of the window before is out of sight
         return max((left - room / before) * rate.seconds, 0.001)

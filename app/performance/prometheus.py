@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -19,6 +19,7 @@ from knowledge.stores.base import DenseRecall
 
 if TYPE_CHECKING:
     from app.chat.hot_cache import CacheStats
+    from app.redis.server import RedisServer
 
 
 Tenants = Iterable[tuple[str, TenantMetrics]]
@@ -33,6 +34,7 @@ class Measured:
     backlog: Backlog
     statuses: Statuses
     recalls: Mapping[str, Mapping[DenseRecall, int]] = field(default_factory=dict)
+    redis: RedisServer | None = None
 
 
 def exposition(measured: Measured, only: str | None) -> bytes:
@@ -47,6 +49,10 @@ def exposition(measured: Measured, only: str | None) -> bytes:
         registry.register(_Requests(measured.statuses))
         refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
         refused.inc(metrics.sign_ins_refused)
+        if measured.redis is not None:
+            Gauge("yingda_redis_up", "Whether Redis answers", registry=registry).set(not measured.redis.away)
+            outages = Counter("yingda_redis_outages", "How often Redis went away", registry=registry)
+            outages.inc(measured.redis.outages)
     return generate_latest(registry)
 
 

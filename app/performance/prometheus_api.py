@@ -26,6 +26,11 @@ async def prometheus_metrics(request: Request, tenant: MetricsTenant, wiring: Wi
     only = None if tenant == DEFAULT_TENANT else tenant
     statuses: Statuses = request.app.state.statuses
     measured = Measured(
-        wiring.metrics, wiring.hot_cache.stats, await wiring.backlog.read(only), statuses, wiring.base.recalls
+        wiring.metrics,
+        wiring.hot_cache.stats,
+        await wiring.backlog.read(only),
+        statuses,
+        wiring.base.recalls,
+        wiring.redis,
     )
     return Response(exposition(measured, only), media_type=CONTENT_TYPE_LATEST)

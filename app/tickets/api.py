@@ -39,7 +39,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     """Opens a ticket; the one that is there, if the conversation has one of this subject that is not done. It is the
     conversation's member's, where that is known; else whose staff say, which an admin key alone proves.
     """
-    proof, own_key = proof_from(request, user_id=body.user_id), given_key(request)
+    proof, own_key = await proof_from(request, user_id=body.user_id), given_key(request)
     key = retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None
 
     async def work(_: RequestAttempt | None) -> KeptResponse:

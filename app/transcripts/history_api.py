@@ -73,7 +73,7 @@ async def read_history(
     key = SessionKey(tenant, session_id)
     session = await wiring.desk.sessions.find(key)
     page = await wiring.histories.read(key, limit, HistoryPlace.of(before) if before else None)
-    proof = proof_from(request)
+    proof = await proof_from(request)
     return ConversationSeen(
         session_id=session_id,
         handoff=handoff_out(await wiring.desk.queue.state(session)),

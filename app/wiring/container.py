@@ -51,6 +51,7 @@ from app.performance.repository_series import SeriesRepository
 from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.quality.service import QualityService
+from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
@@ -77,7 +78,7 @@ from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
 from app.wiring.knowledge import KnowledgeBase, document_runner
-from app.wiring.limits import open_attempts, open_limits
+from app.wiring.limits import open_attempts, open_counters, open_limits
 from app.wiring.models import LanguageModels
 from app.wiring.quality import quality_service
 from app.wiring.reindexing import reindexing
@@ -100,12 +101,14 @@ class Container:
         webhooks: WebhookService,
         businesses: Mapping[str, Business],
         fetcher: Fetcher,
+        redis: RedisServer | None,
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
-        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads)
-        self.attempts = open_attempts(settings, self.metrics)
+        self.redis, counters = redis, open_counters(redis)
+        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters)
+        self.attempts = open_attempts(settings, self.metrics, counters)
         self.user_tokens = UserTokens.of(settings)
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)

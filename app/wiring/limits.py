@@ -6,14 +6,24 @@ import os
 
 from app.limits.attempts import Attempts
 from app.limits.service import LimitOptions, RateLimits
+from app.limits.shared import RedisCounters
 from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, Rate
 from app.limits.urgent import UrgentReplies
+from app.limits.windows import Counters, MemoryCounters
 from app.metrics import Metrics
+from app.redis.server import RedisServer
 from app.settings import Settings
 
 
-def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> RateLimits:
+def open_counters(redis: RedisServer | None) -> Counters:
+    """Of this process, or with Redis of all replicas."""
+    if redis is None:
+        return MemoryCounters()
+    return RedisCounters(redis, MemoryCounters())
+
+
+def open_limits(settings: Settings, metrics: Metrics, embeddings: int, counters: Counters | None = None) -> RateLimits:
     """Rates, and places for a tenant, with one more for another one.
 
     embeddings: how many questions are embedded at once. There are no more places, unless told: whoever has a place must
@@ -34,9 +44,9 @@ def open_limits(settings: Settings, metrics: Metrics, embeddings: int) -> RateLi
     )
     own = settings.turn_slots or max(min(os.cpu_count() or 1, embeddings - 1), 1)
     slots = TurnSlots(own + 1, settings.turn_wait)
-    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)
+    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics, counters)
 
 
-def open_attempts(settings: Settings, metrics: Metrics) -> Attempts:
+def open_attempts(settings: Settings, metrics: Metrics, counters: Counters | None = None) -> Attempts:
     """Wrong keys and tokens."""
-    return Attempts(Rate(settings.sign_in_failures), metrics.sign_in_refused)
+    return Attempts(Rate(settings.sign_in_failures), metrics.sign_in_refused, counters)

@@ -207,24 +207,24 @@ async def test_an_error_outside_comes_back_to_its_place() -> None:
     assert slots.free == 1
 
 
-def test_wrong_secrets_are_counted_by_address_and_expired_tokens_are_none() -> None:
+async def test_wrong_secrets_are_counted_by_address_and_expired_tokens_are_none() -> None:
     refused: list[None] = []
     attempts = Attempts(Rate(2), lambda: refused.append(None))
 
-    def tried(host: str | None, code: str | None = "unauthorized") -> str:
+    async def tried(host: str | None, code: str | None = "unauthorized") -> str:
         try:
-            with attempts.checking(host, "secret"):
+            async with attempts.checking(host, "secret"):
                 if code:
                     raise Unauthorized("", code=code)
         except (Unauthorized, RateLimited) as error:
             return error.code
         return "right"
 
-    assert [tried("203.0.113.9") for _ in range(4)] == ["unauthorized"] * 2 + ["too_many_attempts"] * 2
-    assert tried("203.0.113.9", None) == "right"
-    assert tried("203.0.113.8") == "unauthorized"
-    assert {tried(None) for _ in range(9)} == {"unauthorized"}
-    assert {tried("203.0.113.7", "user_token_expired") for _ in range(9)} == {"user_token_expired"}
+    assert [await tried("203.0.113.9") for _ in range(4)] == ["unauthorized"] * 2 + ["too_many_attempts"] * 2
+    assert await tried("203.0.113.9", None) == "right"
+    assert await tried("203.0.113.8") == "unauthorized"
+    assert {await tried(None) for _ in range(9)} == {"unauthorized"}
+    assert {await tried("203.0.113.7", "user_token_expired") for _ in range(9)} == {"user_token_expired"}
     assert len(refused) == 2
 
 

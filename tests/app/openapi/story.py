@@ -253,6 +253,8 @@ class Story:
         await self.call("read_cache_stats")
         await self.call("invalidate_cache")
         await self.call("read_usage")
+        await self.call("list_circuit_breakers")
+        await self.call("reset_circuit_breaker", name="llm")
         await self.call("read_series")
         await self.call("prometheus_metrics")
         await self._gaps()

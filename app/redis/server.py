@@ -1,0 +1,129 @@
+"""A Redis that replicas share, asked with bounded patience.
+
+While it is away nobody waits for it: what it would have done is done in this process, and it comes back by itself. Its
+state is in `away`, in readiness and in metrics; the log has a line when it goes and one when it comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from loguru import logger
+
+from knowledge.errors import InvalidConfiguration, MissingDependency
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+Result = TypeVar("Result")
+
+CONNECTIONS = 32
+"""Of a process at once; a command takes some tenths of a millisecond."""
+LOOK_SECONDS = 0.5
+"""How often it is looked whether it is back."""
+CONNECT_SECONDS = 2.0
+"""How long a look may take to connect; nobody waits for that."""
+
+
+class RedisServer:
+    """One Redis. prefix: of all its keys; patience: seconds that a call waits at most."""
+
+    def __init__(self, url: str, prefix: str, patience: float) -> None:
+        """Connects at the first call. Raises MissingDependency, InvalidConfiguration."""
+        try:
+            from redis.asyncio import BlockingConnectionPool, Redis
+            from redis.asyncio.retry import Retry
+            from redis.backoff import NoBackoff
+            from redis.exceptions import RedisError
+        except ImportError as error:
+            raise MissingDependency("REDIS_URL 需要 redis 包：pip install redis==6.4.0") from error
+        try:
+            pool = BlockingConnectionPool.from_url(
+                url, max_connections=CONNECTIONS, timeout=None, retry=Retry(NoBackoff(), 0)
+            )
+        except ValueError as error:
+            raise InvalidConfiguration("REDIS_URL 不是 Redis 的地址，例如 redis://redis.example.com:6379/0") from error
+        self._client: Redis = Redis.from_pool(pool)
+        self._failures = (RedisError, OSError, TimeoutError)
+        self._prefix = prefix
+        self._patience = patience
+        self._looking: asyncio.Task[None] | None = None
+        self.outages = 0
+        """How often it went away since the start."""
+
+    @property
+    def away(self) -> bool:
+        """Whether this process goes on by itself."""
+        return self._looking is not None
+
+    def key(self, *parts: str) -> str:
+        """The name of something of this installation."""
+        return ":".join((self._prefix, *parts))
+
+    async def start(self) -> None:
+        """Looks whether it is there; where it is not, all begins without it."""
+        try:
+            await self._look()
+        except self._failures as error:
+            self._lost(error)
+
+    async def ask(self, work: Callable[[Redis], Awaitable[Result]], instead: Callable[[], Awaitable[Result]]) -> Result:
+        """What `work` gives, or `instead` while Redis is away or does not answer in time."""
+        if not self.away:
+            try:
+                async with asyncio.timeout(self._patience):
+                    return await work(self._client)
+            except self._failures as error:
+                self._lost(error)
+        return await instead()
+
+    async def close(self) -> None:
+        """Lets the connections go."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        with suppress(*self._failures):  # it may be away, and then there is nothing to close
+            await self._client.aclose(close_connection_pool=True)
+
+    def _lost(self, error: Exception) -> None:
+        if self.away:
+            return
+        self.outages += 1
+        logger.warning("Redis is away, this process goes on by itself: {}", str(error) or type(error).__name__)
+        self._looking = asyncio.create_task(self._wait(), name="redis")
+
+    async def _wait(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self._look()
+            except self._failures:
+                continue
+            logger.info("Redis is back")
+            self._looking = None
+            return
+
+    async def _look(self) -> None:
+        """Raises what is wrong: it has to take a write, and as fast as a call may take."""
+        await self._client.connection_pool.disconnect(inuse_connections=False)
+        async with asyncio.timeout(CONNECT_SECONDS):
+            await self._client.echo("there")
+        async with asyncio.timeout(self._patience):
+            await self._client.set(self.key("there"), 1, px=1000)
+
+
+@asynccontextmanager
+async def open_redis(url: str, prefix: str, patience: float) -> AsyncIterator[RedisServer | None]:
+    """See `RedisServer`; None without an address. Raises MissingDependency, InvalidConfiguration."""
+    if not url:
+        yield None
+        return
+    server = RedisServer(url, prefix, patience)
+    try:
+        await server.start()
+        yield server
+    finally:
+        await server.close()
