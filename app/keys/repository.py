@@ -223,7 +223,8 @@ class KeyRepository:
 
 
 def _row(row: Any) -> KeyRow:
-    return KeyRow(row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins), *row[5:-1], _scopes(row))
+    moments = row.created_at, row.revoked_at, row.last_used_at, row.expires_at, row.previous_until
+    return KeyRow(row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins), *moments, scopes=_scopes(row))
 
 
 def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:

@@ -18,10 +18,11 @@ from websockets.exceptions import ConnectionClosed
 
 from app.auth.principal import Role
 from app.auth.user_token import signed
+from app.chat import api as chat
 from app.http.routes import roles_of, sockets_of
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
-from app.main import RESOURCES, chat, create_app
+from app.main import RESOURCES, create_app
 from app.settings import Settings
 from tests.acceptance import WHOLE
 from tests.app.desk.client import talking
