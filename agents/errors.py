@@ -3,7 +3,10 @@
 AgentError
 ├── GenerationError            the answer could not be written
 │   ├── GenerationUnavailable  retryable: the generator is out of reach now
+│   │   └── GenerationLate     nothing came in the time given
 │   └── GenerationRejected     permanent: the generator refuses this request
+│       ├── BudgetExhausted    nothing more may be asked today
+│       └── GenerationForbidden  and any other: wrong key, unknown model, no money left
 └── BusinessUnavailable        retryable: the business database is out of reach now
 """
 
@@ -26,8 +29,20 @@ class GenerationUnavailable(GenerationError):
         self.retry_after = retry_after
 
 
+class GenerationLate(GenerationUnavailable):
+    """Nothing came in the time given."""
+
+
 class GenerationRejected(GenerationError):
     """The generator refuses this request: wrong key, wrong model, blocked content."""
+
+
+class BudgetExhausted(GenerationRejected):
+    """The tenant's budget of language models is used up for today; nothing was asked."""
+
+
+class GenerationForbidden(GenerationRejected):
+    """The generator refuses every request of ours: wrong key, unknown model, no money left."""
 
 
 class BusinessUnavailable(AgentError):

@@ -45,6 +45,7 @@ from app.http.statuses import Statuses
 from app.jobs import api as jobs
 from app.keys import api as keys
 from app.keys import signin_api as signin
+from app.observability import api as observability
 from app.openapi.document import document
 from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
@@ -56,6 +57,7 @@ from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.sources import api as watched
+from app.spending import api as spendings
 from app.tickets import api as tickets
 from app.traces import api as traces
 from app.transcripts import api as conversations
@@ -73,6 +75,7 @@ from app.wiring.container import Container
 from app.wiring.knowledge import open_knowledge
 from app.wiring.models import LanguageModels
 from app.wiring.sources import open_fetcher
+from app.wiring.spending import accounts
 from app.wiring.webhooks import open_webhooks
 from knowledge.errors import InvalidConfiguration
 
@@ -82,8 +85,8 @@ TITLE = "Yingda API"
 
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
-_MEASURE = evaluation_sets, evaluation_runs, quality
-_STAFF = audit, keys, performance, profile, series, tickets, traces, webhooks
+_MEASURE = evaluation_sets, evaluation_runs, quality, spendings
+_STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
 RESOURCES = (*_TALK, *_SEARCH, *_PEOPLE, *_KNOWLEDGE, *_MEASURE, *_STAFF, health, prometheus, docs)
@@ -112,13 +115,15 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
 
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
-        models = await stack.enter_async_context(LanguageModels(settings))
+        spending = accounts(settings, base.database)
+        stack.push_async_callback(spending.close)
+        models = await stack.enter_async_context(LanguageModels(settings, spending))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        businesses = await stack.enter_async_context(open_business(settings, models.main))
+        businesses = await stack.enter_async_context(open_business(settings, models))
         fetcher = await stack.enter_async_context(open_fetcher(settings))
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
-        container = Container(settings, base, searches, models, webhooks, businesses, fetcher, redis)
+        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis)
         followers += [base.generations.follow, container.due.warmings.moved]
         for part in (
             container.faq_books,

@@ -10,11 +10,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from agents.business.engines.base import Engine, StatementFailed
 from agents.business.engines.dialects import dialect_of
-from agents.business.engines.registry import open_engine
+from agents.business.engines.registry import file_of, open_engine
 from agents.business.guard import SqlGuard, UnsafeQuery
-from agents.business.ownership import search
+from agents.business.ownership import quoted, search
 from agents.business.schema import Schema, load_schema
 from agents.business.types import Rows, Value
 from agents.errors import BusinessUnavailable
@@ -44,6 +46,7 @@ class BusinessDatabase:
         """Raises InvalidConfiguration."""
         self.schema: Schema = load_schema(options.schema)
         self._engine: Engine = open_engine(options.url, self.schema.readable(), options.timeout)
+        self._file = file_of(options.url)
         guard = SqlGuard(self.schema, self._engine.dialect, options.max_rows + 1)
         self._max_rows = options.max_rows
         self._checked = lru_cache(CHECKED)(guard.check)
@@ -53,6 +56,28 @@ class BusinessDatabase:
     def dialect(self) -> str:
         """As sqlglot calls it."""
         return self._engine.dialect
+
+    @property
+    def missing(self) -> Path | None:
+        """The file that the address names, where there is none; a server has no file."""
+        return self._file if self._file is not None and not self._file.exists() else None
+
+    async def look(self) -> None:
+        """Whether every table and column of the description can be read; no row is.
+
+        Raises BusinessUnavailable, with a message for people that names what cannot.
+        """
+        if self.missing is not None:
+            raise BusinessUnavailable(f"业务库的文件 {self.missing} 不存在")
+        dialect = dialect_of(self.dialect)
+        for table in self.schema.tables.values():
+            columns = [exp.Column(this=quoted(name), table=quoted(table.name)) for name in table.columns]
+            tree = exp.select(*columns).from_(exp.Table(this=quoted(table.name))).where("1 = 0")
+            try:
+                async with outside():
+                    await self._engine.fetch(dialect.write(tree), (), 1)
+            except (StatementFailed, BusinessUnavailable) as error:
+                raise BusinessUnavailable(f"读不到表 {table.name}：{error}") from error
 
     async def query(self, sql: str, caller: str, written_in: str = "", *, facts_only: bool = False) -> Rows:
         """What a statement finds among the caller's own rows. written_in: its dialect, if not the database's own;

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from agents.errors import GenerationRejected, GenerationUnavailable
+from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable
 from agents.llm.chat import ChatMessage, Cut, ModelOptions
 from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, ThoughtsAloud, headless
@@ -26,6 +26,8 @@ MAX_RETRY_SECONDS = 2.0
 """An endpoint that asks for more patience than this is as good as down for the customer who waits."""
 _PATH = "/chat/completions"
 _COUNTS = "prompt_tokens", "completion_tokens"
+_FOR_ALL = frozenset({401, 402, 403, 404})
+"""Refusals that do not depend on what was asked."""
 _THOUGHTS = "reasoning_content", "reasoning"
 """Fields in which thoughts come apart from the text."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
@@ -136,11 +138,12 @@ class EndpointModel:
             async with asyncio.timeout(max(seconds, 0.0)):
                 yield
         except TimeoutError as error:
-            raise GenerationUnavailable(f"{self.name}: silent for {seconds:.1f} s") from error
+            raise GenerationLate(f"{self.name}: silent for {seconds:.1f} s") from error
         except openai.APIStatusError as error:
             if error.status_code in _TEMPORARY or error.status_code >= 500:
                 raise GenerationUnavailable(f"{self.name}: status {error.status_code}", _retry_after(error)) from error
-            raise GenerationRejected(f"{self.name}: status {error.status_code}, {error.message}") from error
+            kind = GenerationForbidden if error.status_code in _FOR_ALL else GenerationRejected
+            raise kind(f"{self.name}: status {error.status_code}, {error.message}") from error
         except openai.OpenAIError as error:
             raise GenerationUnavailable(f"{self.name}: {type(error).__name__}") from error
         except (ValueError, TypeError, AttributeError, LookupError) as error:

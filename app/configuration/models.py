@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from agents.llm.profiles import PROFILES, RESERVED, profile_at
 
@@ -19,6 +19,66 @@ def _ours(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 Parameters = Annotated[dict[str, Any], AfterValidator(_ours)]
+
+
+class LlmProvider(BaseModel):
+    """One more provider; what is left out is as for the first."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    name: str = Field("", pattern=r"^([a-z0-9][a-z0-9_-]{0,31})?$")
+    profile: Profile = "auto"
+    base_url: str = Field("", pattern=r"^(https?://\S+)?$")
+    api_key: SecretStr = Field(min_length=1)
+    model: str = Field(min_length=1)
+    parameters: Parameters = Field({})
+    thinks: Thinks = "auto"
+    first_token_timeout: float | None = Field(None, gt=0, le=300)
+    timeout: float | None = Field(None, gt=0, le=600)
+    max_tokens: int | None = Field(None, ge=16, le=32768)
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if not self.address:
+            raise ValueError("须写 base_url，或写 profile 用那一家的地址")
+        return self
+
+    @property
+    def profile_name(self) -> str:
+        """How it wants to be asked."""
+        return profile_at(self.base_url) if self.profile == "auto" else self.profile
+
+    @property
+    def address(self) -> str:
+        """Of its endpoint."""
+        return self.base_url or PROFILES[self.profile_name].base_url
+
+    @property
+    def title(self) -> str:
+        """What it is called where providers are told apart."""
+        return self.name or self.profile_name
+
+
+class ModelPrice(BaseModel):
+    """Of a million tokens, in any unit of money, the same for all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0, le=1_000_000)
+    output: float = Field(ge=0, le=1_000_000)
+
+
+class ModelBudget(BaseModel):
+    """Of a tenant for a day; 0 is no limit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tokens: int = Field(0, ge=0)
+    cost: float = Field(0.0, ge=0, le=1_000_000_000)
+
+
+FIRST, SMALL = "llm", "small"
+"""What the providers of `LLM_*` and of `SMALL_LLM_*` are called."""
 
 
 class ModelSettings(BaseModel):
@@ -39,6 +99,41 @@ class ModelSettings(BaseModel):
         description="回答开头是否可能是没有起始标签的思考：true 则等到思考结束才往外送；"
         "auto 按 LLM_PROFILE 与模型名判断",
     )
+    llm_providers: tuple[LlmProvider, ...] = Field(
+        (),
+        max_length=8,
+        description="依次备用的大模型，写成 JSON 数组，排在 LLM_* 那一家之后：每项有 api_key、model，"
+        "以及可以不写的 name、profile、base_url、parameters、thinks、first_token_timeout、timeout、max_tokens",
+    )
+    llm_breaker_failures: int = Field(5, ge=1, le=100, description="一家大模型连续失败几次就暂停请求它")
+    llm_breaker_seconds: float = Field(30.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
+    llm_prices: dict[str, ModelPrice] = Field(
+        {},
+        description="各模型每百万 token 的单价，写成 JSON：模型名到 input 与 output，货币自定；没有写的按 0 计",
+    )
+    llm_daily_tokens: int = Field(
+        0, ge=0, description="一个租户每天（UTC）用大模型的 token 上限，收发合计，用完后回答摘自知识库原文；0 为不限"
+    )
+    llm_daily_cost: float = Field(
+        0.0, ge=0, le=1_000_000_000, description="一个租户每天（UTC）用大模型的费用上限，单位同 LLM_PRICES；0 为不限"
+    )
+    llm_budgets: dict[str, ModelBudget] = Field(
+        {},
+        description="另有预算的租户，写成 JSON：租户名到 tokens 与 cost，盖过 LLM_DAILY_TOKENS 与 LLM_DAILY_COST",
+    )
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if not self.llm_prices and (self.llm_daily_cost or any(budget.cost for budget in self.llm_budgets.values())):
+            raise ValueError("LLM_DAILY_COST 或 LLM_BUDGETS 限了费用，须在 LLM_PRICES 里写各模型的单价")
+        return self
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        titles = [FIRST, SMALL, *(provider.title for provider in self.llm_providers)]
+        if twice := next((title for title in titles if titles.count(title) > 1), None):
+            raise ValueError(f"LLM_PROVIDERS 里的名字 {twice} 重复或已被占用，请给各项写不同的 name")
+        return self
 
     @model_validator(mode="after")
     def _named(self) -> Self:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(knowledge.__file__).with_name("samples") / "documents"
 QUESTIONS = FOLDER.with_name("questions.yaml")
+MARKER = "samples.state"
+"""In DATA_DIR: whether they were taken in, so that those that were deleted do not come back."""
 _STARTED, _DONE = "started", "done"
 
 
@@ -40,7 +42,7 @@ async def ingest_samples(tenant: str, base: KnowledgeBase, settings: Settings) -
     A start that was killed half way is continued by the next one: what is there already is left as it is. Raises
     Unavailable when a model or store was out of reach: the rest is taken in when it is called again.
     """
-    marker = settings.data_dir / "samples.state"
+    marker = settings.data_dir / MARKER
     state = marker.read_text("utf-8") if marker.exists() else ""
     if state == _DONE:
         return

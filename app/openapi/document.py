@@ -44,6 +44,7 @@ TAGS = {
     "jobs": "定时任务",
     "profile": "助手设定",
     "performance": "性能：耗时、缓存与用量",
+    "observability": "可观测性：所依赖的服务",
     "webhooks": "Webhook：订阅事件",
     "signin": "登录：本服务的网页",
     "health": "健康检查",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+
+from loguru import logger
 
 from agents.business.agent import BusinessParts
 from agents.business.database import BusinessDatabase, BusinessOptions
@@ -17,10 +19,12 @@ from agents.business.offline.queries import DeclaredQueries, load_queries
 from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.tagging import load_names
+from agents.errors import BusinessUnavailable
 from agents.llm.chat import ChatModel
 from agents.offers import SHIPPED, Offers, load_offers
 from app.configuration.business import BusinessSource
 from app.settings import Settings
+from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
 
 
@@ -39,7 +43,7 @@ class Business:
 
 
 @asynccontextmanager
-async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIterator[Mapping[str, Business]]:
+async def open_business(settings: Settings, models: LanguageModels | None) -> AsyncIterator[Mapping[str, Business]]:
     """By tenant. Each has a pool of its own, so that none waits for another's statements; a database that is out of
     reach is no reason not to start.
 
@@ -53,17 +57,18 @@ async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIte
             await asyncio.to_thread(load_names)
         opened = {}
         for tenant, source in sources.items():
+            model = models.of(tenant).main if models is not None else None
             opened[tenant] = await asyncio.to_thread(_opened, tenant, source, settings, model, stack)
+        looking = asyncio.create_task(_report(opened))
+        stack.push_async_callback(_ended, looking)
         yield opened
 
 
 def _opened(
     tenant: str, source: BusinessSource, settings: Settings, model: ChatModel | None, stack: AsyncExitStack
 ) -> Business:
-    path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
-    options = BusinessOptions(
-        source.url.get_secret_value(), path, settings.business_timeout, settings.business_max_rows
-    )
+    options = business_options(source, settings)
+    path = options.schema
     try:
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
@@ -76,6 +81,28 @@ def _opened(
     except InvalidConfiguration as error:
         raise InvalidConfiguration(f"租户 {tenant} 的业务库：{error}") from error
     return Business(parts, queries, OwnEntities(database), offers, facts)
+
+
+def business_options(source: BusinessSource, settings: Settings) -> BusinessOptions:
+    """Of one tenant's database; without a description of its own it is that of the sample shop."""
+    path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
+    return BusinessOptions(source.url.get_secret_value(), path, settings.business_timeout, settings.business_max_rows)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _report(opened: Mapping[str, Business]) -> None:
+    """Says which database cannot be asked by now: it may come later, and until then nothing is answered from it."""
+    for tenant, business in opened.items():
+        try:
+            await business.parts.database.look()
+        except BusinessUnavailable as error:
+            told = "the business database cannot be asked, scripts/doctor.py says more: {}"
+            logger.bind(tenant=tenant).warning(told, error)
 
 
 def _facts(database: BusinessDatabase, offers: Offers, *, shipped: bool) -> BusinessFacts | None:

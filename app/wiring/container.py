@@ -55,6 +55,7 @@ from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
+from app.spending.service import Accounts
 from app.startup import Startup
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
@@ -98,6 +99,7 @@ class Container:
         base: KnowledgeBase,
         searches: Searches,
         models: LanguageModels,
+        accounts: Accounts,
         webhooks: WebhookService,
         businesses: Mapping[str, Business],
         fetcher: Fetcher,
@@ -153,7 +155,7 @@ class Container:
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
-        self.models = models
+        self.models, self.accounts = models, accounts
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(

@@ -189,7 +189,8 @@ def index_path(settings: Settings) -> Path:
 
 async def open_index(settings: Settings, generation: Generation, recalls: DenseRecalls) -> Index:
     """As the store keeps it. Raises IndexMismatch, IndexUnavailable."""
-    options = IndexOptions(settings.exact_search_max_chunks, recalls[generation.tenant], generation.number)
+    limit, counted = settings.exact_search_max_chunks, recalls[generation.tenant]
+    options = IndexOptions(limit, counted, generation.number, settings.vector_server)
     path, tenant, embedder = index_path(settings), generation.tenant, generation.embedder
     return await asyncio.to_thread(get_index, settings.vector_store, path, tenant, embedder, options)
 

@@ -2,51 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Self
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
 
 from agents.answering.meaning import Meaning
 from agents.generator import Generator
+from agents.llm.breaker import BreakerOptions, CircuitBreaker
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
 from agents.llm.fallback import FallbackGenerator
+from agents.llm.fleet import GuardedModel, ModelFleet
+from agents.llm.metered import MeteredModel
 from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
 from agents.verifier import Verifier, VerifierPolicy
-from app.configuration.models import told
+from app.configuration.models import FIRST, SMALL, LlmProvider, told
 from app.retrieval import generator_options
 from app.settings import Settings
+from app.spending.service import Accounts
 from knowledge.text import Analyzer
 
 
 class LanguageModels:
-    """`main` writes the answers, `small` reads messages and replies; at another endpoint it stands in for `main` too.
+    """`writers` write the answers, one after the other; `main` is all of them for replies that come as a whole. `small`
+    reads messages and replies, those of LLM_PROVIDERS stand in for it; at another endpoint it stands in for the first
+    writer too.
 
-    A turn costs three requests at most: one to understand the question, then one for the answer and one to read it
-    again, or two attempts at the answer.
+    A turn costs three requests at most where nothing fails: one to understand the question, then one for the answer and
+    one to read it again, or two attempts at the answer.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings, self._opened = settings, AsyncExitStack()
-        key = settings.llm_api_key.get_secret_value()
-        local = settings.llm_provider == "local"
-        small_key = settings.small_llm_api_key.get_secret_value() or ("" if local else key)
-        address = settings.llm_address
-        small_url = settings.small_llm_base_url or address
-        small_name = settings.small_llm_model or settings.llm_model
-        self.main: ChatModel | None = None
-        self.small: ChatModel | None = None
-        if local:
-            self._elsewhere = bool(small_key)
-            self.main = self.small = self._model("local", settings.llm_local_model)
-        else:
-            self._elsewhere = bool(key) and small_url != address
-            retries = 0 if self._elsewhere else settings.llm_retries
-            if key:
-                self.main = self._model("openai", settings.llm_model, address, key, retries)
-        if small_key:
-            self.small = self._model("openai", small_name, small_url, small_key)
+    def __init__(self, settings: Settings, accounts: Accounts | None = None) -> None:
+        """accounts: of what tenants spend; None for what no tenant asks."""
+        self._settings, self._opened, self.accounts = settings, AsyncExitStack(), accounts
+        self.breakers: dict[str, CircuitBreaker] = {}
+        first = self._first()
+        further = [self._further(provider) for provider in settings.llm_providers]
+        self.writers = [*first, *further]
+        self.main: ModelFleet | None = ModelFleet(self.writers) if self.writers else None
+        small = self._small()
+        readers = [small, *further] if small is not None else self.writers
+        self.small: ModelFleet | None = ModelFleet(readers) if readers else None
+        if small is not None and self._elsewhere and self.writers:
+            self.writers.insert(1, small)
+
+    def of(self, tenant: str) -> LanguageModels:
+        """The same models, used on a tenant's account and within its budget."""
+        if self.accounts is None:
+            return self
+        own, meter = copy(self), self.accounts.of(tenant)
+
+        def metered(models: Sequence[ChatModel]) -> list[ChatModel]:
+            return [MeteredModel(model, meter) for model in models]
+
+        own.writers = metered(self.writers)
+        own.main = ModelFleet(metered(self.main.models)) if self.main is not None else None
+        own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
+        return own
 
     @property
     def present(self) -> bool:
@@ -56,14 +72,11 @@ class LanguageModels:
     def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
         """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
         quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile, meaning=meaning))
-        if self.main is None:
-            return quotes
 
         def writer(model: ChatModel) -> Generator:
             return get_generator("model", generator_options(self._settings, analyzer, profile, model))
 
-        standby = [writer(self.small)] if self.small is not None and self._elsewhere else []
-        return FallbackGenerator([writer(self.main), *standby, quotes])
+        return FallbackGenerator([*map(writer, self.writers), quotes]) if self.writers else quotes
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
@@ -92,22 +105,84 @@ class LanguageModels:
         """Closes the connections, or lets a local model go; one that fails at it keeps none of the others open."""
         await self._opened.aclose()
 
-    def _model(self, provider: str, name: str, base_url: str = "", api_key: str = "", retries: int = 0) -> ChatModel:
+    def _first(self) -> list[ChatModel]:
+        """The provider that has settings of its own, if it is set."""
         settings = self._settings
-        first = base_url == settings.llm_address
-        options = ModelOptions(
+        key = settings.llm_api_key.get_secret_value()
+        if settings.llm_provider == "local":  # waits and tries again by itself
+            return [self._model("local", self._options(settings.llm_local_model))]
+        if not key:
+            return []
+        alone = not (self._elsewhere or settings.llm_providers)
+        retries = settings.llm_retries if alone else 0
+        return [self._guarded(FIRST, self._of_first(settings.llm_model, settings.llm_address, key, retries))]
+
+    def _small(self) -> ChatModel | None:
+        """What reads; where it has neither key nor name of its own the first writer's endpoint is asked."""
+        settings = self._settings
+        key = settings.small_llm_api_key.get_secret_value()
+        if not key and (settings.llm_provider == "local" or not settings.llm_api_key):
+            return None
+        key = key or settings.llm_api_key.get_secret_value()
+        address = settings.small_llm_base_url or settings.llm_address
+        name = settings.small_llm_model or settings.llm_model
+        return self._guarded(SMALL, self._of_first(name, address, key))
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether what reads could also write when the first writer fails."""
+        settings = self._settings
+        if settings.llm_provider == "local":
+            return bool(settings.small_llm_api_key)
+        return bool(settings.llm_api_key) and settings.small_llm_base_url not in ("", settings.llm_address)
+
+    def _further(self, provider: LlmProvider) -> ChatModel:
+        """One of those that follow."""
+        options = self._options(
+            provider.model,
+            base_url=provider.address,
+            api_key=provider.api_key.get_secret_value(),
+            silence=provider.first_token_timeout or self._settings.llm_first_token_timeout,
+            total=provider.timeout or self._settings.llm_timeout,
+            max_tokens=provider.max_tokens or self._settings.llm_max_tokens,
+            profile=provider.profile_name,
+            parameters=provider.parameters,
+            thinks=told(provider.thinks),
+        )
+        return self._guarded(provider.title, options)
+
+    def _of_first(self, name: str, address: str, key: str, retries: int = 0) -> ModelOptions:
+        """At the first provider's address, its habits."""
+        settings = self._settings
+        options: dict[str, Any] = {"base_url": address, "api_key": key, "retries": retries}
+        if address != settings.llm_address:
+            return self._options(name, **options)
+        return self._options(
             name,
-            base_url,
-            api_key,
+            profile=settings.llm_profile_name,
+            parameters=settings.llm_parameters,
+            thinks=told(settings.llm_thinks),
+            **options,
+        )
+
+    def _options(self, name: str, **options: Any) -> ModelOptions:
+        settings = self._settings
+        common = ModelOptions(
+            name,
             silence=settings.llm_first_token_timeout,
             total=settings.llm_timeout,
-            retries=retries,
             max_tokens=settings.llm_max_tokens,
             queue=settings.llm_local_queue,
-            profile=settings.llm_profile_name if first else "",
-            parameters=settings.llm_parameters if first else {},
-            thinks=told(settings.llm_thinks) if first else None,
         )
+        return replace(common, **options)
+
+    def _guarded(self, name: str, options: ModelOptions) -> ChatModel:
+        settings = self._settings
+        rules = BreakerOptions(settings.llm_breaker_failures, settings.llm_breaker_seconds)
+        breaker = self.breakers[name] = CircuitBreaker(name, options.name, rules)
+        return GuardedModel(self._model("openai", options), breaker, options.silence)
+
+    def _model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = get_model(provider, options)
         self._opened.push_async_callback(model.close)
         return model

@@ -52,7 +52,7 @@ def shadow_builder(settings: Settings, base: KnowledgeBase) -> ShadowBuilder:
     async def opened(generation: Generation) -> Index:
         return await open_index(settings, generation, base.recalls)
 
-    drop = partial(drop_others, settings.vector_store, index_path(settings))
+    drop = partial(drop_others, settings.vector_store, index_path(settings), settings.vector_server)
     return ShadowBuilder(base.generations, base.feed, base.catch_up, opened, drop)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from knowledge.types import Hit, IndexedChunk, Vector
+from knowledge.types import Chunk, Hit, IndexedChunk, TermIds, Vector
 
 EXACT_SEARCH_MAX_CHUNKS = 20_000
 """Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
@@ -28,16 +28,30 @@ class DenseRecall(StrEnum):
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
     """exact_search_max_chunks: larger bases ask their vector database; recalls: counts who answered; generation: of a
-    tenant's indexes, which a store that keeps them keeps apart.
+    tenant's indexes, which a store that keeps them keeps apart; server: address of the store's server, "" for none.
     """
 
     exact_search_max_chunks: int = EXACT_SEARCH_MAX_CHUNKS
     recalls: Counter[DenseRecall] = field(default_factory=Counter)
     generation: int = 0
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A chunk as a server keeps it, under a key that tells what it holds from all else. `vector`: empty without."""
+
+    key: str
+    chunk: Chunk
+    terms: TermIds
+    vector: Vector
 
 
 class VectorStore(Protocol):
     """Nearest-neighbour search over one tenant's chunks. All methods block and may be called from threads.
+
+    revision: that of the change which a call is part of. A store that several processes write to, each following SQL
+    at its own pace, keeps what a later revision wrote.
 
     Opening one that was built by another embedder or dimension raises IndexMismatch; a failing one raises
     IndexUnavailable.
@@ -46,10 +60,10 @@ class VectorStore(Protocol):
     def search(self, vector: Vector, k: int) -> list[Hit]:
         """The `k` nearest by cosine, best first."""
 
-    def upsert(self, chunks: list[IndexedChunk]) -> None:
+    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
         """Adds or replaces."""
 
-    def delete(self, ids: list[str]) -> None:
+    def delete(self, ids: list[str], revision: int) -> None:
         """Ids that are not there are ignored."""
 
     def ids(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Chroma, embedded: one persistent collection per tenant. An embedded database belongs to one process."""
+"""Chroma: one collection per tenant, in a database of this process (which belongs to it alone) or on a server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
 import chromadb
+import httpx
 import numpy as np
 from chromadb.config import Settings
 from chromadb.errors import NotFoundError
@@ -18,6 +20,10 @@ from knowledge.errors import IndexMismatch, IndexUnavailable
 from knowledge.types import Hit, IndexedChunk, Vector
 
 _BATCH = 1000
+_SERVER_BATCH = 500
+"""Of 8,192 dimensions, in base64: 22 MB; a server refuses more than 40."""
+_SERVER_SECONDS, _CONNECT_SECONDS = 60.0, 5.0
+"""How long a server may say nothing, and how long it may take to be reached. Chroma's client waits for ever."""
 _HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_search": 128}
 
 
@@ -30,10 +36,11 @@ def collection_name(tenant: str, generation: int = 0) -> str:
 class ChromaStore:
     """One tenant's vectors. Raises IndexMismatch when the collection was built by another embedder or dimension."""
 
-    def __init__(self, path: Path, tenant: str, embedder: str, dimension: int, generation: int = 0) -> None:
+    def __init__(self, place: Path | str, tenant: str, embedder: str, dimension: int, generation: int = 0) -> None:
+        """place: the folder of the database, or the address of the server."""
         self._lock = Lock()
         with _unavailable("start"):
-            self._client = _client(path)
+            self._client = _client(place)
         self._name = collection_name(tenant, generation)
         built_by: dict[str, str | int] = {"embedder": embedder, "dimension": dimension}
         with _unavailable("open"):
@@ -51,7 +58,7 @@ class ChromaStore:
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         return [Hit(chunk_id, 1.0 - float(distance)) for chunk_id, distance in pairs]
 
-    def upsert(self, chunks: list[IndexedChunk]) -> None:
+    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
         for start in range(0, len(chunks), _BATCH):
             part = chunks[start : start + _BATCH]
             with self._lock, _unavailable("upsert"):
@@ -59,7 +66,7 @@ class ChromaStore:
                     ids=[item.chunk.id for item in part], embeddings=np.stack([item.vector for item in part])
                 )
 
-    def delete(self, ids: list[str]) -> None:
+    def delete(self, ids: list[str], revision: int) -> None:
         for start in range(0, len(ids), _BATCH):
             with self._lock, _unavailable("delete"):
                 self._collection.delete(ids=ids[start : start + _BATCH])
@@ -76,15 +83,46 @@ class ChromaStore:
             return self._client.get_collection(self._name, embedding_function=None)
         except NotFoundError:
             return self._client.create_collection(
-                self._name, metadata=built_by, configuration={"hnsw": _HNSW}, embedding_function=None
+                self._name,
+                metadata=built_by,
+                configuration={"hnsw": _HNSW},
+                embedding_function=None,
+                get_or_create=True,  # another process may have been faster
             )
 
 
-def drop_others(path: Path, tenant: str, keep: Collection[int]) -> None:
+class SharedChromaStore(ChromaStore):
+    """On a server that several processes write to, each following SQL at its own pace.
+
+    Every row says by which revision it was written. Who is behind neither removes nor takes back what a later revision
+    wrote, so that a process which dies half-way leaves nothing to the others that they would have to repair.
+    """
+
+    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
+        for start in range(0, len(chunks), _SERVER_BATCH):
+            part = {item.chunk.id: item for item in chunks[start : start + _SERVER_BATCH]}
+            with self._lock, _unavailable("upsert"):
+                found = self._collection.get(ids=list(part), include=["metadatas"])
+                written = zip(found["ids"], found["metadatas"], strict=True)
+                newer = {chunk_id for chunk_id, metadata in written if metadata["revision"] >= revision}
+                if missing := [item for chunk_id, item in part.items() if chunk_id not in newer]:
+                    self._collection.upsert(
+                        ids=[item.chunk.id for item in missing],
+                        embeddings=np.stack([item.vector for item in missing]),
+                        metadatas=[{"revision": revision}] * len(missing),
+                    )
+
+    def delete(self, ids: list[str], revision: int) -> None:
+        for start in range(0, len(ids), _SERVER_BATCH):
+            with self._lock, _unavailable("delete"):
+                self._collection.delete(ids=ids[start : start + _SERVER_BATCH], where={"revision": {"$lte": revision}})
+
+
+def drop_others(place: Path | str, tenant: str, keep: Collection[int]) -> None:
     """Removes one tenant's collections but those of the generations `keep`. Raises IndexUnavailable."""
     first, kept = collection_name(tenant), {collection_name(tenant, number) for number in keep}
     with _unavailable("drop"):
-        client = _client(path)
+        client = _client(place)
         for name in [collection.name for collection in client.list_collections()]:
             if name not in kept and (name == first or name.startswith(f"{first}-")):
                 client.delete_collection(name)
@@ -99,6 +137,14 @@ def _unavailable(step: str) -> Iterator[None]:
         raise IndexUnavailable(f"chroma {step} failed: {error}") from error
 
 
-def _client(path: Path) -> Any:
-    path.mkdir(parents=True, exist_ok=True)
-    return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+def _client(place: Path | str) -> Any:
+    settings = Settings(anonymized_telemetry=False)
+    if isinstance(place, Path):
+        place.mkdir(parents=True, exist_ok=True)
+        return chromadb.PersistentClient(str(place), settings=settings)
+    address = urlsplit(place)
+    encrypted = address.scheme == "https"
+    port = address.port or (443 if encrypted else 80)
+    client = chromadb.HttpClient(address.hostname or "", port, encrypted, settings=settings)
+    client._server._session.timeout = httpx.Timeout(_SERVER_SECONDS, connect=_CONNECT_SECONDS)
+    return client

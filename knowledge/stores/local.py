@@ -9,8 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 
 import numpy as np
+from loguru import logger
 from numpy.typing import NDArray
 
+from knowledge.errors import IndexUnavailable
 from knowledge.memory import give_back
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
@@ -123,14 +125,18 @@ class LocalSnapshot:
         return self._best(cosines if rows is None else cosines[rows], k, rows, -np.inf), DenseRecall.EXACT
 
     def _nearest(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
-        """The vector store's answer, if there is one and it is whole."""
+        """The vector store's answer, if there is one and it is whole. What it would find is here too."""
         count = len(self) if rows is None else len(rows)
         if self._vectors is None or count < EXACT_SHARE * len(self):
             return None
         wanted = k if rows is None else WIDENED * k * len(self) // count
         # The store is one revision ahead during a change: it may hold rows that this view does not know, and no
         # longer hold others, whose places would stay empty.
-        hits = self._vectors.search(vector, wanted)
+        try:
+            hits = self._vectors.search(vector, wanted)
+        except IndexUnavailable as error:
+            logger.warning("the vector store does not answer, its rows are searched exactly: {}", error)
+            return None
         found = np.array([self._row[hit.chunk_id] for hit in hits if hit.chunk_id in self._row], dtype=np.int64)
         if rows is not None:
             found = found[np.isin(found, rows)]
@@ -178,10 +184,11 @@ class LocalIndex:
         self._vocabulary.update({term: change.first_term + offset for offset, term in enumerate(change.new_terms)})
         if self._vectors is not None:
             stored = self._stored()
-            self._vectors.upsert([item for item in change.added if item.chunk.id not in stored])
+            self._vectors.upsert([item for item in change.added if item.chunk.id not in stored], change.revision)
         self._snapshot = self._next(change)
         if self._vectors is not None:
-            self._vectors.delete(sorted((change.removed | self._stored()) - self._snapshot.ids()))
+            surplus = (change.removed | self._stored()) - self._snapshot.ids()
+            self._vectors.delete(sorted(surplus), change.revision)
             self._reconciled = True
         give_back()
 

@@ -12,10 +12,28 @@ from knowledge.stores.base import IndexOptions
 
 
 def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
-    from knowledge.stores.chroma import ChromaStore
+    from knowledge.stores.chroma import ChromaStore, SharedChromaStore
     from knowledge.stores.local import LocalIndex
 
-    return LocalIndex(ChromaStore(path, tenant, embedder.name, embedder.dimension, options.generation), options)
+    built_by = tenant, embedder.name, embedder.dimension, options.generation
+    return LocalIndex(
+        SharedChromaStore(options.server, *built_by) if options.server else ChromaStore(path, *built_by), options
+    )
+
+
+def _milvus(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
+    from knowledge.stores.milvus import MilvusTable, address
+    from knowledge.stores.remote import RemoteIndex
+
+    place = address(path, options.server)
+    table = MilvusTable(place, tenant, embedder.name, embedder.dimension, options.generation)
+    return RemoteIndex(table, embedder.dimension, options)
+
+
+def _drop_milvus(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
+    from knowledge.stores.milvus import address, drop_others
+
+    drop_others(address(path, server), tenant, keep)
 
 
 def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
@@ -24,29 +42,39 @@ def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) 
     return MemoryIndex(options)
 
 
-def _drop_chroma(path: Path, tenant: str, keep: Collection[int]) -> None:
+def _drop_chroma(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
     from knowledge.stores.chroma import drop_others
 
-    drop_others(path, tenant, keep)
+    drop_others(server or path, tenant, keep)
 
 
-STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {"chroma": _chroma, "memory": _memory}
+STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {
+    "chroma": _chroma,
+    "memory": _memory,
+    "milvus": _milvus,
+}
 
 
 def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: IndexOptions | None = None) -> Index:
-    """One tenant's index below `path`. Blocking. Raises InvalidConfiguration, IndexMismatch."""
+    """One tenant's index, below `path` or on the server of the options. Blocking.
+
+    Raises InvalidConfiguration, IndexMismatch, IndexUnavailable.
+    """
     if name not in STORES:
         raise InvalidConfiguration(f"VECTOR_STORE={name} 不存在，可选：{', '.join(STORES)}")
     return STORES[name](path, tenant, embedder, options or IndexOptions())
 
 
-DROPS: dict[str, Callable[[Path, str, Collection[int]], None]] = {"chroma": _drop_chroma}
+DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {
+    "chroma": _drop_chroma,
+    "milvus": _drop_milvus,
+}
 """Stores that keep something between starts."""
 
 
-def drop_others(name: str, path: Path, tenant: str, keep: Collection[int]) -> None:
-    """Removes what a store keeps of one tenant below `path`, but for the generations `keep`; it is derived and can be
-    built again. Blocking. Raises IndexUnavailable.
+def drop_others(name: str, path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
+    """Removes what a store keeps of one tenant below `path`, or on `server` if any, but for the generations `keep`; it
+    is derived and can be built again. Blocking. Raises IndexUnavailable.
     """
     if name in DROPS:
-        DROPS[name](path, tenant, keep)
+        DROPS[name](path, server, tenant, keep)

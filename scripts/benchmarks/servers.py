@@ -58,6 +58,8 @@ def product(settings: Settings, corpus: Path | None = None, **environment: str) 
             "API_KEY": "",
             "LLM_API_KEY": "",
             "DATABASE_URL": "",
+            "CHROMA_URL": "",
+            "MILVUS_URI": "",
             "LOG_LEVEL": "WARNING",
             "DATA_DIR": str(data_dir),
             "EMBEDDER": settings.embedder,

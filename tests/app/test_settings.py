@@ -29,12 +29,30 @@ def test_a_threshold_of_zero_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PORT", "eighty"), ("RERANK_TOP_K", "0"), ("SIMILARITY_THRESHOLD", "1.2"), ("EMBEDDER", "word2vec")],
+    [
+        ("PORT", "eighty"),
+        ("RERANK_TOP_K", "0"),
+        ("SIMILARITY_THRESHOLD", "1.2"),
+        ("EMBEDDER", "word2vec"),
+        ("MILVUS_URI", "milvus.db"),
+        *(("CHROMA_URL", url) for url in ("host:8000", "http://user:key@host", "http://host/path", "grpc://host")),
+    ],
 )
 def test_a_value_that_cannot_work_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(InvalidConfiguration, match=name):
         load_settings()
+
+
+def test_a_server_of_a_store_that_is_not_chosen_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHROMA_URL", "http://127.0.0.1:8100/")
+    assert load_settings().vector_server == "http://127.0.0.1:8100/"
+    monkeypatch.setenv("VECTOR_STORE", "memory")
+    assert load_settings().vector_server == ""
+    monkeypatch.setenv("VECTOR_STORE", "milvus")
+    assert load_settings().vector_server == ""
+    monkeypatch.setenv("MILVUS_URI", "http://user:password@127.0.0.1:19530")
+    assert load_settings().vector_server == "http://user:password@127.0.0.1:19530"
 
 
 def test_thresholds_in_the_wrong_order_name_all_three(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,4 +159,44 @@ def test_parameters_of_requests_are_an_object_without_what_the_product_fills_in(
 ) -> None:
     monkeypatch.setenv("LLM_PARAMETERS", value)
     with pytest.raises(InvalidConfiguration, match="LLM_PARAMETERS"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('[{"model": "m", "profile": "qwen"}]', r"LLM_PROVIDERS\.0\.API_KEY"),
+        ('[{"api_key": "geheim", "profile": "qwen"}]', r"LLM_PROVIDERS\.0\.MODEL"),
+        ('[{"api_key": "geheim", "model": "m"}]', r"LLM_PROVIDERS\.0.*base_url"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "kwen"}]', r"LLM_PROVIDERS\.0\.PROFILE"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "qwen", "timeout": 0}]', r"LLM_PROVIDERS\.0\.TIMEOUT"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "qwen", "retires": 1}]', r"LLM_PROVIDERS\.0\.RETIRES"),
+        ('[{"api_key": "geheim", "model": "m", "profile": "qwen", "name": "small"}]', "small"),
+        ("qwen", "LLM_PROVIDERS"),
+    ],
+)
+def test_a_provider_that_cannot_work_is_named_and_its_key_not_shown(
+    monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv("LLM_PROVIDERS", value)
+    with pytest.raises(InvalidConfiguration, match=said) as caught:
+        load_settings()
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("LLM_DAILY_COST", "5", "LLM_PRICES"),
+        ("LLM_BUDGETS", '{"acme": {"cost": 5}}', "LLM_PRICES"),
+        ("LLM_BUDGETS", '{"acme": {"tokens": -1}}', r"LLM_BUDGETS\.ACME\.TOKENS"),
+        ("LLM_PRICES", '{"m": {"input": 1}}', r"LLM_PRICES\.M\.OUTPUT"),
+        ("LLM_DAILY_TOKENS", "-1", "LLM_DAILY_TOKENS"),
+    ],
+)
+def test_a_budget_that_cannot_be_held_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidConfiguration, match=said):
         load_settings()

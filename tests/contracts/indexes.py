@@ -18,9 +18,10 @@ QUESTION = "退货的运费谁承担"
 
 
 class IndexContract:
-    """Inherit, and set `name`; `limit` of exact search, and `recall`, which answers then."""
+    """Inherit, and set `name`; `limit` of exact search, and `recall`, which answers then; `server` of the store."""
 
     name: str
+    server = ""
     limit = EXACT_SEARCH_MAX_CHUNKS
     recall = DenseRecall.EXACT
 
@@ -28,7 +29,9 @@ class IndexContract:
         """A base on an index that is opened below `path`; `base` is the former process, whose terms SQL kept."""
         opened = Base()
         self.recalls: Counter[DenseRecall] = Counter()
-        opened.index = get_index(self.name, path, tenant, opened.embedder, IndexOptions(self.limit, self.recalls))
+        options = IndexOptions(self.limit, self.recalls, server=self.server)
+        owner = f"{path} {tenant}" if self.server else tenant  # a server keeps what other tests wrote
+        opened.index = get_index(self.name, path, owner, opened.embedder, options)
         if base is not None:
             opened.terms, opened.revision = base.terms, base.revision
         return opened

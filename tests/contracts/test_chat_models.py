@@ -5,7 +5,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
+from agents.llm.breaker import BreakerOptions, CircuitBreaker
 from agents.llm.chat import ChatModel, ModelOptions
+from agents.llm.fleet import GuardedModel, ModelFleet
 from agents.llm.registry import MODELS, get_model
 from knowledge.errors import InvalidConfiguration
 from scripts.scripted_llm import Behaviour, Say
@@ -33,6 +35,19 @@ class TestThinkingEndpoint(TestEndpoint):
     async def opened(self) -> AsyncIterator[ChatModel]:
         async with scripted(Say(f"<think>先想想。</think>\n\n{REPLY}")) as llm:
             yield llm.model
+
+
+class TestFleet(TestEndpoint):
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[ChatModel]:
+        async with scripted(Say(REPLY)) as llm:
+            breaker = CircuitBreaker("llm", "scripted", BreakerOptions())
+            yield ModelFleet([GuardedModel(llm.model, breaker, 20.0)])
+
+    @asynccontextmanager
+    async def broken(self) -> AsyncIterator[ChatModel]:
+        async with scripted(Behaviour.BROKEN) as first, scripted(Behaviour.DROP_FIRST) as second:
+            yield ModelFleet([first.model, second.model])
 
 
 class TestLocal(ChatModelContract):

@@ -41,3 +41,9 @@ def parse_address(url: str) -> URL:
     if address.get_backend_name() == "sqlite" and not address.database:
         raise InvalidConfiguration("业务库地址里没有 SQLite 文件名")
     return address
+
+
+def file_of(url: str) -> Path | None:
+    """The file that an address names; None for a server. Raises InvalidConfiguration."""
+    address = parse_address(url)
+    return Path(str(address.database)) if address.get_backend_name() == "sqlite" else None

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from agents.business.sample.database import seed
+from scripts.scripted_llm import ScriptedLLM
 from tests.app.net.site import site
 from tests.app.openapi.story import Story
 from tests.app.serving import served
@@ -28,7 +29,15 @@ async def story(tmp_path: Path) -> AsyncIterator[Story]:
     async with (
         receiving() as receiver,
         site() as web,
-        served(tmp_path / "data", business_database_url=shop, **OUTSIDE) as server,
+        ScriptedLLM() as llm,
+        served(
+            tmp_path / "data",
+            business_database_url=shop,
+            llm_api_key="key",
+            llm_base_url=llm.base_url,
+            rewrite_timeout=20,
+            **OUTSIDE,
+        ) as server,
         httpx.AsyncClient(base_url=server.address, headers={"Sec-Fetch-Site": "same-origin"}, timeout=60) as http,
     ):
         web.put("/returns", "<h1>退货</h1><p>七天内可以无理由退货。</p>")

@@ -46,7 +46,7 @@ async def killed(path: Path) -> Base:
 
 async def test_rows_that_a_kill_left_out_are_written_at_the_next_start(tmp_path: Path) -> None:
     former = await killed(tmp_path)
-    store(tmp_path).delete(["c0", "c3"])
+    store(tmp_path).delete(["c0", "c3"], 1)
     again = opened(tmp_path, former)
     await again.apply(chunks(*TEXTS))
     assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
@@ -56,7 +56,7 @@ async def test_rows_that_a_kill_left_out_are_written_at_the_next_start(tmp_path:
 
 async def test_rows_that_a_kill_left_over_are_removed_at_the_next_start(tmp_path: Path) -> None:
     former = await killed(tmp_path)
-    store(tmp_path).upsert([row("half-written"), row("deleted-document")])
+    store(tmp_path).upsert([row("half-written"), row("deleted-document")], 1)
     again = opened(tmp_path, former)
     await again.apply(chunks(*TEXTS))
     assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
@@ -84,13 +84,13 @@ async def test_what_the_store_holds_already_is_not_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = await killed(tmp_path)
-    store(tmp_path).delete(["c2"])
+    store(tmp_path).delete(["c2"], 1)
     written: list[str] = []
     upsert = ChromaStore.upsert
 
-    def spy(self: ChromaStore, rows: list[IndexedChunk]) -> None:
+    def spy(self: ChromaStore, rows: list[IndexedChunk], revision: int) -> None:
         written.extend(item.chunk.id for item in rows)
-        upsert(self, rows)
+        upsert(self, rows, revision)
 
     monkeypatch.setattr(ChromaStore, "upsert", spy)
     again = opened(tmp_path, former)
@@ -125,7 +125,7 @@ async def test_chroma_finds_what_exact_search_finds(tmp_path: Path) -> None:
 def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
     tmp_path: Path, embedder: str, dimension: int
 ) -> None:
-    store(tmp_path).upsert([row("c0")])
+    store(tmp_path).upsert([row("c0")], 1)
     with pytest.raises(IndexMismatch, match=r"python scripts/reindex\.py") as caught:
         ChromaStore(tmp_path, "t", embedder, dimension)
     assert HashEmbedder.name in str(caught.value)
@@ -133,9 +133,9 @@ def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
 
 
 def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path) -> None:
-    store(tmp_path).upsert([row("c0")])
-    store(tmp_path, "neighbour").upsert([row("theirs")])
-    store(tmp_path, "t", generation=11).upsert([row("c1")])
+    store(tmp_path).upsert([row("c0")], 1)
+    store(tmp_path, "neighbour").upsert([row("theirs")], 1)
+    store(tmp_path, "t", generation=11).upsert([row("c1")], 1)
     chroma.drop_others(tmp_path, "t", keep={11})
     chroma.drop_others(tmp_path, "never-opened", keep={0})
     assert ChromaStore(tmp_path, "t", "another/model", 384).ids() == set()
@@ -152,13 +152,13 @@ def test_collection_names_are_valid_and_distinct_for_any_tenant_id() -> None:
 
 def test_a_failing_database_is_an_unavailable_index(tmp_path: Path) -> None:
     broken = store(tmp_path)
-    broken.upsert([row("c0")])
+    broken.upsert([row("c0")], 1)
     chroma.drop_others(tmp_path, "t", keep={1})
     vector = row("c0").vector
     for step in (
         lambda: broken.search(vector, 3),
-        lambda: broken.upsert([row("c1")]),
-        lambda: broken.delete(["c0"]),
+        lambda: broken.upsert([row("c1")], 1),
+        lambda: broken.delete(["c0"], 1),
         broken.ids,
     ):
         with pytest.raises(IndexUnavailable):
@@ -179,7 +179,7 @@ async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
     index: Index = base.index
     change = await base.change(chunks(*TEXTS)[3:], removed=["c0"])
 
-    def fail(self: ChromaStore, rows: list[IndexedChunk]) -> None:
+    def fail(self: ChromaStore, rows: list[IndexedChunk], revision: int) -> None:
         raise IndexUnavailable("disk full")
 
     with monkeypatch.context() as patch:

@@ -30,10 +30,10 @@ class ExactStore:
         found = sorted((Hit(name, float(row @ vector)) for name, row in self.rows.items()), key=lambda hit: -hit.score)
         return found[:k]
 
-    def upsert(self, chunks: list[IndexedChunk]) -> None:
+    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
         self.rows.update({item.chunk.id: item.vector for item in chunks})
 
-    def delete(self, ids: list[str]) -> None:
+    def delete(self, ids: list[str], revision: int) -> None:
         for name in ids:
             self.rows.pop(name, None)
 
@@ -80,7 +80,7 @@ async def test_the_store_is_asked_where_it_is_likely_to_know(
 
 async def test_a_store_that_has_too_little_is_not_trusted(base: tuple[Base, ExactStore]) -> None:
     """It is ahead of the view during a change: what was removed leaves places empty."""
-    base[1].delete([f"c{row}" for row in range(88)])
+    base[1].delete([f"c{row}" for row in range(88)], 2)
     for where in (Filter(), WIDE):
         hits = await base[0].index.snapshot().dense(await HashEmbedder().query(QUESTION), 5, where)
         np.testing.assert_allclose([hit.score for hit in hits], await expected(base[0], 5, where), atol=1e-4)

@@ -1,0 +1,86 @@
+"""Several chat models as one: in their order, those that are out of order left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from agents.errors import GenerationError, GenerationUnavailable
+from agents.llm.breaker import CircuitBreaker, CircuitOpen
+from agents.llm.chat import ChatMessage, ChatModel, Cut
+from agents.types import Usage
+
+
+class GuardedModel:
+    """A chat model behind its circuit breaker."""
+
+    def __init__(self, model: ChatModel, breaker: CircuitBreaker, patience: float) -> None:
+        """patience: seconds after which silence is an outage; a request with less may well be late."""
+        self.name, self.breaker = model.name, breaker
+        self._model, self._patience = model, patience
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+        """See `ChatModel.stream`. Raises CircuitOpen."""
+        with self.breaker.watch():
+            async with aclosing(self._model.stream(messages)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`. Raises CircuitOpen."""
+        with self.breaker.watch(patient=seconds >= self._patience):
+            return await self._model.complete(messages, seconds)
+
+    async def close(self) -> None:
+        """Closes the model."""
+        await self._model.close()
+
+
+class ModelFleet:
+    """The first that manages. One that fails after its first word is the caller's to judge, who may have passed it on.
+
+    Whoever built the models closes them; `close` does so for those that have nobody else.
+    """
+
+    def __init__(self, models: Sequence[ChatModel]) -> None:
+        """models: the best first."""
+        if not models:
+            raise ValueError("there has to be a model")
+        self.models = tuple(models)
+        self.name = self.models[0].name
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+        """See `ChatModel.stream`."""
+        for model in self.models:
+            started = False
+            try:
+                async with aclosing(model.stream(messages)) as pieces:
+                    async for piece in pieces:
+                        started = started or isinstance(piece, str)
+                        yield piece
+                return
+            except GenerationError:
+                if started or model is self.models[-1]:
+                    raise
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`; seconds: for all of them together."""
+        deadline, spent = time.monotonic() + seconds, Usage()
+        for model in self.models:
+            try:
+                reply, usage = await model.complete(messages, deadline - time.monotonic())
+                return reply, spent + usage
+            except CircuitOpen:
+                if model is self.models[-1]:
+                    raise
+            except GenerationError:
+                if model is self.models[-1] or time.monotonic() >= deadline:
+                    raise
+                spent += Usage(calls=1)
+        raise GenerationUnavailable(f"{self.name}: no model")
+
+    async def close(self) -> None:
+        """Closes all of them."""
+        for model in self.models:
+            await model.close()

@@ -1,0 +1,133 @@
+"""How a database stands to this code, seen without changing it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL, Connection, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from app.db.engine import DIALECTS
+from app.db.migrate import MIGRATIONS
+
+CONNECT_SECONDS = 10.0
+_TABLE = "alembic_version"
+_DRIVERS = {"sqlite": "aiosqlite", "postgresql": "asyncpg"}
+
+
+class Behind(StrEnum):
+    """Where a database is beside the migrations of this code."""
+
+    NOTHING = "nothing"
+    EMPTY = "empty"
+    OLDER = "older"
+    NEWER = "newer"
+
+
+class DatabaseTrouble(Exception):
+    """A database that cannot be asked; the message says why, without the password."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaStanding:
+    """revision: of the database, empty without tables; head: of this code; may_create: whether this account could
+    make the tables that are missing.
+    """
+
+    revision: str
+    head: str
+    behind: Behind
+    may_create: bool = True
+
+
+def head() -> str:
+    """The last migration of this code."""
+    return str(_scripts().get_current_head())
+
+
+def compared(revision: str) -> Behind:
+    """Where a revision is beside this code's."""
+    if not revision:
+        return Behind.EMPTY
+    if revision == head():
+        return Behind.NOTHING
+    return Behind.OLDER if revision in {script.revision for script in _scripts().walk_revisions()} else Behind.NEWER
+
+
+async def standing(url: str) -> SchemaStanding:
+    """Raises DatabaseTrouble."""
+    address = parsed(url)
+    if address.get_backend_name() == "sqlite":
+        revision, may_create = sqlite_revision(Path(str(address.database))), True
+    else:
+        revision, may_create = await _asked(address)
+    return SchemaStanding(revision, head(), compared(revision), may_create)
+
+
+def parsed(url: str) -> URL:
+    """Raises DatabaseTrouble for what no database of this product can be at."""
+    try:
+        address = make_url(url)
+    except ArgumentError as error:
+        raise DatabaseTrouble("不是 SQLAlchemy 地址") from error
+    driver = _DRIVERS.get(address.get_backend_name())
+    if driver is None:
+        raise DatabaseTrouble(f"不支持 {address.get_backend_name()}，只能是 {'、'.join(DIALECTS)}")
+    if "+" not in address.drivername or address.get_driver_name() != driver:
+        raise DatabaseTrouble(f"驱动要写成 {address.get_backend_name()}+{driver}://")
+    if not find_spec(driver):
+        raise DatabaseTrouble(
+            f"没有安装 {driver}：.venv/bin/python -m pip install -r requirements.txt，或单装 {driver}"
+        )
+    return address
+
+
+def sqlite_revision(path: Path) -> str:
+    """Empty where there is no file. Raises DatabaseTrouble."""
+    if not path.exists():
+        return ""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_TABLE,)).fetchone()
+            row = connection.execute(f"SELECT version_num FROM {_TABLE}").fetchone() if there else None
+    except sqlite3.Error as error:
+        raise DatabaseTrouble(f"{path} 读不了：{error}") from error
+    return str(row[0]) if row else ""
+
+
+async def _asked(address: URL) -> tuple[str, bool]:
+    from asyncpg import PostgresError
+
+    engine = create_async_engine(address, connect_args={"timeout": CONNECT_SECONDS}, hide_parameters=True)
+    try:
+        async with engine.connect() as connection:
+            return await connection.run_sync(_revision)
+    except (OSError, SQLAlchemyError, PostgresError, TypeError) as error:  # TypeError: an option that nobody knows
+        raise DatabaseTrouble(f"{address!r} 连不上：{_line(error)}") from error
+    finally:
+        await engine.dispose()
+
+
+def _revision(connection: Connection) -> tuple[str, bool]:
+    allowed = bool(connection.execute(text("SELECT has_schema_privilege(current_schema(), 'CREATE')")).scalar())
+    if not inspect(connection).has_table(_TABLE):
+        return "", allowed
+    return str(connection.execute(text(f"SELECT version_num FROM {_TABLE}")).scalar() or ""), allowed
+
+
+def _scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    return ScriptDirectory.from_config(config)
+
+
+def _line(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

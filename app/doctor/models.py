@@ -1,0 +1,98 @@
+"""Embedder, reranker and language models, by asking them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from agents.errors import GenerationError, GenerationRejected
+from agents.llm.chat import ChatModel
+from app.doctor.types import Diagnosis, error, fine, note, warning
+from app.retrieval import embedder_options
+from app.settings import Settings
+from app.wiring.models import LanguageModels
+from knowledge.embeddings.registry import get_embedder, resolved
+from knowledge.errors import KnowledgeError
+
+_EMBEDDER, _RERANKER, _MODEL = "向量模型", "重排器", "大模型"
+_QUESTION = "怎么申请退货"
+_BGE = ".venv/bin/python -m pip install -r requirements.txt"
+REPLY_SECONDS = 30.0
+
+
+async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
+    """Whether a question becomes a vector of the length that is configured. What would be downloaded first is not."""
+    name = resolved(settings.embedder)
+    if name == "bge" and (found := _weights(_EMBEDDER, "BGE_MODEL", settings.bge_model)):
+        return [found]
+    try:
+        embedder = get_embedder(name, None, embedder_options(settings))
+        try:
+            vector = await embedder.query(_QUESTION)
+            return [fine(_EMBEDDER, f"{embedder.title}，{len(vector)} 维")]
+        finally:
+            embedder.close()
+    except KnowledgeError as problem:
+        return [error(_EMBEDDER, f"EMBEDDER={settings.embedder} 不能用：{problem}", _embedder_fix(name))]
+
+
+async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
+    """Whether what the chosen one needs is there."""
+    if settings.reranker == "bge" and (found := _weights(_RERANKER, "BGE_RERANKER_MODEL", settings.bge_reranker_model)):
+        return [found]
+    return [fine(_RERANKER, settings.reranker)]
+
+
+async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
+    """Whether each one that is configured replies."""
+    if settings.llm_provider == "local":
+        return [_local(settings)]
+    async with LanguageModels(settings) as models:
+        if not models.present:
+            fix = "要由大模型写回答，就设置 LLM_API_KEY、LLM_BASE_URL 与 LLM_MODEL"
+            return [note(_MODEL, "没有设置，回答摘自知识库原文", fix)]
+        main, small = models.main, models.small
+        found = [] if main is None else [await _reply(_MODEL, model, "LLM") for model in main.models]
+        if small is not None and (main is None or settings.small_llm_base_url or settings.small_llm_model):
+            found.append(await _reply("小模型", small.models[0], "SMALL_LLM"))
+        return found
+
+
+async def _reply(subject: str, model: ChatModel, prefix: str) -> Diagnosis:
+    try:
+        await model.complete([{"role": "user", "content": "只回答一个字：好"}], REPLY_SECONDS)
+    except GenerationRejected as problem:
+        fix = f"核对 {prefix}_API_KEY 与 {prefix}_MODEL：401、403 是密钥不对，400、404 多半是模型名或地址不对"
+        return error(subject, f"{model.name} 拒绝了请求：{problem}", fix)
+    except GenerationError as problem:
+        fix = f"核对 {prefix}_BASE_URL（一般以 /v1 结尾），以及这台机器能否连到它"
+        return error(subject, f"{model.name} 没有回答：{problem}", fix)
+    return fine(subject, f"{model.name} 有回答")
+
+
+def _local(settings: Settings) -> Diagnosis:
+    if not Path(settings.llm_local_model, "config.json").is_file():
+        told = f"LLM_LOCAL_MODEL={settings.llm_local_model} 里没有 config.json"
+        return error(_MODEL, told, "改成 transformers 格式的模型文件夹")
+    if not (find_spec("transformers") and find_spec("torch")):
+        return error(_MODEL, "LLM_PROVIDER=local 需要 transformers 与 PyTorch", _BGE)
+    return fine(_MODEL, f"本机模型 {settings.llm_local_model}；首次用到时装载")
+
+
+def _weights(subject: str, variable: str, model: str) -> Diagnosis | None:
+    """What is wrong with the weights of a checkpoint; None where they lie in a folder."""
+    if not find_spec("FlagEmbedding"):
+        return error(subject, "BGE 需要 FlagEmbedding，没有安装", _BGE)
+    if Path(model, "config.json").is_file():
+        return None
+    if model.startswith((".", "/")) or Path(model).exists():
+        return error(subject, f"{variable}={model} 里没有 config.json", f"把权重放进去，或改正 {variable}")
+    told = f"{variable}={model} 首次用到时从模型站下载，这里没有试"
+    return warning(subject, told, f"不能上网时先下载到文件夹，再把 {variable} 指向它；国内可设 HF_ENDPOINT")
+
+
+def _embedder_fix(name: str) -> str:
+    if name == "openai":
+        return "核对 EMBEDDING_BASE_URL、EMBEDDING_API_KEY、EMBEDDING_MODEL 与 EMBEDDING_DIMENSION"
+    return _BGE if name == "bge" else ".venv/bin/python -m pip install -r requirements-lite.txt"
