@@ -125,6 +125,10 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
         container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis)
         followers += [base.generations.follow, container.due.warmings.moved]
+        if container.news is not None:
+            followers.append(container.news.moved)
+            container.news.start()
+            stack.push_async_callback(container.news.close)
         for part in (
             container.faq_books,
             container.recorder,

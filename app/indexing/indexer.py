@@ -110,6 +110,10 @@ class Indexer:
             return False
         return True
 
+    def wake(self) -> None:
+        """Has it look at once: something was committed somewhere."""
+        self._wake.set()
+
     async def follow(self, tenant: str) -> None:
         """Brings one index to SQL's revision. Raises what the embedder or the index raises; both stay consistent."""
         async with self._locks.setdefault(tenant, asyncio.Lock()):

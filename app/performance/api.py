@@ -192,6 +192,8 @@ async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: Invalidate
 
     searches = (await wiring.tenants.of(tenant)).retriever.cache.clear(keep)
     cleared = await wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
+    if wiring.news is not None:
+        wiring.news.cleared(tenant)
     message = f"已清除 {cleared} 条缓存的回答和 {searches} 条检索结果。"
     return InvalidateOut(success=True, cleared=cleared, message=message)
 

@@ -47,7 +47,8 @@ class RedisServer:
         except ValueError as error:
             raise InvalidConfiguration("REDIS_URL 不是 Redis 的地址，例如 redis://redis.example.com:6379/0") from error
         self._client: Redis = Redis.from_pool(pool)
-        self._failures = (RedisError, OSError, TimeoutError)
+        self.failures = (RedisError, OSError, TimeoutError)
+        """What is raised where it is away."""
         self._prefix = prefix
         self._patience = patience
         self._looking: asyncio.Task[None] | None = None
@@ -67,7 +68,7 @@ class RedisServer:
         """Looks whether it is there; where it is not, all begins without it."""
         try:
             await self._look()
-        except self._failures as error:
+        except self.failures as error:
             self._lost(error)
 
     async def ask(self, work: Callable[[Redis], Awaitable[Result]], instead: Callable[[], Awaitable[Result]]) -> Result:
@@ -76,16 +77,28 @@ class RedisServer:
             try:
                 async with asyncio.timeout(self._patience):
                     return await work(self._client)
-            except self._failures as error:
+            except self.failures as error:
                 self._lost(error)
         return await instead()
+
+    async def subscribed(self, channel: str, ready: Callable[[], None], heard: Callable[[bytes], None]) -> None:
+        """Calls `ready` once it listens to a channel, and `heard` with each message. Raises one of `failures` when the
+        connection ends.
+        """
+        async with self._client.pubsub() as listening:
+            await listening.subscribe(channel)
+            async for message in listening.listen():
+                if message["type"] == "subscribe":
+                    ready()
+                elif message["type"] == "message":
+                    heard(message["data"])
 
     async def close(self) -> None:
         """Lets the connections go."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait([self._looking])
-        with suppress(*self._failures):  # it may be away, and then there is nothing to close
+        with suppress(*self.failures):  # it may be away, and then there is nothing to close
             await self._client.aclose(close_connection_pool=True)
 
     def _lost(self, error: Exception) -> None:
@@ -100,7 +113,7 @@ class RedisServer:
             await asyncio.sleep(LOOK_SECONDS)
             try:
                 await self._look()
-            except self._failures:
+            except self.failures:
                 continue
             logger.info("Redis is back")
             self._looking = None

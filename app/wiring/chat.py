@@ -11,11 +11,13 @@ from app.chat.computing import Computing
 from app.chat.evidence import Team
 from app.chat.guard import Guard
 from app.chat.history import History
+from app.chat.hot_cache import HotCache
 from app.chat.service import ChatService
 from app.chat.session import Sessions
 from app.chat.shared_answers import SharedAnswers
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.service import HitTest
+from app.redis.news import News
 from app.tuner.placing import Placements
 
 if TYPE_CHECKING:
@@ -30,6 +32,14 @@ def shared_answers(settings: Settings, base: KnowledgeBase, redis: RedisServer |
     if redis is None or base.database.engine.dialect.name == "sqlite":
         return None
     return SharedAnswers(redis, settings.sql_url.rpartition("@")[2])
+
+
+def open_news(base: KnowledgeBase, cache: HotCache, redis: RedisServer | None) -> News | None:
+    """What replicas tell each other: the index looks at SQL at once, and answers are forgotten."""
+    if redis is None or base.indexer is None:
+        return None
+    wake = base.indexer.wake
+    return News(redis, lambda _: wake(), cache.drop)
 
 
 def chat_service(parts: Container) -> tuple[ChatService, HitTest]:

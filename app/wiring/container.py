@@ -73,7 +73,7 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.business import Business
-from app.wiring.chat import chat_service, shared_answers
+from app.wiring.chat import chat_service, open_news, shared_answers
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
@@ -166,6 +166,7 @@ class Container:
         self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.index, self._missed)
         size, ttl, shared = settings.hot_cache_max_size, settings.hot_cache_ttl, shared_answers(settings, base, redis)
         self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
+        self.news = open_news(base, self.hot_cache, redis)
         self.chat, self.hit_test = chat_service(self)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)
