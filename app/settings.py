@@ -20,6 +20,7 @@ from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
 from app.configuration.redis import RedisSettings
 from app.configuration.sources import SourceSettings
+from app.configuration.stores import StoreSettings
 from app.configuration.web import WebSettings
 from app.log_file import LogFile
 from app.problems import of_setting
@@ -35,7 +36,14 @@ _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key",
 
 
 class Settings(
-    WebSettings, LimitSettings, RedisSettings, BusinessSettings, SourceSettings, ModelSettings, BaseSettings
+    WebSettings,
+    LimitSettings,
+    RedisSettings,
+    BusinessSettings,
+    SourceSettings,
+    StoreSettings,
+    ModelSettings,
+    BaseSettings,
 ):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
 
@@ -127,13 +135,6 @@ class Settings(
         "local",
         description="算过的向量保存在哪里：local 为 DATA_DIR 下的文件；database 为产品的数据库，随它备份，副本之间共用",
     )
-    vector_store: Literal["chroma", "memory"] = Field("chroma", description="向量库")
-    chroma_url: str = Field(
-        "",
-        pattern=r"^(https?://[^/\s?#@]+/?)?$",
-        description="Chroma 服务器的地址，如 http://127.0.0.1:8100，几个进程共用；留空则用各进程自带的 Chroma",
-    )
-    exact_search_max_chunks: int = Field(20_000, ge=0, description="片段不超过它时向量召回精确计算，更多时用 HNSW")
     reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
     bge_reranker_model: str = Field(
         "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
@@ -353,11 +354,6 @@ class Settings(
         if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
             raise ValueError("USER_TOKEN_SECRETS 中的密钥与别的租户或 USER_TOKEN_SECRET 相同，请为每个租户随机生成一个")
         return self
-
-    @property
-    def vector_server(self) -> str:
-        """The address of the vector store's server; empty where the store is the process's own."""
-        return self.chroma_url if self.vector_store == "chroma" else ""
 
     @property
     def log(self) -> LogFile | None:

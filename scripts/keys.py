@@ -19,11 +19,20 @@ from app.audit.actions import COMMAND_LINE, MAX_TARGET_CHARS, AuditAction, Audit
 from app.audit.repository import AuditRepository
 from app.auth.origins import origin
 from app.auth.principal import DEFAULT_TENANT, Role
+from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
 from app.db.migrate import upgrade
 from app.keys.repository import KeyRepository, KeyRow, KeyState
-from app.keys.rules import GRACE_HOURS, MAX_DAYS, MAX_GRACE_HOURS, checked_grace, checked_name, checked_origins
+from app.keys.rules import (
+    GRACE_HOURS,
+    MAX_DAYS,
+    MAX_GRACE_HOURS,
+    checked_grace,
+    checked_name,
+    checked_origins,
+    checked_scopes,
+)
 from app.keys.service import digest_of, new_key
 from app.private import keep_private
 from app.settings import load_settings
@@ -60,6 +69,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="来源",
         help="允许哪个网页跨站使用这个密钥，例如 https://shop.example.com；可以重复，只用于 client",
     )
+    scopes = "权限范围，只能用角色之内的这一部分，可以重复；不给则不限"
+    create.add_argument("--scope", action="append", default=[], type=KeyScope, choices=list(KeyScope), help=scopes)
     create.add_argument("--days", type=_days, metavar="天", help=f"多少天后到期，最多 {MAX_DAYS}；不给则不到期")
     listing = commands.add_parser("list", help="列出密钥，不含密钥本身")
     listing.add_argument("--tenant", default=None, help="只列这个租户的")
@@ -78,8 +89,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.command == "create":
         try:
             options.origin = checked_origins(Role(options.role), options.origin)
+            options.scope = checked_scopes(Role(options.role), options.scope)
         except ValueError as error:
-            parser.error(f"--origin：{error}")
+            parser.error(f"--origin、--scope：{error}")
     return options
 
 
@@ -126,7 +138,8 @@ async def _carried_out(keys: KeyRepository, options: argparse.Namespace) -> tupl
 async def _create(keys: KeyRepository, options: argparse.Namespace) -> str:
     key = new_key()
     ends = _ends(options.days)
-    key_id = await keys.create(options.tenant, Role(options.role), options.name, digest_of(key), options.origin, ends)
+    given = options.tenant, Role(options.role), options.name, digest_of(key), options.origin, ends, options.scope
+    key_id = await keys.create(*given)
     print(
         f"已创建密钥 {key_id}（租户 {options.tenant}，角色 {options.role}）。请妥善保存，它不会再次显示：",
         file=sys.stderr,

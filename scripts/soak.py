@@ -146,6 +146,7 @@ async def _application(llm: ScriptedLLM, folder: Path) -> AsyncIterator[tuple[ht
             "data_dir": folder,
             "database_url": "",
             "chroma_url": "",
+            "milvus_uri": SecretStr(""),
             "api_key": SecretStr(""),
             "llm_base_url": llm.base_url,
             "llm_api_key": SecretStr("scripted"),

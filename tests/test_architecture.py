@@ -43,6 +43,7 @@ NOT_IN_LITE = {
     "huggingface-hub",
     "ir-measures",
     "matplotlib",
+    "pymilvus",
     "redis",
     "tokenizers",
     "torch",

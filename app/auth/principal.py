@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
+from app.auth.scopes import KeyScope
 from knowledge.errors import InvalidConfiguration
 
 DEFAULT_TENANT = "default"
@@ -33,7 +34,8 @@ TALKING = frozenset({Role.ADMIN, Role.AGENT, Role.SERVER, Role.CLIENT})
 @dataclass(frozen=True, slots=True)
 class Principal:
     """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; name: what
-    people call the key; origins: of the web pages that may use it, empty where browsers of other sites may not.
+    people call the key; origins: of the web pages that may use it, empty where browsers of other sites may not; scopes:
+    to what of its roles the key is narrowed, empty for all of them.
     """
 
     tenant: str
@@ -41,6 +43,7 @@ class Principal:
     key: str = field(default="", compare=False)
     origins: frozenset[str] = field(default=frozenset(), compare=False)
     name: str = field(default="", compare=False)
+    scopes: frozenset[KeyScope] = frozenset()
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

@@ -46,7 +46,7 @@ async def customer_socket(
 ) -> None:
     """Frames are described in docs/handoff.md."""
     container: Container = websocket.app.state.container
-    greeted = await greet(websocket, container, *TALKING)
+    greeted = await greet(websocket, container, "chat", *TALKING)
     if greeted is None:
         return
     line, hello = greeted

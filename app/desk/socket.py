@@ -32,7 +32,7 @@ GATHER_SECONDS = 0.02
 async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_length=64)] = "") -> None:
     """Frames are described in docs/handoff.md."""
     container: Container = websocket.app.state.container
-    greeted = await greet(websocket, container, Role.ADMIN, Role.AGENT)
+    greeted = await greet(websocket, container, "desk", Role.ADMIN, Role.AGENT)
     if greeted is None:
         return
     line, hello = greeted

@@ -14,6 +14,7 @@ from app.auth.cookies import KEY, from_own_page, session_shown
 from app.auth.identity import proof_of, stays_inside
 from app.auth.origins import require_origin
 from app.auth.principal import TALKING, Principal, Role
+from app.auth.scopes import within
 from app.auth.sender import sender_of
 from app.errors import Forbidden
 from app.types import Proof, SessionKey
@@ -42,6 +43,8 @@ class Allow(SecurityBase):
         principal: Principal = known or await self._authenticated(request)
         if principal.roles.isdisjoint(self.roles):
             raise Forbidden("这个密钥的角色没有权限调用该接口", required=sorted(self.roles))
+        if principal.scopes:
+            _require_scope(principal, request)
         return principal.tenant
 
     async def _authenticated(self, request: Request) -> Principal:
@@ -70,6 +73,13 @@ class AllowHolder(Allow):
         await current_container(request).access.require(key, await proof_from(request))
         state["holds"] = True  # the route asks once more when it has read the body
         return tenant
+
+
+def _require_scope(principal: Principal, request: Request) -> None:
+    """Raises Forbidden for what no scope of the key covers."""
+    route = request.scope["route"]
+    if not within(principal.scopes, route.tags, request.method, route.name):
+        raise Forbidden("这个密钥的权限范围不包括该接口", code="scope_missing", scopes=sorted(principal.scopes))
 
 
 async def proof_from(

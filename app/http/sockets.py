@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from app.auth.cookies import KEY
 from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
+from app.auth.scopes import within
 from app.auth.sender import sender_of
 from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, Unauthorized, describe
 from app.limits.types import Requester
@@ -114,17 +115,18 @@ class SocketLine:
             await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
 
 
-async def greet(websocket: WebSocket, container: Container, *roles: Role) -> tuple[SocketLine, Hello] | None:
+async def greet(websocket: WebSocket, container: Container, tag: str, *roles: Role) -> tuple[SocketLine, Hello] | None:
     """Accepts the connection and finds out who it is; None when it was turned away, with the reason sent.
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
-    "key": ...}`, since browsers can set no header; or in the cookie of who signed in on a page of this server.
+    "key": ...}`, since browsers can set no header; or in the cookie of who signed in on a page of this server. tag: to
+    which the connection counts for scopes, see `within`.
     """
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
     line = SocketLine(websocket, SEND_SECONDS)
     try:
-        hello = await _hello(websocket, line, container, frozenset(roles))
+        hello = await _hello(websocket, line, container, frozenset(roles), {tag})
         line.guard = _guard(websocket, container, hello)
         return line, hello
     except AppError as error:
@@ -179,7 +181,9 @@ def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
     return guard
 
 
-async def _hello(websocket: WebSocket, line: SocketLine, container: Container, roles: frozenset[Role]) -> Hello:
+async def _hello(
+    websocket: WebSocket, line: SocketLine, container: Container, roles: frozenset[Role], tags: set[str]
+) -> Hello:
     host = websocket.client.host if websocket.client else None
     key = _key(websocket)
     frame: dict[str, Any] = {}
@@ -192,6 +196,8 @@ async def _hello(websocket: WebSocket, line: SocketLine, container: Container, r
     require_origin(principal, websocket.headers)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
+    if principal.scopes and not within(principal.scopes, tags):
+        raise Forbidden("这个密钥的权限范围不包括该连接", code="scope_missing", scopes=sorted(principal.scopes))
     sender = await container.limits.take(principal.tenant, sender_of(principal, host))
     return Hello(principal, sender, frame, key, unhandled=bool(frame) and frame.get("type") != "hello")
 

@@ -45,7 +45,8 @@ async def list_keys(
 @router.post("", status_code=201, responses=fails(409))
 async def create_key(body: KeyIn, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyCreated:
     """Makes a key, which is returned this once."""
-    row, secret = await wiring.key_management.create(tenant, body.role, body.name, body.origins, body.expires_at)
+    given = body.role, body.name, body.origins, body.expires_at, body.scopes
+    row, secret = await wiring.key_management.create(tenant, *given)
     return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
 
 

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from app.auth.principal import DEFAULT_TENANT, Role
+from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.keys.repository import KeyFilter, KeyRepository, KeyRow
-from app.keys.rules import checked_expiry, checked_name, checked_origins
+from app.keys.rules import checked_expiry, checked_name, checked_origins, checked_scopes
 from app.keys.service import KeyRing, digest_of, new_key
 
 T = TypeVar("T")
@@ -32,17 +33,26 @@ class KeyManagement:
         return tenant == DEFAULT_TENANT and self._ring.environment
 
     async def create(
-        self, tenant: str, role: Role, name: str, origins: Sequence[str], expires_at: datetime | None = None
+        self,
+        tenant: str,
+        role: Role,
+        name: str,
+        origins: Sequence[str],
+        expires_at: datetime | None = None,
+        scopes: Sequence[KeyScope] = (),
     ) -> tuple[KeyRow, str]:
         """The key with its secret, which is shown this once. Raises InvalidRequest, Conflict: the first key of all is
         one with which more can be made, for from then on nobody comes in without.
         """
-        if role is not Role.ADMIN and await self._ring.keyless():
-            raise Conflict("第一个密钥须是 admin：有了密钥之后，没有密钥的请求一律拒绝。", code="first_key_admin")
+        if (role is not Role.ADMIN or scopes) and await self._ring.keyless():
+            raise Conflict(
+                "第一个密钥须是 admin，不限范围：有了密钥之后，没有密钥的请求一律拒绝。", code="first_key_admin"
+            )
         name, allowed = _told("name ", checked_name, name), _told("", checked_origins, role, origins)
+        scopes = _told("", checked_scopes, role, scopes)
         ends = _told("expires_at ", checked_expiry, expires_at, now())
         secret = new_key()
-        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends)
+        key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends, scopes)
         self._ring.expire()
         return await self._get(tenant, key_id), secret
 

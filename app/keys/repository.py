@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, func, insert, inspect, make_url, or_, select, update
 
 from app.auth.principal import Principal, Role
+from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.db.engine import Database
 from app.keys.tables import ApiKey
@@ -67,6 +68,7 @@ class KeyRow:
     last_used_at: datetime | None
     expires_at: datetime | None
     previous_until: datetime | None
+    scopes: tuple[KeyScope, ...]
 
     def state(self, moment: datetime) -> KeyState:
         """As it is at that moment."""
@@ -95,6 +97,7 @@ _ROW = (
     ApiKey.last_used_at,
     ApiKey.expires_at,
     ApiKey.previous_until,
+    ApiKey.scopes,
 )
 
 
@@ -124,6 +127,7 @@ class KeyRepository:
         digest: str,
         origins: Sequence[str] = (),
         expires_at: datetime | None = None,
+        scopes: Sequence[KeyScope] = (),
     ) -> str:
         """Stores a key and returns its id. origins: of the web pages that may use it."""
         key_id = secrets.token_hex(6)
@@ -137,6 +141,7 @@ class KeyRepository:
                 created_at=now(),
                 origins=list(origins),
                 expires_at=expires_at,
+                scopes=[scope.value for scope in scopes],
             )
             await connection.execute(row)
         return key_id
@@ -218,7 +223,8 @@ class KeyRepository:
 
 
 def _row(row: Any) -> KeyRow:
-    return KeyRow(row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins), *row[5:])
+    moments = row.created_at, row.revoked_at, row.last_used_at, row.expires_at, row.previous_until
+    return KeyRow(row.id, row.tenant_id, row.name, Role(row.role), tuple(row.origins), *moments, scopes=_scopes(row))
 
 
 def _states(moment: datetime) -> Mapping[KeyState, ColumnElement[bool]]:
@@ -245,7 +251,13 @@ def _snapshot(stamp: KeyStamp | None, rows: Iterable[Any]) -> KeySnapshot:
 
 
 def _owner(row: Any) -> Principal:
-    return Principal(row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins), row.name)
+    return Principal(
+        row.tenant_id, frozenset({Role(row.role)}), row.id, frozenset(row.origins), row.name, frozenset(_scopes(row))
+    )
+
+
+def _scopes(row: Any) -> tuple[KeyScope, ...]:
+    return tuple(map(KeyScope, row.scopes))
 
 
 async def has_valid_key(url: str) -> bool:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from app.auth.origins import origin
 from app.auth.principal import Role
+from app.auth.scopes import KeyScope
 from knowledge.text import clean
 
 MAX_NAME_CHARS = 100
@@ -33,6 +34,13 @@ def checked_origins(role: Role, origins: Sequence[str]) -> list[str]:
     if len(origins) > MAX_ORIGINS:
         raise ValueError(f"来源最多 {MAX_ORIGINS} 个")
     return list(dict.fromkeys(map(origin, origins)))
+
+
+def checked_scopes(role: Role, scopes: Sequence[KeyScope]) -> list[KeyScope]:
+    """Each once. Raises ValueError, with a message for people."""
+    if scopes and role is Role.METRICS:
+        raise ValueError("metrics 密钥只能读 /metrics，没有权限范围")
+    return list(dict.fromkeys(scopes))
 
 
 def checked_expiry(moment: datetime | None, present: datetime) -> datetime | None:

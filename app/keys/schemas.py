@@ -8,11 +8,13 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.auth.principal import Role
+from app.auth.scopes import KeyScope
 from app.db.base import now
 from app.http.fields import Moment
 from app.keys.repository import KeyRow, KeyState
 from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, checked_grace
 
+_SCOPES = "权限范围：只能用角色之内的这几部分；空为不限"
 _EXPIRY = "到期时间，到时自动失效；null 为不到期"
 
 
@@ -24,6 +26,7 @@ class KeyIn(BaseModel):
     name: str = Field(max_length=200, description="给人看的用途说明")
     role: Role
     origins: list[str] = Field([], max_length=100, description="允许哪些网页跨站使用，只用于 client")
+    scopes: list[KeyScope] = Field([], max_length=20, description=_SCOPES)
     expires_at: Moment | None = Field(None, description=_EXPIRY)
 
 
@@ -59,6 +62,7 @@ class KeyOut(BaseModel):
     name: str
     role: Role
     origins: list[str] = Field(description="允许哪些网页跨站使用，只用于 client")
+    scopes: list[KeyScope] = Field(description=_SCOPES)
     created_at: datetime
     revoked_at: datetime | None = Field(description="停用时间；有效时为 null")
     last_used_at: datetime | None = Field(description="最近一次使用，精确到分钟；没有用过为 null")
@@ -70,7 +74,12 @@ class KeyOut(BaseModel):
     @classmethod
     def of(cls, row: KeyRow, own: str) -> Self:
         """own: the id of the key of the request."""
-        made = {"origins": list(row.origins), "current": row.id == own, "state": row.state(now())}
+        made = {
+            "origins": list(row.origins),
+            "scopes": list(row.scopes),
+            "current": row.id == own,
+            "state": row.state(now()),
+        }
         return cls.model_validate(made | {name: getattr(row, name) for name in KeyOut.model_fields if name not in made})
 
 

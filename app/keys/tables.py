@@ -27,6 +27,7 @@ class ApiKey(Base):
     changed_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     expires_at: Mapped[datetime | None]
+    scopes: Mapped[list[str]] = mapped_column(server_default="[]")
     previous_digest: Mapped[str | None] = mapped_column(String(64))
     previous_until: Mapped[datetime | None]
     origins: Mapped[list[str]] = mapped_column(server_default="[]")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from knowledge.types import Hit, IndexedChunk, Vector
+from knowledge.types import Chunk, Hit, IndexedChunk, TermIds, Vector
 
 EXACT_SEARCH_MAX_CHUNKS = 20_000
 """Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
@@ -35,6 +35,16 @@ class IndexOptions:
     recalls: Counter[DenseRecall] = field(default_factory=Counter)
     generation: int = 0
     server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A chunk as a server keeps it, under a key that tells what it holds from all else. `vector`: empty without."""
+
+    key: str
+    chunk: Chunk
+    terms: TermIds
+    vector: Vector
 
 
 class VectorStore(Protocol):

@@ -71,7 +71,7 @@ class LexicalIndex:
         self._lengths = lengths
         self._indptr, self._indices, self._counts = counts.indptr, counts.indices, counts.data
         self._average = float(lengths.mean()) if len(lengths) else 0.0
-        self._idf = _idf(np.diff(self._indptr), len(lengths))
+        self._idf = document_idf(np.diff(self._indptr), len(lengths))
         self._unseen_idf = float(np.log(len(lengths) + 0.5) - np.log(0.5)) if len(lengths) else 0.0
         # What a term's frequency is set against in a chunk of that length.
         norm = (OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * lengths / (self._average or 1.0))).astype(np.float32)
@@ -153,7 +153,7 @@ def _counted(documents: Sequence[TermIds], places: NDArray[np.int64], rows: int)
     return csc_array((by_term.data, places[by_term.indices].astype(np.int32), by_term.indptr), shape=(rows, columns))
 
 
-def _idf(document_frequency: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
+def document_idf(document_frequency: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
     """BM25Okapi's idf of every column, from document frequencies counted in bulk; 0 of what does not occur."""
     idf = np.zeros(len(document_frequency))
     occurring = np.flatnonzero(document_frequency)

@@ -21,6 +21,21 @@ def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) 
     )
 
 
+def _milvus(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
+    from knowledge.stores.milvus import MilvusTable, address
+    from knowledge.stores.remote import RemoteIndex
+
+    place = address(path, options.server)
+    table = MilvusTable(place, tenant, embedder.name, embedder.dimension, options.generation)
+    return RemoteIndex(table, embedder.dimension, options)
+
+
+def _drop_milvus(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
+    from knowledge.stores.milvus import address, drop_others
+
+    drop_others(address(path, server), tenant, keep)
+
+
 def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
     from knowledge.stores.memory import MemoryIndex
 
@@ -33,7 +48,11 @@ def _drop_chroma(path: Path, server: str, tenant: str, keep: Collection[int]) ->
     drop_others(server or path, tenant, keep)
 
 
-STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {"chroma": _chroma, "memory": _memory}
+STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {
+    "chroma": _chroma,
+    "memory": _memory,
+    "milvus": _milvus,
+}
 
 
 def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: IndexOptions | None = None) -> Index:
@@ -46,7 +65,10 @@ def get_index(name: str, path: Path, tenant: str, embedder: Embedder, options: I
     return STORES[name](path, tenant, embedder, options or IndexOptions())
 
 
-DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {"chroma": _drop_chroma}
+DROPS: dict[str, Callable[[Path, str, str, Collection[int]], None]] = {
+    "chroma": _drop_chroma,
+    "milvus": _drop_milvus,
+}
 """Stores that keep something between starts."""
 
 

@@ -59,6 +59,7 @@ def product(settings: Settings, corpus: Path | None = None, **environment: str) 
             "LLM_API_KEY": "",
             "DATABASE_URL": "",
             "CHROMA_URL": "",
+            "MILVUS_URI": "",
             "LOG_LEVEL": "WARNING",
             "DATA_DIR": str(data_dir),
             "EMBEDDER": settings.embedder,

@@ -62,7 +62,13 @@ async def open_product(setup: Setup) -> AsyncIterator[Product]:
 
 async def _settings(setup: Setup, folder: Path) -> Settings:
     changes: dict[str, Any] = dict.fromkeys(_UNCOUNTED, 0)
-    changes |= {"data_dir": folder, "database_url": "", "chroma_url": "", "samples_enabled": not setup.documents}
+    changes |= {
+        "data_dir": folder,
+        "database_url": "",
+        "chroma_url": "",
+        "milvus_uri": SecretStr(""),
+        "samples_enabled": not setup.documents,
+    }
     if setup.business:
         url = f"sqlite:///{(folder / BUSINESS_FILE).as_posix()}"
         await seed(url, setup.today)

@@ -34,6 +34,7 @@ def test_a_threshold_of_zero_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         ("RERANK_TOP_K", "0"),
         ("SIMILARITY_THRESHOLD", "1.2"),
         ("EMBEDDER", "word2vec"),
+        ("MILVUS_URI", "milvus.db"),
         *(("CHROMA_URL", url) for url in ("host:8000", "http://user:key@host", "http://host/path", "grpc://host")),
     ],
 )
@@ -48,6 +49,10 @@ def test_a_server_of_a_store_that_is_not_chosen_is_not_asked(monkeypatch: pytest
     assert load_settings().vector_server == "http://127.0.0.1:8100/"
     monkeypatch.setenv("VECTOR_STORE", "memory")
     assert load_settings().vector_server == ""
+    monkeypatch.setenv("VECTOR_STORE", "milvus")
+    assert load_settings().vector_server == ""
+    monkeypatch.setenv("MILVUS_URI", "http://user:password@127.0.0.1:19530")
+    assert load_settings().vector_server == "http://user:password@127.0.0.1:19530"
 
 
 def test_thresholds_in_the_wrong_order_name_all_three(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,11 @@ def chroma_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def milvus_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("milvus") / "milvus.db")
+
+
 class TestMemory(IndexContract):
     name = "memory"
 
@@ -39,6 +44,17 @@ class TestChromaServer(IndexContract):
     @pytest.fixture(autouse=True)
     def _on_a_server(self, chroma_address: str) -> None:
         self.server = chroma_address
+
+
+@pytest.mark.xdist_group("milvus")
+class TestMilvus(IndexContract):
+    """Milvus Lite, in a file that all tests share, as tenants share a server."""
+
+    name, recall = "milvus", DenseRecall.HNSW
+
+    @pytest.fixture(autouse=True)
+    def _in_a_file(self, milvus_file: str) -> None:
+        self.server = milvus_file
 
 
 def test_every_index_keeps_the_contract() -> None:

@@ -26,7 +26,7 @@ EVERY = 25
 """Of the sample questions one in so many: all kinds occur among them."""
 
 
-def settings_of(data_dir: Path, store: Literal["memory", "chroma"]) -> Settings:
+def settings_of(data_dir: Path, store: Literal["memory", "chroma", "milvus"]) -> Settings:
     return Settings(data_dir=data_dir, embedder="hash", vector_store=store, samples_enabled=False, _env_file=None)
 
 
@@ -87,9 +87,9 @@ async def assert_equal(settings: Settings, folder: Path, data: EvalSet) -> set[s
     return {result.reply.outcome for result in results}
 
 
-@pytest.mark.parametrize("store", ["memory", "chroma"])
+@pytest.mark.parametrize("store", ["memory", "chroma", pytest.param("milvus", marks=pytest.mark.acceptance(only=True))])
 async def test_a_small_folder_is_measured_as_the_product_answers(
-    tmp_path: Path, store: Literal["memory", "chroma"]
+    tmp_path: Path, store: Literal["memory", "chroma", "milvus"]
 ) -> None:
     folder = document_set(tmp_path / "set")
     data = load_set(folder)

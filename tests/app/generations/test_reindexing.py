@@ -245,14 +245,15 @@ async def test_an_index_that_cannot_be_followed_keeps_no_other_tenant_from_follo
     assert container.base.generations.default.engine.name == "hash"
 
 
-async def test_the_next_start_opens_the_new_index(tmp_path: Path, wide: type[WideEmbedder]) -> None:
-    async with served(tmp_path, vector_store="chroma") as product:
+@pytest.mark.parametrize("store", ["chroma", "milvus"])
+async def test_the_next_start_opens_the_new_index(tmp_path: Path, wide: type[WideEmbedder], store: str) -> None:
+    async with served(tmp_path, vector_store=store) as product:
         await filled(product, 3)
         async with httpx.AsyncClient(base_url=product.address, timeout=60) as http:
             assert (await over(http, await begun(http)))["state"] == "done"
     SharedSystemClient.clear_system_cache()
     wide.fails = True  # nothing has to be embedded again
-    async with served(tmp_path, vector_store="chroma") as product:
+    async with served(tmp_path, vector_store=store) as product:
         await product.container.startup.serving.wait()
         index = (await product.container.tenants.of("default")).retriever.index
         await until(lambda: len(index.snapshot()) == 3 and index.snapshot().centre.size > 0)

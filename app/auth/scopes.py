@@ -1,0 +1,35 @@
+"""A narrower right than a role: what of the interface a key may use, by the tags of the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+
+
+class KeyScope(StrEnum):
+    """A key without scopes may do all that its role may; with them, what is of one of them and of its role."""
+
+    CHAT = "chat"
+    DESK = "desk"
+    DOCUMENTS_READ = "documents:read"
+    DOCUMENTS_WRITE = "documents:write"
+    EVALUATION = "evaluation"
+
+
+READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file", "compare_drafts"))
+"""Operations that only read, although they take a body."""
+_KNOWLEDGE = frozenset(("documents", "versions", "corrections", "faqs", "search", "sources", "vocabulary", "gaps"))
+TAGS: Mapping[KeyScope, frozenset[str]] = {
+    KeyScope.CHAT: frozenset(("chat", "openai", "conversations")),
+    KeyScope.DESK: frozenset(("desk", "tickets", "conversations")),
+    KeyScope.DOCUMENTS_READ: _KNOWLEDGE,
+    KeyScope.DOCUMENTS_WRITE: _KNOWLEDGE,
+    KeyScope.EVALUATION: frozenset(("evaluation", "quality")),
+}
+
+
+def within(scopes: Collection[KeyScope], tags: Collection[str], method: str = "GET", name: str = "") -> bool:
+    """Whether one of the scopes covers an operation. name: as the document calls it. Writing covers reading."""
+    reads = method in ("GET", "HEAD") or name in READING_POSTS
+    open_to = (scope for scope in scopes if reads or scope is not KeyScope.DOCUMENTS_READ)
+    return any(not TAGS[scope].isdisjoint(tags) for scope in open_to)

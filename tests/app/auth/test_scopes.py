@@ -1,0 +1,86 @@
+"""Keys that are narrowed to a part of their role."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.auth.scopes import READING_POSTS, TAGS, KeyScope, within
+from tests.app.auth.test_auth import FIRST
+from tests.app.desk.client import talking
+from tests.app.openapi.document import document, operations
+from tests.app.serving import Served, served
+
+
+@pytest.fixture
+async def product(tmp_path: Path) -> AsyncIterator[Served]:
+    async with served(tmp_path, api_key=FIRST) as running:
+        yield running
+
+
+async def key(product: Served, role: str, *scopes: str) -> str:
+    async with httpx.AsyncClient(base_url=product.address, headers={"X-API-Key": FIRST}, timeout=60) as http:
+        made = await http.post("/api/v1/keys", json={"name": "k", "role": role, "scopes": scopes})
+        assert made.status_code == 201, made.text
+        assert made.json()["scopes"] == list(scopes)
+        return str(made.json()["key"])
+
+
+def test_what_a_scope_names_is_in_the_document() -> None:
+    tags = {tag["name"] for tag in document()["tags"]}
+    assert frozenset[str]().union(*TAGS.values()) <= tags
+    assert operations().keys() >= READING_POSTS
+
+
+def test_writing_covers_reading_and_reading_no_writing() -> None:
+    assert within({KeyScope.DOCUMENTS_READ}, ["documents"])
+    assert not within({KeyScope.DOCUMENTS_READ}, ["documents"], "DELETE", "delete_document")
+    assert within({KeyScope.DOCUMENTS_READ}, ["search"], "POST", "search_knowledge")
+    assert within({KeyScope.DOCUMENTS_WRITE}, ["documents"]) and within(
+        {KeyScope.DOCUMENTS_WRITE}, ["documents"], "DELETE"
+    )
+    assert not within({KeyScope.CHAT, KeyScope.DESK}, ["keys"])
+
+
+@pytest.mark.parametrize(
+    ("scope", "open_to", "closed"),
+    [
+        ("documents:read", ["list_documents", "search_knowledge"], ["upload_documents", "list_keys", "chat"]),
+        ("documents:write", ["list_documents", "add_faq"], ["list_keys", "list_tickets", "create_key"]),
+        ("chat", ["chat", "list_models"], ["list_documents", "list_staff", "list_audit"]),
+        ("desk", ["list_staff", "list_tickets"], ["chat", "add_faq"]),
+        ("evaluation", ["list_evaluation_sets"], ["write_params", "chat"]),
+    ],
+)
+async def test_a_narrowed_key_gets_no_further(
+    product: Served, scope: str, open_to: list[str], closed: list[str]
+) -> None:
+    headers = {"X-API-Key": await key(product, "admin", scope)}
+    async with httpx.AsyncClient(base_url=product.address, headers=headers, timeout=60) as http:
+        for name in (*open_to, *closed):
+            operation = operations()[name]
+            body = next((told.get("example") for told in operation.request.values()), None)
+            response = await http.request(operation.method.upper(), operation.path, json=body)
+            assert (response.status_code == 403) == (name in closed), (name, response.text)
+            assert name in open_to or response.json()["error"]["code"] == "scope_missing"
+
+
+async def test_a_scope_adds_nothing_to_a_role_and_counts_for_sockets(product: Served) -> None:
+    window = {"X-API-Key": await key(product, "client", "documents:write")}
+    async with httpx.AsyncClient(base_url=product.address, headers=window) as http:
+        assert (await http.get("/api/v1/knowledge/documents")).json()["error"]["code"] == "forbidden"
+        assert (await http.post("/api/v1/keys", json={})).status_code == 403
+    desk = {"X-API-Key": await key(product, "agent", "chat")}
+    async with talking(product.address, "/api/v1/agent/ws?agent_id=a", additional_headers=desk) as talker:
+        await talker.send("hello", agent_id="a")
+        refused = await talker.until(lambda frame: frame["type"] == "error")
+    assert refused["error"]["code"] == "scope_missing"
+
+
+async def test_metrics_keys_have_no_scopes(product: Served) -> None:
+    async with httpx.AsyncClient(base_url=product.address, headers={"X-API-Key": FIRST}) as http:
+        wrong = await http.post("/api/v1/keys", json={"name": "k", "role": "metrics", "scopes": ["chat"]})
+    assert wrong.status_code == 400

@@ -1,0 +1,202 @@
+"""What several processes do to the rows of one tenant; each is an index of its own here, on one Milvus file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knowledge.embeddings.hash import HashEmbedder
+from knowledge.errors import IndexUnavailable
+from knowledge.index import embedded
+from knowledge.stores import remote
+from knowledge.stores.base import IndexOptions
+from knowledge.stores.milvus import MilvusTable
+from knowledge.stores.registry import get_index
+from knowledge.stores.remote import RemoteIndex
+from knowledge.types import IndexChange
+from tests.contracts.indexes import both, found, same
+from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
+
+pytestmark = pytest.mark.xdist_group("milvus")
+QUESTION = "退货的运费谁承担"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("milvus") / "milvus.db")
+
+
+def worker(file: str, tenant: str, former: Base | None = None) -> Base:
+    embedder = HashEmbedder()
+    base = Base(get_index("milvus", Path(file).parent, tenant, embedder, IndexOptions(server=file)), embedder)
+    if former is not None:
+        base.terms, base.revision = former.terms, former.revision
+    return base
+
+
+def stored(file: str, tenant: str) -> dict[str, tuple[int, int]]:
+    table = MilvusTable(file, tenant, HashEmbedder.name, HashEmbedder.dimension, 0)
+    rows = table.live(-1)
+    table.close()
+    return rows
+
+
+async def test_it_finds_and_scores_as_the_index_in_memory_does(file: str) -> None:
+    texts = [f"{text}第{number}版" for number in range(20) for text in TEXTS]
+    base, exact = worker(file, "exact"), Base()
+    for own in (base, exact):
+        await own.apply(chunks(*texts))
+        await own.apply(chunks(*TEXTS[:2]), removed=[f"c{row}" for row in range(30, 60)])
+    theirs, ours = await both(exact, QUESTION, k=5), await both(base, QUESTION, k=5)
+    np.testing.assert_allclose([hit.score for hit in ours[0]], [hit.score for hit in theirs[0]], atol=1e-3)
+    assert same(([], ours[1]), ([], theirs[1]))
+    left, right = base.index.snapshot(), exact.index.snapshot()
+    assert left.frequencies() == right.frequencies()
+    np.testing.assert_allclose(left.centre, right.centre, atol=1e-5)
+    await base.close()
+
+
+async def test_other_tenants_do_not_change_what_words_are_worth(file: str) -> None:
+    base = worker(file, "quiet")
+    await base.apply(chunks(*TEXTS))
+    before = await both(base, QUESTION)
+    loud = worker(file, "loud")
+    await loud.apply([chunk(f"x{number}", "退货的运费谁承担") for number in range(150)])
+    assert same(await both(base, QUESTION), before)
+    await base.close()
+    await loud.close()
+
+
+async def test_workers_write_each_row_once_and_answer_alike(file: str) -> None:
+    workers = [worker(file, "alike") for _ in range(3)]
+    for base in workers:
+        await base.apply(chunks(*TEXTS))
+    assert len(stored(file, "alike")) == len(TEXTS)
+    for base in workers:
+        await base.apply([chunk("n", "退货运费由卖家承担")], removed=["c0"])
+    answers = [await both(base, QUESTION) for base in workers]
+    assert all(same(answer, answers[0]) for answer in answers)
+    assert answers[0][0][0].chunk_id == "n"
+    for base in workers:
+        await base.close()
+
+
+async def test_who_is_behind_sees_its_own_revision_and_undoes_nothing(file: str) -> None:
+    first, late = worker(file, "late"), worker(file, "late")
+    for base in (first, late):
+        await base.apply(chunks(*TEXTS))
+    await first.apply([chunk("n2", "退货运费由卖家承担")], removed=["c0"])  # 2
+    await first.apply([chunks(*TEXTS)[0]], removed=["n2"])  # 3: back, as it was
+    assert (await found(late, QUESTION)) == {f"c{row}" for row in range(1, len(TEXTS))}  # c0 is of revision 3 now
+    await late.apply([chunk("n2", "退货运费由卖家承担")], removed=["c0"])
+    assert "c0" in await found(first, QUESTION)
+    assert "n2" not in await found(first, QUESTION)
+    await late.apply([chunks(*TEXTS)[0]], removed=["n2"])
+    assert same(await both(late, QUESTION), await both(first, QUESTION))
+    await first.close()
+    await late.close()
+
+
+async def test_who_takes_two_steps_at_once_does_not_hide_a_row_from_who_takes_one(file: str) -> None:
+    first, second = worker(file, "steps"), worker(file, "steps")
+    for base in (first, second):
+        await base.apply(chunks(*TEXTS[:2]))
+    first.revision = 2
+    await first.apply(chunks(*TEXTS)[2:])  # 2 and 3 together
+    await second.apply(chunks(*TEXTS)[2:4])
+    assert await found(second, TEXTS[2]) == {"c0", "c1", "c2", "c3"}
+    await first.close()
+    await second.close()
+
+
+async def test_what_a_kill_left_out_or_over_is_repaired_at_the_next_start(file: str) -> None:
+    former = worker(file, "killed")
+    await former.apply(chunks(*TEXTS))
+    index = former.index
+    assert isinstance(index, RemoteIndex)
+    half: IndexChange = await former.change([chunk("half", "写了一半")])
+    index.table.write([index.table.item(half.added[0], half.revision)])
+    index.table.purge(0)
+    await former.close()
+    again = worker(file, "killed", former)
+    await again.apply(chunks(*TEXTS)[1:])
+    assert await found(again, QUESTION) == {f"c{row}" for row in range(1, len(TEXTS))}
+    seen = {key for key, (since, until) in stored(file, "killed").items() if since <= again.revision < until}
+    assert len(seen) == len(TEXTS) - 1
+    await again.close()
+
+
+async def test_rows_that_no_revision_sees_any_more_are_removed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "KEPT_REVISIONS", 1)
+    base = worker(file, "purged")
+    await base.apply(chunks(*TEXTS))
+    await base.apply(removed=["c0"])
+    assert len(stored(file, "purged")) == len(TEXTS)
+    await base.apply(removed=["c1"])
+    assert len(stored(file, "purged")) == len(TEXTS) - 1
+    await base.close()
+
+
+async def test_a_document_that_changes_its_category_is_found_by_the_new_one_alone(file: str) -> None:
+    base = worker(file, "moved")
+    await base.apply([chunk("a", TEXTS[0], document("d", "售前"))])
+    old = base.index.snapshot()
+    await base.apply([chunk("a", TEXTS[0], document("d", "售后"))])
+    assert base.index.snapshot().chunk("a").document.category == "售后"
+    assert old.chunk("a").document.category == "售前"
+    assert {hit.chunk_id for hit in (await both(base, QUESTION, old))[0]} == {"a"}
+    await base.close()
+
+
+async def test_more_rows_than_one_request_takes_come_and_go(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = worker(file, "many")
+    await base.apply([chunk(f"m{number}", f"第 {number} 条退货说明") for number in range(450)])
+    assert len(stored(file, "many")) == len(base.index.snapshot()) == 450
+    await base.apply(removed=[f"m{number}" for number in range(440)])
+    assert await found(base, "退货说明") == {f"m{number}" for number in range(440, 450)}
+    await base.close()
+
+
+async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = worker(file, "failing")
+    await base.apply(chunks(*TEXTS[:3]))
+    change = await base.change(chunks(*TEXTS)[3:], removed=["c0"])
+    write, calls = MilvusTable.write, []
+
+    def fail(self: MilvusTable, items: list[dict[str, object]]) -> None:
+        calls.append(len(items))
+        if len(calls) == 2:
+            raise IndexUnavailable("disk full")
+        write(self, items)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MilvusTable, "write", fail)
+        with pytest.raises(IndexUnavailable):
+            await base.index.apply(change)
+    assert base.index.snapshot().revision == 1
+    assert await found(base, QUESTION) == {"c0", "c1", "c2"}
+    await base.index.apply(change)
+    assert await found(base, QUESTION) == {"c1", "c2", "c3", "c4", "c5"}
+    anew = Base()
+    await anew.apply(chunks(*TEXTS)[1:])
+    assert base.index.snapshot().frequencies() == anew.index.snapshot().frequencies()
+    await base.close()
+
+
+async def test_a_base_that_could_not_be_embedded_is_found_by_words_until_it_is(file: str) -> None:
+    base = worker(file, "bare")
+    change = await base.change(chunks(*TEXTS))
+    nothing = np.zeros(0, np.float32)
+    await base.index.apply(replace(change, added=tuple(replace(item, vector=nothing) for item in change.added)))
+    bare = base.index.snapshot()
+    assert not embedded(bare)
+    assert (await bare.lexical(ANALYZER.tokens(QUESTION), 5))[0].chunk_id == "c0"
+    await base.index.apply(replace(change, revision=2))
+    assert embedded(base.index.snapshot())
+    assert (await both(base, QUESTION))[0][0].chunk_id == "c0"
+    await base.close()

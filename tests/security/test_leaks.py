@@ -1,0 +1,167 @@
+"""Nothing of a tenant reaches another one, and nothing of a customer another customer: every operation of the OpenAPI
+document and every socket, with foreign keys, tokens and ids.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from app.auth.principal import Role
+from app.auth.user_token import signed
+from app.chat import api as chat
+from app.http.routes import roles_of, sockets_of
+from app.keys.repository import KeyRepository
+from app.keys.service import digest_of, new_key
+from app.main import RESOURCES, create_app
+from app.settings import Settings
+from tests.acceptance import WHOLE
+from tests.app.desk.client import talking
+from tests.app.openapi.document import Operation, operations
+from tests.app.serving import served
+from tests.security.leaks import Tenant, aimed, place
+
+MINE, THEIRS = "acme", "rival"
+SECRET = "a-secret-of-32-characters-or-more!"
+SOCKETS = {"/api/v1/conversations/{session_id}/ws", "/api/v1/agent/ws"}
+SETTINGS: dict[str, Any] = {
+    "webhook_allow_private": True,
+    "fetch_allowed_hosts": "127.0.0.1",
+    "user_token_secret": SECRET,
+}
+
+
+@dataclass
+class World:
+    """A filled tenant, and clients with keys of both. tried: requests of those who must not see it."""
+
+    address: str
+    tenant: Tenant
+    keys: dict[tuple[str, Role], str]
+    clients: dict[tuple[str, Role], httpx.AsyncClient]
+    tried: int = 0
+    leaks: list[str] = field(default_factory=list)
+
+    async def attempt(self, who: str, client: httpx.AsyncClient, operation: Operation, **headers: str) -> None:
+        """One request with the tenant's ids; its customer's words and, for another tenant, all of it must not come."""
+        method, path = place(operation, self.tenant.ids)
+        response = await client.request(method, path, headers=headers, **aimed(operation, self.tenant.ids))
+        self.tried += 1
+        self.look(f"{who} {operation.name} {response.status_code}", f"{response.headers} {response.text}", who)
+        if response.status_code in (429, 500):
+            self.leaks.append(f"{who} {operation.name} {response.status_code}: this request proves nothing")
+
+    def look(self, where: str, text: str, who: str) -> None:
+        """Notes what must not be in a text."""
+        kept = [self.tenant.private] + ([self.tenant.secret] if who.startswith(THEIRS) else [])
+        self.leaks += [f"{where} tells {secret}" for secret in kept if secret in text]
+
+    async def seen(self) -> dict[str, tuple[int, bool]]:
+        """What the tenant's own administrator reads: status, and whether the secret is in it."""
+        found = {}
+        for operation in operations().values():
+            if operation.method == "get":
+                method, path = place(operation, self.tenant.ids)
+                response = await self.tenant.admin.request(method, path)
+                shown = self.tenant.secret in response.text or self.tenant.private in response.text
+                found[operation.name] = response.status_code, shown
+        return found
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(served(tmp_path, **SETTINGS))
+        await server.container.startup.ready.wait()
+        repository, keys, clients = KeyRepository(server.container.base.database), {}, {}
+        for owner in [(tenant, role) for tenant in (MINE, THEIRS) for role in Role]:
+            keys[owner] = new_key()
+            await repository.create(*owner, "key", digest_of(keys[owner]))
+            headers = {"X-API-Key": keys[owner]}
+            client = httpx.AsyncClient(base_url=server.address, headers=headers, timeout=120)
+            clients[owner] = await stack.enter_async_context(client)
+        server.container.keys.expire()
+        tenant = Tenant(clients[MINE, Role.ADMIN])
+        await tenant.fill(clients[MINE, Role.CLIENT])
+        yield World(server.address, tenant, keys, clients)
+
+
+def customers() -> list[Operation]:
+    """What a key of a chat window may call."""
+    roles = roles_of(create_app(Settings(_env_file=None, embedder="hash")))
+    return [one for one in operations().values() if Role.CLIENT in roles[f"{one.method.upper()} {one.path}"]]
+
+
+@pytest.mark.acceptance
+async def test_nothing_of_a_tenant_or_a_customer_reaches_another(world: World) -> None:
+    """In every run an administrator of another tenant, by acceptance every role."""
+    before = await world.seen()
+    assert sum(shown for _, shown in before.values()) >= 30, "else there is nothing to leak"
+    for role in Role if WHOLE else (Role.ADMIN,):
+        for operation in operations().values():
+            await world.attempt(f"{THEIRS} {role}", world.clients[THEIRS, role], operation)
+    await strangers(world)
+    sockets = await listeners(world)
+    assert world.leaks == []
+    assert await world.seen() == before, "what another tenant asked for changed or deleted something"
+    sys.stdout.write(f"{world.tried} requests over {len(operations())} operations, {sockets} connections: 0 leaks\n")
+
+
+async def strangers(world: World) -> None:
+    """Customers of the same tenant, and of the other, with every proof but the right one."""
+    window = world.clients[MINE, Role.CLIENT]
+    own = (await window.post("/api/v1/chat", json={"message": "你好"})).json()["session_token"]
+    member = signed(SECRET, "M0002", 3600, time.time())
+    proofs: dict[str, dict[str, str]] = {
+        "no proof": {},
+        "another session's token": {"X-Session-Token": own},
+        "another member": {"X-User-Token": member},
+    }
+    for who, headers in proofs.items():
+        for operation in customers():
+            await world.attempt(f"{MINE} {who}", window, operation, **headers)
+    for operation in customers():
+        shown = {"X-Session-Token": world.tenant.token}
+        await world.attempt(f"{THEIRS} the right token", world.clients[THEIRS, Role.CLIENT], operation, **shown)
+    right = {"X-Session-Token": world.tenant.token}
+    history = f"/api/v1/conversations/{world.tenant.ids['session_id']}/history"
+    assert world.tenant.private in (await window.get(history, headers=right)).text
+
+
+async def listeners(world: World) -> int:
+    """Everybody's frames up to the answer to a frame of their own; meanwhile the tenant writes to its customer."""
+    routers = [resource.router for resource in (chat, *RESOURCES)]
+    assert {path for router in routers for path in sockets_of(router)} == SOCKETS
+    session = world.tenant.ids["session_id"]
+    line = f"/api/v1/conversations/{session}/ws"
+    connections = [
+        (f"{THEIRS} desk", Role.ADMIN, "/api/v1/agent/ws?agent_id=a01", {}),
+        (f"{THEIRS} desk", Role.AGENT, "/api/v1/agent/ws?agent_id=a01", {}),
+        (f"{THEIRS} line", Role.SERVER, line, {}),
+        (f"{THEIRS} line", Role.CLIENT, line, {"X-Session-Token": world.tenant.token}),
+        (f"{MINE} line", Role.CLIENT, line, {}),
+        (f"{MINE} line", Role.CLIENT, line, {"X-Session-Token": "x" * 43}),
+        (f"{MINE} desk", Role.CLIENT, "/api/v1/agent/ws?agent_id=a01", {}),
+    ]
+    for who, role, path, headers in connections:
+        key = {"X-API-Key": world.keys[who.split()[0], role]}
+        async with talking(world.address, path, additional_headers=key | headers) as talker:
+            with suppress(ConnectionClosed):  # turned away; what came before is looked at all the same
+                await talker.send("hello", agent_id="a01", after={session: 0})
+            said = {"content": f"{world.tenant.private} {world.tenant.secret}", "agent_id": "a01"}
+            wrote = await world.tenant.admin.post(f"/api/v1/agent/sessions/{session}/messages", json=said)
+            assert wrote.is_success, wrote.text
+            with suppress(ConnectionClosed):
+                await talker.connection.send("[]")
+            await talker.until(lambda frame: frame["type"] == "error")
+            world.look(f"{who} {role}", str(talker.frames), who)
+    return len(connections)
