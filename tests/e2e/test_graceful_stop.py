@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -42,8 +43,13 @@ async def streaming(http: httpx.AsyncClient) -> AsyncIterator[AsyncIterator[tupl
 
 async def stopped_midway(data_dir: Path, llm: ScriptedLLM) -> list[tuple[str, dict[str, object]]]:
     """All events of a stream whose server is told to stop once the model was asked."""
-    settings = {"LLM_API_KEY": "k", "LLM_BASE_URL": llm.base_url, "VERIFY_ENABLED": "false", "REWRITE_ENABLED": "false"}
-    with process(data_dir, keys=False, **settings) as target:
+    settings: dict[str, Any] = {
+        "LLM_API_KEY": "k",
+        "LLM_BASE_URL": llm.base_url,
+        "VERIFY_ENABLED": "false",
+        "REWRITE_ENABLED": "false",
+    }
+    with process(data_dir, keys=False, learnt=True, **settings) as target:
         async with target.http() as http:
             await upload(http, FILES)
             async with streaming(http) as events:

@@ -53,7 +53,10 @@ class Tenant:
     async def _knowledge(self) -> None:
         guide = f"# 云朵计划\n\n{QUESTION}：云朵计划的暗号是 {self.secret}。\n".encode()
         for draft in ("false", "true"):
-            form: dict[str, Any] = {"data": {"draft": draft, "category": draft}, "files": [("files", ("云朵计划.md", guide))]}
+            form: dict[str, Any] = {
+                "data": {"draft": draft, "category": draft},
+                "files": [("files", ("云朵计划.md", guide))],
+            }
             taken = (await self.admin.post("/api/v1/knowledge/documents?wait=60", **form)).json()
         self.ids |= {"job_id": taken["job"]["id"], "document_id": taken["files"][0]["document_id"], "version": "2"}
         self.ids["chunk_id"] = (await self.make("list_chunks"))["items"][0]["id"]
