@@ -5,6 +5,7 @@ AgentError
 │   ├── GenerationUnavailable  retryable: the generator is out of reach now
 │   │   └── GenerationLate     nothing came in the time given
 │   └── GenerationRejected     permanent: the generator refuses this request
+│       ├── BudgetExhausted    nothing more may be asked today
 │       └── GenerationForbidden  and any other: wrong key, unknown model, no money left
 └── BusinessUnavailable        retryable: the business database is out of reach now
 """
@@ -34,6 +35,10 @@ class GenerationLate(GenerationUnavailable):
 
 class GenerationRejected(GenerationError):
     """The generator refuses this request: wrong key, wrong model, blocked content."""
+
+
+class BudgetExhausted(GenerationRejected):
+    """The tenant's budget of language models is used up for today; nothing was asked."""
 
 
 class GenerationForbidden(GenerationRejected):

@@ -57,6 +57,7 @@ from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.sources import api as watched
+from app.spending import api as spendings
 from app.tickets import api as tickets
 from app.traces import api as traces
 from app.transcripts import api as conversations
@@ -74,6 +75,7 @@ from app.wiring.container import Container
 from app.wiring.knowledge import open_knowledge
 from app.wiring.models import LanguageModels
 from app.wiring.sources import open_fetcher
+from app.wiring.spending import accounts
 from app.wiring.webhooks import open_webhooks
 from knowledge.errors import InvalidConfiguration
 
@@ -83,7 +85,7 @@ TITLE = "Yingda API"
 
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
-_MEASURE = evaluation_sets, evaluation_runs, quality
+_MEASURE = evaluation_sets, evaluation_runs, quality, spendings
 _STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
@@ -113,13 +115,15 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
 
         base = await stack.enter_async_context(open_knowledge(settings, owns_index=True, on_revision=moved))
         stack.push_async_callback(searches.close)
-        models = await stack.enter_async_context(LanguageModels(settings))
+        spending = accounts(settings, base.database)
+        stack.push_async_callback(spending.close)
+        models = await stack.enter_async_context(LanguageModels(settings, spending))
         webhooks = await stack.enter_async_context(open_webhooks(settings, base.database))
-        businesses = await stack.enter_async_context(open_business(settings, models.main))
+        businesses = await stack.enter_async_context(open_business(settings, models))
         fetcher = await stack.enter_async_context(open_fetcher(settings))
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
-        container = Container(settings, base, searches, models, webhooks, businesses, fetcher, redis)
+        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis)
         followers += [base.generations.follow, container.due.warmings.moved]
         for part in (
             container.faq_books,

@@ -27,7 +27,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "openai": ("agents/llm/endpoint.py", "knowledge/embeddings/openai.py"),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
-    "redis": ("app/redis/", "app/limits/shared.py"),
+    "redis": ("app/redis/", "app/limits/shared.py", "app/chat/shared_answers.py"),
     "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
     "tokenizers": ("knowledge/tokens.py",),

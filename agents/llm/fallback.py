@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from loguru import logger
 
-from agents.errors import GenerationError
+from agents.errors import BudgetExhausted, GenerationError
 from agents.generator import Citation, Degraded, Generator, Piece, Request, Text, Unanswered, Withdrawn
 
 
@@ -26,7 +26,7 @@ class FallbackGenerator:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Raises what the last one raises."""
-        degraded = False
+        degraded = set[str]()
         for number, generator in enumerate(self._generators, start=1):
             written = settled = False
             try:
@@ -41,9 +41,11 @@ class FallbackGenerator:
                 if number == len(self._generators):
                     raise
                 logger.bind(generator=generator.name).opt(exception=error).warning("generator failed, trying the next")
-                if not degraded:
-                    yield Degraded("llm")
-                degraded, settled = True, False
+                part = "budget" if isinstance(error, BudgetExhausted) else "llm"
+                if part not in degraded:
+                    yield Degraded(part)
+                degraded.add(part)
+                settled = False
             if settled:
                 return
             if written:

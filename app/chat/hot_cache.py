@@ -16,12 +16,15 @@ from cachetools import TLRUCache
 from agents.base import answer_of
 from agents.types import GIVEN, Answer, AnswerEvent, Done, Evidence, Meta, Page, Question, Source, Token, Usage
 from app.chat.flight import Events, Flight
+from app.chat.shared_answers import Looked, SharedAnswer, SharedAnswers
 from app.conversations.questions import normalised
 
 KEPT_OUTCOMES = GIVEN
 """A refusal may be wrong a moment later, a question back belongs to its conversation, a computed date to its day."""
 KEPT_AGENTS = frozenset({"curated", "knowledge", "chitchat"})
 """Agents whose answers are everybody's; one that looks at a customer's own data must not be here."""
+
+NOT_LOOKED = Looked(None, None)
 
 
 class Version(NamedTuple):
@@ -88,10 +91,10 @@ class CacheResult:
 
 
 class HotCache:
-    """LRU and TTL over all tenants of this process.
+    """LRU and TTL over all tenants of this process; behind it, what replicas share.
 
     max_size: entries, 0 turns it off; ttl: seconds; version: what the answers of a tenant, and of an arm of its
-    experiment, depend on at this moment.
+    experiment, depend on at this moment; shared: None where there is nothing to share.
     """
 
     def __init__(
@@ -100,8 +103,10 @@ class HotCache:
         ttl: float,
         version: Callable[[str, str], Awaitable[Version]],
         clock: Callable[[], float] = time.monotonic,
+        shared: SharedAnswers | None = None,
     ) -> None:
         self.max_size, self.ttl = max_size, ttl
+        self._shared = shared
         self._version = version
         self._entries: TLRUCache[CacheKey, CachedAnswer] = TLRUCache(max(max_size, 1), self._expiry, clock)
         self._kept: dict[str, OrderedDict[CacheKey, None]] = {}
@@ -126,12 +131,18 @@ class HotCache:
             stats.hits += 1
             stats.save(1, entry.milliseconds, entry.usage)
             return CacheResult(_replay(entry.events), cached=True, whole=True)
-        flight = self._flights.get(key)
-        if flight is not None and flight.open:
+        looked = NOT_LOOKED
+        if self._under_way(key) is None:
+            looked = await self._look(shared)
+        if (elsewhere := looked.found) is not None:
+            stats.hits += 1
+            stats.save(1, elsewhere.milliseconds, elsewhere.answer.usage)
+            return CacheResult(_replay(_events(elsewhere)), cached=True, whole=True)
+        if (flight := self._under_way(key)) is not None:
             stats.shared += 1
             return CacheResult(flight.follow(), cached=True)
         stats.misses += 1
-        return CacheResult(self._start(key, compute, arm).follow(), cached=False)
+        return CacheResult(self._start(key, compute, arm, looked.epoch).follow(), cached=False)
 
     async def warm(self, tenant: str, question: Question, compute: Callable[[], Events]) -> bool:
         """Has an answer ready that nobody asked for yet, and whether there is one now; counts as nobody's question.
@@ -142,11 +153,13 @@ class HotCache:
         if version is None or version.size == 0:
             return False
         key = CacheKey(tenant, version, normalised(question.text), question.page)
-        flight = self._flights.get(key)
-        if key not in self._entries and (flight is None or not flight.open):
-            async for _ in self._start(key, compute, "").follow():
+        if key in self._entries:
+            return True
+        looked = await self._look(key)
+        if looked.found is None and self._under_way(key) is None:
+            async for _ in self._start(key, compute, "", looked.epoch).follow():
                 pass
-        return key in self._entries
+        return looked.found is not None or key in self._entries
 
     def stats(self, tenant: str) -> CacheStats:
         """Counts of a tenant."""
@@ -157,11 +170,19 @@ class HotCache:
         self._entries.expire()
         return sum(key.tenant == tenant for key in self._entries)
 
-    def invalidate(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
+    async def invalidate(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
         """Forgets a tenant's entries: all, those that rest on a document, or those of a question; returns how many.
 
-        What is being computed goes to those who wait for it and is not kept.
+        What is being computed goes to those who wait for it and is not kept. What replicas share is forgotten as a
+        whole, and not counted.
         """
+        cleared = self.drop(tenant, document_id=document_id, question=question)
+        if self._shared is not None:
+            await self._shared.clear(tenant)
+        return cleared
+
+    def drop(self, tenant: str, *, document_id: str | None = None, question: str | None = None) -> int:
+        """As `invalidate`, of this process alone."""
         asked = None if question is None else normalised(question)
         for key in [key for key in self._flights if key.tenant == tenant and asked in (None, key.question)]:
             del self._flights[key]
@@ -178,13 +199,21 @@ class HotCache:
             self._kept[tenant].pop(key, None)
         return len(stale)
 
-    def _start(self, key: CacheKey, compute: Callable[[], Events], arm: str) -> Flight[AnswerEvent]:
+    def _under_way(self, key: CacheKey) -> Flight[AnswerEvent] | None:
+        flight = self._flights.get(key)
+        return flight if flight is not None and flight.open else None
+
+    async def _look(self, key: CacheKey) -> Looked:
+        return NOT_LOOKED if self._shared is None else await self._shared.get(key)
+
+    def _start(self, key: CacheKey, compute: Callable[[], Events], arm: str, epoch: str | None) -> Flight[AnswerEvent]:
         async def events() -> Events:
             started, told = time.perf_counter(), list[AnswerEvent]()
             async for event in compute():
                 told.append(event)
                 if isinstance(event, Done):  # whoever has it leaves, and with the last of them what is under way ends
-                    await self._keep(key, arm, flight, told, (time.perf_counter() - started) * 1000)
+                    milliseconds = (time.perf_counter() - started) * 1000
+                    await self._keep(key, arm, flight, told, milliseconds, epoch)
                 yield event
 
         def ended() -> None:
@@ -196,7 +225,13 @@ class HotCache:
         return flight
 
     async def _keep(
-        self, key: CacheKey, arm: str, flight: Flight[AnswerEvent], events: Sequence[AnswerEvent], milliseconds: float
+        self,
+        key: CacheKey,
+        arm: str,
+        flight: Flight[AnswerEvent],
+        events: Sequence[AnswerEvent],
+        milliseconds: float,
+        epoch: str | None,
     ) -> None:
         """Under the revision that was searched, unless the configuration changed meanwhile or it was invalidated."""
         answer = answer_of(events)
@@ -212,9 +247,11 @@ class HotCache:
         )
         key = key._replace(version=version._replace(revision=revision), caller="")
         meta = next(event for event in events if isinstance(event, Meta))
-        told = meta, Token(answer.reply), Done(answer)  # nobody waits for it word by word any more
-        self._entries[key] = CachedAnswer(told, documents, milliseconds, answer.usage)
+        kept = SharedAnswer(answer, meta.agent, meta.intent, documents, milliseconds, epoch or "")
+        self._entries[key] = CachedAnswer(_events(kept), documents, milliseconds, answer.usage)
         self._make_room(key)
+        if self._shared is not None and epoch is not None:
+            await self._shared.put(key, kept, self._seconds(key))
 
     def _make_room(self, key: CacheKey) -> None:
         """Lets a tenant's oldest answers go where it has more than it may."""
@@ -225,7 +262,15 @@ class HotCache:
             self._entries.pop(kept.popitem(last=False)[0], None)
 
     def _expiry(self, key: CacheKey, _: CachedAnswer, now: float) -> float:
-        return now + (self.ttl if key.version.ttl is None else key.version.ttl)
+        return now + self._seconds(key)
+
+    def _seconds(self, key: CacheKey) -> float:
+        return self.ttl if key.version.ttl is None else key.version.ttl
+
+
+def _events(kept: SharedAnswer) -> tuple[AnswerEvent, ...]:
+    """In one piece: nobody waits for it word by word any more."""
+    return Meta(kept.agent, kept.intent), Token(kept.answer.reply), Done(kept.answer)
 
 
 def _keepable(answer: Answer) -> bool:

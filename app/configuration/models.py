@@ -59,6 +59,24 @@ class LlmProvider(BaseModel):
         return self.name or self.profile_name
 
 
+class ModelPrice(BaseModel):
+    """Of a million tokens, in any unit of money, the same for all."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0, le=1_000_000)
+    output: float = Field(ge=0, le=1_000_000)
+
+
+class ModelBudget(BaseModel):
+    """Of a tenant for a day; 0 is no limit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tokens: int = Field(0, ge=0)
+    cost: float = Field(0.0, ge=0, le=1_000_000_000)
+
+
 FIRST, SMALL = "llm", "small"
 """What the providers of `LLM_*` and of `SMALL_LLM_*` are called."""
 
@@ -89,6 +107,26 @@ class ModelSettings(BaseModel):
     )
     llm_breaker_failures: int = Field(5, ge=1, le=100, description="一家大模型连续失败几次就暂停请求它")
     llm_breaker_seconds: float = Field(30.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
+    llm_prices: dict[str, ModelPrice] = Field(
+        {},
+        description="各模型每百万 token 的单价，写成 JSON：模型名到 input 与 output，货币自定；没有写的按 0 计",
+    )
+    llm_daily_tokens: int = Field(
+        0, ge=0, description="一个租户每天（UTC）用大模型的 token 上限，收发合计，用完后回答摘自知识库原文；0 为不限"
+    )
+    llm_daily_cost: float = Field(
+        0.0, ge=0, le=1_000_000_000, description="一个租户每天（UTC）用大模型的费用上限，单位同 LLM_PRICES；0 为不限"
+    )
+    llm_budgets: dict[str, ModelBudget] = Field(
+        {},
+        description="另有预算的租户，写成 JSON：租户名到 tokens 与 cost，盖过 LLM_DAILY_TOKENS 与 LLM_DAILY_COST",
+    )
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if not self.llm_prices and (self.llm_daily_cost or any(budget.cost for budget in self.llm_budgets.values())):
+            raise ValueError("LLM_DAILY_COST 或 LLM_BUDGETS 限了费用，须在 LLM_PRICES 里写各模型的单价")
+        return self
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:

@@ -53,9 +53,9 @@ async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
             fix = "要由大模型写回答，就设置 LLM_API_KEY、LLM_BASE_URL 与 LLM_MODEL"
             return [note(_MODEL, "没有设置，回答摘自知识库原文", fix)]
         main, small = models.main, models.small
-        found = [] if main is None else [await _reply(_MODEL, main, "LLM")]
+        found = [] if main is None else [await _reply(_MODEL, model, "LLM") for model in main.models]
         if small is not None and (main is None or settings.small_llm_base_url or settings.small_llm_model):
-            found.append(await _reply("小模型", small, "SMALL_LLM"))
+            found.append(await _reply("小模型", small.models[0], "SMALL_LLM"))
         return found
 
 

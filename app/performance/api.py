@@ -191,7 +191,7 @@ async def invalidate_cache(tenant: AdminTenant, wiring: Wiring, body: Invalidate
         return wanted.question is not None and not same_question(found.question, wanted.question)
 
     searches = (await wiring.tenants.of(tenant)).retriever.cache.clear(keep)
-    cleared = wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
+    cleared = await wiring.hot_cache.invalidate(tenant, document_id=wanted.document_id, question=wanted.question)
     message = f"已清除 {cleared} 条缓存的回答和 {searches} 条检索结果。"
     return InvalidateOut(success=True, cleared=cleared, message=message)
 

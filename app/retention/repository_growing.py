@@ -45,6 +45,7 @@ from app.quality.tables import QualityIssueRow
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow
 from app.sources.tables import SourceItemRow, SourceRow
+from app.spending.tables import ModelSpending
 from app.tickets.tables import Ticket
 from app.tuner.tables import TunerExperiment, TunerParams, TunerReport
 from app.vocabulary.tables import VocabularyRow
@@ -161,6 +162,9 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
         Growing("gaps", GapItemRow, GapItemRow.asked_at, lambda before: GapItemRow.asked_at < before),
         Growing("gaps", GapRow, GapRow.updated_at, _gaps),
         Growing("usage", UsageCounter, UsageCounter.day, lambda before: UsageCounter.day < before.date().isoformat()),
+        Growing(
+            "usage", ModelSpending, ModelSpending.day, lambda before: ModelSpending.day < before.date().isoformat()
+        ),
         Growing(
             "deliveries",
             WebhookDelivery,

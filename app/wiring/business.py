@@ -24,6 +24,7 @@ from agents.llm.chat import ChatModel
 from agents.offers import SHIPPED, Offers, load_offers
 from app.configuration.business import BusinessSource
 from app.settings import Settings
+from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
 
 
@@ -42,7 +43,7 @@ class Business:
 
 
 @asynccontextmanager
-async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIterator[Mapping[str, Business]]:
+async def open_business(settings: Settings, models: LanguageModels | None) -> AsyncIterator[Mapping[str, Business]]:
     """By tenant. Each has a pool of its own, so that none waits for another's statements; a database that is out of
     reach is no reason not to start.
 
@@ -56,6 +57,7 @@ async def open_business(settings: Settings, model: ChatModel | None) -> AsyncIte
             await asyncio.to_thread(load_names)
         opened = {}
         for tenant, source in sources.items():
+            model = models.of(tenant).main if models is not None else None
             opened[tenant] = await asyncio.to_thread(_opened, tenant, source, settings, model, stack)
         looking = asyncio.create_task(_report(opened))
         stack.push_async_callback(_ended, looking)

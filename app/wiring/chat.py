@@ -13,12 +13,23 @@ from app.chat.guard import Guard
 from app.chat.history import History
 from app.chat.service import ChatService
 from app.chat.session import Sessions
+from app.chat.shared_answers import SharedAnswers
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.service import HitTest
 from app.tuner.placing import Placements
 
 if TYPE_CHECKING:
+    from app.redis.server import RedisServer
+    from app.settings import Settings
     from app.wiring.container import Container
+    from app.wiring.knowledge import KnowledgeBase
+
+
+def shared_answers(settings: Settings, base: KnowledgeBase, redis: RedisServer | None) -> SharedAnswers | None:
+    """Of replicas over one PostgreSQL; a SQLite file has no second server to share with."""
+    if redis is None or base.database.engine.dialect.name == "sqlite":
+        return None
+    return SharedAnswers(redis, settings.sql_url.rpartition("@")[2])
 
 
 def chat_service(parts: Container) -> tuple[ChatService, HitTest]:

@@ -55,6 +55,7 @@ from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
+from app.spending.service import Accounts
 from app.startup import Startup
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
@@ -72,7 +73,7 @@ from app.webhooks.events import KIND as WEBHOOK
 from app.webhooks.repository import fan_out
 from app.webhooks.service import WebhookService
 from app.wiring.business import Business
-from app.wiring.chat import chat_service
+from app.wiring.chat import chat_service, shared_answers
 from app.wiring.desk import HumanDesk
 from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
@@ -98,6 +99,7 @@ class Container:
         base: KnowledgeBase,
         searches: Searches,
         models: LanguageModels,
+        accounts: Accounts,
         webhooks: WebhookService,
         businesses: Mapping[str, Business],
         fetcher: Fetcher,
@@ -153,7 +155,7 @@ class Container:
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
-        self.models = models
+        self.models, self.accounts = models, accounts
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
@@ -162,7 +164,8 @@ class Container:
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)
         self.vocabulary_suggestions = Suggestions(base.vocabulary, base.analyzers, base.index, self._missed)
-        self.hot_cache = HotCache(settings.hot_cache_max_size, settings.hot_cache_ttl, self.answers_depend_on)
+        size, ttl, shared = settings.hot_cache_max_size, settings.hot_cache_ttl, shared_answers(settings, base, redis)
+        self.hot_cache = HotCache(size, ttl, self.answers_depend_on, shared=shared)
         self.chat, self.hit_test = chat_service(self)
         self.canaries = Canaries(self.tenants, Drafts(base.versions.rows, base.versions))
         self.labelled_sets = LabelledCases(self.evaluation_sets)

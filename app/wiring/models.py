@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +15,7 @@ from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.fleet import GuardedModel, ModelFleet
+from agents.llm.metered import MeteredModel
 from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
@@ -20,6 +23,7 @@ from agents.verifier import Verifier, VerifierPolicy
 from app.configuration.models import FIRST, SMALL, LlmProvider, told
 from app.retrieval import generator_options
 from app.settings import Settings
+from app.spending.service import Accounts
 from knowledge.text import Analyzer
 
 
@@ -32,8 +36,9 @@ class LanguageModels:
     one to read it again, or two attempts at the answer.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings, self._opened = settings, AsyncExitStack()
+    def __init__(self, settings: Settings, accounts: Accounts | None = None) -> None:
+        """accounts: of what tenants spend; None for what no tenant asks."""
+        self._settings, self._opened, self.accounts = settings, AsyncExitStack(), accounts
         self.breakers: dict[str, CircuitBreaker] = {}
         first = self._first()
         further = [self._further(provider) for provider in settings.llm_providers]
@@ -44,6 +49,20 @@ class LanguageModels:
         self.small: ModelFleet | None = ModelFleet(readers) if readers else None
         if small is not None and self._elsewhere and self.writers:
             self.writers.insert(1, small)
+
+    def of(self, tenant: str) -> LanguageModels:
+        """The same models, used on a tenant's account and within its budget."""
+        if self.accounts is None:
+            return self
+        own, meter = copy(self), self.accounts.of(tenant)
+
+        def metered(models: Sequence[ChatModel]) -> list[ChatModel]:
+            return [MeteredModel(model, meter) for model in models]
+
+        own.writers = metered(self.writers)
+        own.main = ModelFleet(metered(self.main.models)) if self.main is not None else None
+        own.small = ModelFleet(metered(self.small.models)) if self.small is not None else None
+        return own
 
     @property
     def present(self) -> bool:

@@ -24,6 +24,7 @@ import app.quality.tables
 import app.retention.tables
 import app.search.tables
 import app.sources.tables
+import app.spending.tables
 import app.tickets.tables
 import app.traces.tables
 import app.tuner.tables

@@ -38,19 +38,19 @@ class Teams:
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
-        analyzer = retriever.analyzer
+        analyzer, models = retriever.analyzer, self.models.of(tenant)
         generation, business = retriever.generation, self.businesses.get(tenant)
         learning = generation.learning
         offers, facts = (business.offers, business.facts) if business else (None, None)
         roster = Roster.of(
             AgentParts(
                 retriever,
-                self.models.generator(analyzer, profile, learning.meaning),
+                models.generator(analyzer, profile, learning.meaning),
                 knowledge_policy(tuned.settings, profile),
                 business.parts if business else None,
                 CarePolicy(self.settings.emotion_threshold, offers, facts, learning.emotions, learning.dangers),
                 CustomerTickets(self.tickets, tenant, self.limits),
-                self.models.verifier(),
+                models.verifier(),
             )
         )
         head = learning.heads.of(tenant, profile.intent_examples)
@@ -68,7 +68,7 @@ class Teams:
             router,
             roster,
             retriever,
-            self.models.understanding(analyzer),
+            models.understanding(analyzer),
             {"configuration": hashlib.sha256(version.encode()).hexdigest()[:16], **tuned.told()},
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )

@@ -182,3 +182,21 @@ def test_a_provider_that_cannot_work_is_named_and_its_key_not_shown(
     with pytest.raises(InvalidConfiguration, match=said) as caught:
         load_settings()
     assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("LLM_DAILY_COST", "5", "LLM_PRICES"),
+        ("LLM_BUDGETS", '{"acme": {"cost": 5}}', "LLM_PRICES"),
+        ("LLM_BUDGETS", '{"acme": {"tokens": -1}}', r"LLM_BUDGETS\.ACME\.TOKENS"),
+        ("LLM_PRICES", '{"m": {"input": 1}}', r"LLM_PRICES\.M\.OUTPUT"),
+        ("LLM_DAILY_TOKENS", "-1", "LLM_DAILY_TOKENS"),
+    ],
+)
+def test_a_budget_that_cannot_be_held_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidConfiguration, match=said):
+        load_settings()

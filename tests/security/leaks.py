@@ -33,7 +33,7 @@ class Tenant:
     admin: httpx.AsyncClient
     secret: str = field(default_factory=lambda: f"QX{token_hex(8)}")
     private: str = field(default_factory=lambda: f"QY{token_hex(8)}")
-    ids: dict[str, str] = field(default_factory=lambda: {"index": "1", "model": "yingda", "version": "1"})
+    ids: dict[str, str] = field(default_factory=lambda: {"index": "1", "model": "yingda", "version": "1", "name": "1"})
     token: str = ""
 
     async def fill(self, customer: httpx.AsyncClient) -> None:
@@ -53,10 +53,8 @@ class Tenant:
     async def _knowledge(self) -> None:
         guide = f"# 云朵计划\n\n{QUESTION}：云朵计划的暗号是 {self.secret}。\n".encode()
         for draft in ("false", "true"):
-            form: dict[str, Any] = {
-                "data": {"draft": draft, "category": draft},
-                "files": [("files", ("云朵计划.md", guide))],
-            }
+            sent = [("files", ("云朵计划.md", guide))]
+            form: dict[str, Any] = {"data": {"draft": draft, "category": draft}, "files": sent}
             taken = (await self.admin.post("/api/v1/knowledge/documents?wait=60", **form)).json()
         self.ids |= {"job_id": taken["job"]["id"], "document_id": taken["files"][0]["document_id"], "version": "2"}
         self.ids["chunk_id"] = (await self.make("list_chunks"))["items"][0]["id"]

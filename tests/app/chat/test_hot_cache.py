@@ -248,14 +248,14 @@ async def test_invalidation_reaches_what_it_names() -> None:
     for text in ("甲", "乙", "丙"):
         await ask(kitchen, cache, text)
     await ask(kitchen, cache, "甲", tenant="other")
-    assert cache.invalidate("t", question="甲？") == 1
-    assert cache.invalidate("t", document_id="nothing") == 0
+    assert await cache.invalidate("t", question="甲？") == 1
+    assert await cache.invalidate("t", document_id="nothing") == 0
     assert [await ask(kitchen, cache, text) for text in ("甲", "乙")] == [False, True]
-    assert cache.invalidate("t", document_id="cited") == 3
+    assert await cache.invalidate("t", document_id="cited") == 3
     assert [await ask(kitchen, cache, text) for text in ("甲", "乙")] == [False, False]
-    assert cache.invalidate("t", document_id="d7") == 2
+    assert await cache.invalidate("t", document_id="d7") == 2
     await ask(kitchen, cache, "乙")
-    assert cache.invalidate("t") == 1
+    assert await cache.invalidate("t") == 1
     assert cache.size("other") == 1
 
 
@@ -265,7 +265,7 @@ async def test_what_is_being_computed_during_an_invalidation_is_not_kept_nor_joi
     cache = kitchen.cache()
     waiting = asyncio.create_task(told(await kitchen.serve(cache)))
     await settled()
-    assert cache.invalidate("t") == 0
+    assert await cache.invalidate("t") == 0
     served = await kitchen.serve(cache)
     assert not served.cached
     later = asyncio.create_task(told(served))

@@ -254,6 +254,7 @@ class Story:
         await self.call("invalidate_cache")
         await self.call("read_usage")
         await self.call("list_circuit_breakers")
+        await self.call("read_spending")
         await self.call("reset_circuit_breaker", name="llm")
         await self.call("read_series")
         await self.call("prometheus_metrics")

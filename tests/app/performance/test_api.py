@@ -170,7 +170,7 @@ async def test_a_search_is_not_repeated_once_the_answer_is_forgotten(
     client: httpx.AsyncClient, container: Container, searches: list[str]
 ) -> None:
     first = await chat(client, QUESTION)
-    container.hot_cache.invalidate("default")
+    await container.hot_cache.invalidate("default")
     again = await chat(client, QUESTION)
     assert (again["reply"], again["data"]["cached"]) == (first["reply"], False)
     assert len(searches) == 1

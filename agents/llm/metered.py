@@ -1,0 +1,56 @@
+"""A chat model whose use is written down, and that is not asked once a budget is used up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+from agents.errors import GenerationError
+from agents.llm.breaker import CircuitOpen
+from agents.llm.chat import ChatMessage, ChatModel, Cut
+from agents.types import Usage
+
+
+class Meter(Protocol):
+    """Of one tenant."""
+
+    async def allow(self) -> None:
+        """Raises BudgetExhausted."""
+
+    def spent(self, model: str, usage: Usage) -> None:
+        """Writes down what was used, at once or soon."""
+
+
+class MeteredModel:
+    """Every request is allowed first; what it cost is written down as it is told, by failed requests too."""
+
+    def __init__(self, model: ChatModel, meter: Meter) -> None:
+        self.name = model.name
+        self._model, self._meter = model, meter
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+        """See `ChatModel.stream`. Raises BudgetExhausted."""
+        await self._meter.allow()
+        async with aclosing(self._model.stream(messages)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    self._meter.spent(self.name, piece)
+                yield piece
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`. Raises BudgetExhausted."""
+        await self._meter.allow()
+        try:
+            reply, usage = await self._model.complete(messages, seconds)
+        except CircuitOpen:
+            raise
+        except GenerationError:
+            self._meter.spent(self.name, Usage(calls=1))
+            raise
+        self._meter.spent(self.name, usage)
+        return reply, usage
+
+    async def close(self) -> None:
+        """Closes the model."""
+        await self._model.close()

@@ -1,0 +1,103 @@
+"""Kept answers that all replicas give: in Redis, each for as long as it may be served."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+import agents.types
+from agents.decision import Decision
+from agents.types import Answer
+from app import __version__
+from app.ids import new_id
+from app.redis.server import RedisServer
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    from app.chat.hot_cache import CacheKey
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAnswer:
+    """An answer, who gave it, the documents that it rests on, and what it cost. epoch: of its tenant when it began."""
+
+    answer: Answer
+    agent: str
+    intent: str
+    documents: frozenset[str]
+    milliseconds: float
+    epoch: str
+
+
+class Looked(NamedTuple):
+    """What there is, and the tenant's epoch; without one Redis is away, and nothing is to be kept there."""
+
+    found: SharedAnswer | None
+    epoch: str | None
+
+
+class SharedAnswers:
+    """Of all tenants. installation: tells apart what has another database.
+
+    Whoever clears a tenant's cache begins a new epoch, after which no answer of an older one is given, be it that it is
+    still being computed at another replica. Keys are digests, so that questions cannot be read from them.
+    """
+
+    def __init__(self, server: RedisServer, installation: str) -> None:
+        self._server = server
+        self._installation = installation
+        self._json = TypeAdapter(SharedAnswer)
+        self._json.rebuild(_types_namespace={**vars(agents.types), "Decision": Decision, "Answer": Answer})
+
+    async def get(self, key: CacheKey) -> Looked:
+        """What is kept of a question."""
+
+        async def read(client: Redis) -> Looked:
+            epoch, kept = await client.mget(self._epoch(key.tenant), self._key(key))
+            now = (epoch or b"").decode()
+            found = self._parsed(kept) if kept else None
+            return Looked(found if found is not None and found.epoch == now else None, now)
+
+        async def nothing() -> Looked:
+            return Looked(None, None)
+
+        return await self._server.ask(read, nothing)
+
+    async def put(self, key: CacheKey, kept: SharedAnswer, seconds: float) -> None:
+        """Keeps an answer for so long, unless Redis is away."""
+        text = self._json.dump_json(kept)
+
+        async def write(client: Redis) -> None:
+            await client.set(self._key(key), text, px=max(int(seconds * 1000), 1))
+
+        await self._server.ask(write, _nothing)
+
+    async def clear(self, tenant: str) -> None:
+        """No answer of the tenant from before this is given any more, unless Redis is away."""
+
+        async def write(client: Redis) -> None:
+            await client.set(self._epoch(tenant), new_id())
+
+        await self._server.ask(write, _nothing)
+
+    def _parsed(self, text: bytes) -> SharedAnswer | None:
+        try:
+            return self._json.validate_json(text)
+        except ValidationError:  # of another state of the code: it is computed anew, and written over
+            return None
+
+    def _key(self, key: CacheKey) -> str:
+        about = repr((__version__, self._installation, *key))
+        return self._server.key("answer", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
+
+    def _epoch(self, tenant: str) -> str:
+        about = repr((self._installation, tenant))
+        return self._server.key("epoch", hashlib.sha256(about.encode("utf-8", "replace")).hexdigest())
+
+
+async def _nothing() -> None:
+    """Redis is away: the answer is kept in this process alone."""

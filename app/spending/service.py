@@ -1,0 +1,127 @@
+"""Accounts of language models: written down behind the answers, and held against the tenants' budgets."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loguru import logger
+
+from agents.errors import BudgetExhausted
+from agents.types import Usage
+from app.db.base import now
+from app.spending.repository import Entry, SpendingRepository
+from app.spending.types import Budget, Price, Spending
+
+FRESH_SECONDS = 5.0
+"""For so long what other processes spent may be unknown here: a budget is overdrawn by that, and by what is under way.
+"""
+RETRY_SECONDS = 2.0
+"""Between two tries to write, while the database is away."""
+
+
+class Accounts:
+    """Of all tenants. prices: by model, none costs nothing; budgets: by tenant, `common` for the others."""
+
+    def __init__(
+        self,
+        stored: SpendingRepository,
+        prices: Mapping[str, Price],
+        budgets: Mapping[str, Budget],
+        common: Budget,
+    ) -> None:
+        self.stored = stored
+        self._prices, self._budgets, self._common = prices, budgets, common
+        self._pending: dict[Entry, Spending] = {}
+        self._busy = asyncio.Lock()
+        self._closing = False
+        self._known: dict[str, _Known] = {}
+        self._writing: asyncio.Task[None] | None = None
+
+    def of(self, tenant: str) -> TenantMeter:
+        """What a tenant's models are asked through."""
+        return TenantMeter(self, tenant)
+
+    def budget(self, tenant: str) -> Budget:
+        """Of a day."""
+        return self._budgets.get(tenant, self._common)
+
+    async def today(self, tenant: str) -> Spending:
+        """By all processes, as of some seconds ago, and by this one till now."""
+        day, known = _day(), self._known.get(tenant)
+        if known is None or known.day != day or time.monotonic() - known.read_at > FRESH_SECONDS:
+            async with self._busy:  # nothing is on its way: each spending is in the rows, or waits
+                rows = await self.stored.days(tenant, 1)
+                waiting = (
+                    spent for entry, spent in self._pending.items() if (entry.tenant, entry.day) == (tenant, day)
+                )
+                known = _Known(day, time.monotonic(), sum(waiting, sum((spent for _, spent in rows), Spending())))
+                self._known[tenant] = known
+        return known.spent
+
+    def add(self, tenant: str, model: str, usage: Usage) -> None:
+        """Written within a moment, by the task that does so for all."""
+        price, day = self._prices.get(model), _day()
+        cost = price.of(usage.prompt_tokens, usage.completion_tokens) if price else 0
+        spent = Spending(usage.calls, usage.prompt_tokens, usage.completion_tokens, cost)
+        entry = Entry(tenant, day, model)
+        self._pending[entry] = self._pending.get(entry, Spending()) + spent
+        if (known := self._known.get(tenant)) and known.day == day:
+            self._known[tenant] = _Known(day, known.read_at, known.spent + spent)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+
+    async def settle(self) -> None:
+        """Returns once everything added so far is written."""
+        if self._writing is not None:
+            await self._writing
+
+    async def close(self) -> None:
+        """Writes what is left; where the database stays away it is lost, and said so."""
+        self._closing = True
+        await self.settle()
+
+    async def _write(self) -> None:
+        while self._pending:
+            async with self._busy:
+                taken, self._pending = self._pending, {}
+                try:
+                    await self.stored.add(taken)
+                    continue
+                except Exception as error:  # whatever the database raises, nothing that was spent is forgotten
+                    for entry, spent in taken.items():
+                        self._pending[entry] = self._pending.get(entry, Spending()) + spent
+                    logger.opt(exception=error).warning("what language models cost could not be written")
+            if self._closing:
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+
+
+class TenantMeter:
+    """See `agents.llm.metered.Meter`."""
+
+    def __init__(self, accounts: Accounts, tenant: str) -> None:
+        self._accounts, self._tenant = accounts, tenant
+
+    async def allow(self) -> None:
+        """Reads nothing where there is no limit. Raises BudgetExhausted."""
+        budget = self._accounts.budget(self._tenant)
+        if budget.limited and budget.exhausted(await self._accounts.today(self._tenant)):
+            raise BudgetExhausted(f"the day's budget of tenant {self._tenant} is used up")
+
+    def spent(self, model: str, usage: Usage) -> None:
+        """See `Accounts.add`."""
+        self._accounts.add(self._tenant, model, usage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    day: str
+    read_at: float
+    spent: Spending
+
+
+def _day() -> str:
+    return now().date().isoformat()
