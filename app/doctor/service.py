@@ -13,6 +13,7 @@ from app.doctor.database import check_database
 from app.doctor.models import check_embedder, check_language_models, check_reranker
 from app.doctor.places import check_data_dir, check_disk, check_log_file
 from app.doctor.readers import check_readers
+from app.doctor.servers import check_servers
 from app.doctor.types import Diagnosis
 from app.settings import Settings
 
@@ -22,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     check_disk,
     check_log_file,
     check_database,
+    check_servers,
     check_embedder,
     check_reranker,
     check_language_models,

@@ -151,6 +151,16 @@ def test_postgresql_out_of_reach_is_an_error_without_its_password(run: Run) -> N
     assert run(DATABASE_URL="postgresql://127.0.0.1/x")[1]["数据库"][0] == "error"
 
 
+def test_servers_out_of_reach_are_errors_without_their_passwords(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        code, found = run(REDIS_URL=f"redis://:secretword@127.0.0.1:{there.getsockname()[1]}/0")
+        assert (code, found["Redis"][0]) == (0, "ok")
+    chroma = f"http://127.0.0.1:{closed_port()}"
+    code, found = run(REDIS_URL=f"redis://:secretword@127.0.0.1:{closed_port()}/0", CHROMA_URL=chroma)
+    assert (code, found["Redis"][0], found["向量库"][0]) == (1, "error", "error")
+    assert "secretword" not in str(found)
+
+
 def closed_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
