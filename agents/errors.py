@@ -33,6 +33,14 @@ class GenerationLate(GenerationUnavailable):
     """Nothing came in the time given."""
 
 
+class CircuitOpen(GenerationUnavailable):
+    """Nothing was asked: the endpoint failed too often just now."""
+
+
+class ThoughtsAloud(GenerationUnavailable):
+    """The end of thoughts that had no beginning: all that was said before it has to be taken back."""
+
+
 class GenerationRejected(GenerationError):
     """The generator refuses this request: wrong key, wrong model, blocked content."""
 

@@ -25,6 +25,7 @@ _PROBLEMS = {
     "bool_type": "应为 true 或 false",
     "bool_parsing": "应为 true 或 false",
     "list_type": "应为数组",
+    "tuple_type": "应为数组",
     "dict_type": "应为 JSON 对象",
     "model_type": "应为 JSON 对象",
     "model_attributes_type": "应为 JSON 对象",

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from loguru import logger
 
-from agents.errors import GenerationForbidden, GenerationLate, GenerationUnavailable
+from agents.errors import CircuitOpen, GenerationForbidden, GenerationLate, GenerationUnavailable
 
 
 class BreakerState(StrEnum):
@@ -19,10 +19,6 @@ class BreakerState(StrEnum):
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half_open"
-
-
-class CircuitOpen(GenerationUnavailable):
-    """Nothing was asked: the endpoint failed too often just now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
-from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable
+from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
 from agents.llm.chat import ChatMessage, Cut, ModelOptions
 from agents.llm.profiles import PROFILES, profile_at
-from agents.llm.thoughts import ThoughtFilter, ThoughtsAloud, headless
+from agents.llm.thoughts import ThoughtFilter, headless
 from agents.types import Usage
 from knowledge.outside import outside
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from agents.errors import GenerationError, GenerationUnavailable
-from agents.llm.breaker import CircuitBreaker, CircuitOpen
+from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
+from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.types import Usage
 

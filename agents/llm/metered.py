@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from agents.errors import GenerationError
-from agents.llm.breaker import CircuitOpen
+from agents.errors import CircuitOpen, GenerationError
 from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.types import Usage
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agents.errors import GenerationUnavailable
+from agents.errors import ThoughtsAloud
 
 _NAMES = "think", "thinking", "thought", "thoughts", "reasoning", "seed:think"
 OPENING = (*(f"<{name}>" for name in _NAMES), "◁think▷")
@@ -70,10 +70,6 @@ class ThoughtFilter:
             self._fresh = not text
         self._spoken = self._spoken or bool(text.strip())
         return text
-
-
-class ThoughtsAloud(GenerationUnavailable):
-    """The end of thoughts that had no beginning: all that was said before it has to be taken back."""
 
 
 def headless(reply: str) -> bool:

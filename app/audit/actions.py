@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from hashlib import sha256
 
 from app.db.base import now
 from app.ids import new_id
@@ -13,6 +14,7 @@ from app.ids import new_id
 COMMAND_LINE = "scripts"
 """Who acts on the command line, of whom nothing else is known."""
 MAX_TARGET_CHARS = 200
+PERSONAL = frozenset({"session_id"})
 
 
 class AuditOutcome(StrEnum):
@@ -41,5 +43,14 @@ class AuditAction:
 
 
 def bounded(target: Mapping[str, object]) -> dict[str, str]:
-    """Ids of a path as they are kept."""
-    return {name: str(value)[:MAX_TARGET_CHARS] for name, value in target.items()}
+    """Ids of a path as they are kept; of a conversation, which its customer may have named and which may be deleted, a
+    digest: whoever knows the id finds it.
+    """
+    return {
+        name: _digest(str(value)) if name in PERSONAL else str(value)[:MAX_TARGET_CHARS]
+        for name, value in target.items()
+    }
+
+
+def _digest(value: str) -> str:
+    return sha256(value.encode()).hexdigest()[:32]

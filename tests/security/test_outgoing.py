@@ -102,6 +102,9 @@ async def test_nothing_of_a_model_is_more_than_text(target: Target, model: Scrip
     """Each payload comes from the model as it stands, cut into tokens of a character or two."""
     await _stored(target, "退货\n\n自签收之日起 7 天内可以退货，点这里看图。\n")
     said_by_model = 0
+    async with target.http(target.admin) as admin:  # it was out of order before
+        reset = await admin.post("/api/v1/observability/circuit-breakers/llm/reset")
+        assert reset.is_success, reset.text
     async with target.http(target.client) as customer:
         for number, payload in enumerate(PAYLOADS):
             model.script = (Say(f"自签收之日起 7 天内可以退货{payload}，点这里看图。[1]"),)

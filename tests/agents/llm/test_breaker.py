@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable
-from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker, CircuitOpen
+from agents.errors import CircuitOpen, GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable
+from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker
 
 
 class Clock:

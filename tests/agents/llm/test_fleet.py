@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.errors import GenerationLate, GenerationUnavailable
+from agents.errors import CircuitOpen, GenerationLate, GenerationUnavailable
 from agents.generator import Degraded, Spent
-from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker, CircuitOpen
+from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.fleet import GuardedModel, ModelFleet

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import pytest
 
+from agents.errors import ThoughtsAloud
 from agents.llm.chat import ModelOptions
 from agents.llm.endpoint import EndpointModel
-from agents.llm.thoughts import ThoughtFilter, ThoughtsAloud, headless
+from agents.llm.thoughts import ThoughtFilter, headless
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.agents.models import RETURNS, by_default, reply_of, request, scripted
 
