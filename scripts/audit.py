@@ -17,8 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.audit.actions import AuditAction, AuditOutcome
 from app.audit.repository import AuditFilter, AuditRepository
 from app.auth.principal import DEFAULT_TENANT
-from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import migrated
 from app.private import keep_private
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration
@@ -56,13 +55,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _read(url: str, options: argparse.Namespace) -> tuple[list[AuditAction], int]:
-    database = Database(url)
-    try:
-        await upgrade(database)
+    async with migrated(url) as database:
         wanted = AuditFilter(options.actor, options.action, options.outcome)
         return await AuditRepository(database).page(options.tenant, wanted, options.limit, 0)
-    finally:
-        await database.close()
 
 
 def _line(row: AuditAction) -> str:

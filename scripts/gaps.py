@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from agents.routing.anchors import shipped_anchors
 from app.auth.principal import DEFAULT_TENANT
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import migrated
 from app.gaps.clustering import clusters, similarities
 from app.gaps.repository import GapFilters, GapRepository
 from app.gaps.repository_drafts import DraftRepository
@@ -69,12 +69,8 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
             print(f"{name}: {await measured(embedder, topics)}")
         embedder.close()
         return 0
-    database = Database(settings.sql_url)
-    try:
-        await upgrade(database)
+    async with migrated(settings.sql_url) as database:
         return await _looked(options, database)
-    finally:
-        await database.close()
 
 
 async def measured(embedder: Embedder, topics: Mapping[str, Sequence[str]]) -> str:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.db.engine import Database
 from app.db.lock import DataDirLock
-from app.db.migrate import upgrade
+from app.db.migrate import migrated
 from app.embeddings.repository_local import SqliteEmbeddingCache
 from app.private import keep_private
 from app.retention.repository_growing import KINDS
@@ -76,13 +76,9 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
 
 @asynccontextmanager
 async def _retention(settings: Settings) -> AsyncIterator[Retention]:
-    database = Database(settings.sql_url)
-    try:
-        await upgrade(database)
+    async with migrated(settings.sql_url) as database:
         with closing(open_embeddings(settings, database)) as embeddings:
             yield Retention(database, settings.retention_days, embeddings, forget)
-    finally:
-        await database.close()
 
 
 async def _show(retention: Retention, owner: str) -> None:

@@ -16,8 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pydantic import ValidationError
 
 from app.auth.principal import DEFAULT_TENANT
-from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import migrated
 from app.errors import AppError, Conflict
 from app.jobs.repository import RunRepository
 from app.net.targets import checked_url
@@ -70,9 +69,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 async def _run(options: argparse.Namespace, settings: Settings) -> int:
-    database = Database(settings.sql_url)
-    try:
-        await upgrade(database)
+    async with migrated(settings.sql_url) as database:
         rows = SourceRepository(database)
         if options.command == "list":
             counts = await rows.counts(options.tenant)
@@ -92,8 +89,6 @@ async def _run(options: argparse.Namespace, settings: Settings) -> int:
         else:
             await _show(options.tenant, found, rows)
         return 0
-    finally:
-        await database.close()
 
 
 async def _added(options: argparse.Namespace, settings: Settings, rows: SourceRepository) -> WatchedSource:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import migrated
 from app.db.standing import Behind, DatabaseTrouble, SchemaStanding, standing
 from app.private import keep_private
 from app.settings import Settings, load_settings
@@ -43,11 +42,8 @@ async def _run(settings: Settings, *, check: bool) -> int:
         print(_told(before))
         return 0 if before.behind is Behind.NOTHING else 1
     keep_private(settings.data_dir)
-    database = Database(settings.sql_url)
-    try:
-        await upgrade(database)
-    finally:
-        await database.close()
+    async with migrated(settings.sql_url):
+        pass  # it is upgraded as it is opened
     print(f"{_told(before)}，已升级到 {before.head}")
     return 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from alembic import command
@@ -13,6 +15,17 @@ from app.db.engine import Database
 MIGRATIONS = Path(__file__).with_name("migrations")
 _LOCK = 7_316_020_411
 """Of PostgreSQL's advisory locks, the one that stands for this schema."""
+
+
+@asynccontextmanager
+async def migrated(url: str) -> AsyncIterator[Database]:
+    """A database of this code's schema; closed at the end."""
+    database = Database(url)
+    try:
+        await upgrade(database)
+        yield database
+    finally:
+        await database.close()
 
 
 async def upgrade(database: Database) -> None:

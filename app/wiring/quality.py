@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from app.db.engine import Database
-from app.db.migrate import upgrade
+from app.db.migrate import migrated
 from app.errors import Conflict
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, RunState
@@ -91,11 +91,7 @@ async def check_by_server(settings: Settings, tenant: str, document_id: str) -> 
 
 async def open_issues(settings: Settings, tenant: str, kind: IssueKind | None, document_id: str) -> list[StoredIssue]:
     """What the last check found and nobody ignored."""
-    database = Database(settings.sql_url)
-    try:
-        await upgrade(database)
+    async with migrated(settings.sql_url) as database:
         filters = IssueFilters(kind, None, IssueState.OPEN, document_id)
         found, _ = await QualityService.listed(database, tenant, filters, 0, MAX_LISTED)
         return found
-    finally:
-        await database.close()
