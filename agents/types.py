@@ -90,6 +90,11 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model is at work on its reply, none of which may be said yet: it is not silent."""
+
+
+@dataclass(frozen=True, slots=True)
 class Button:
     """A button below an answer: it opens `url`, or sends `message` as if the customer had typed it; one of the two."""
 
