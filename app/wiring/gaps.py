@@ -58,6 +58,7 @@ def gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, G
     mining = GapMining(MiningRepository(database), embedder_of, search, settings.confident_threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
     model = models.main
-    drafting = Drafting(workbench, drafts, FaqDrafter(model, settings.llm_timeout) if model else None)
+    drafter = FaqDrafter(model, settings.llm_timeout, models.library.current) if model else None
+    drafting = Drafting(workbench, drafts, drafter)
     cases = GapCases(parts.evaluation_sets)
     return workbench, mining, GapReview(database, workbench, drafting, drafts, parts.faqs, cases)
