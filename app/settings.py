@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from app.configuration.business import BusinessSettings
 from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
+from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
 from app.configuration.sources import SourceSettings
 from app.configuration.stores import StoreSettings
@@ -43,6 +44,7 @@ class Settings(
     SourceSettings,
     StoreSettings,
     ModelSettings,
+    ObservabilitySettings,
     BaseSettings,
 ):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from agents.llm.profiles import PROFILES, RESERVED, profile_at
+from agents.types import Usage
 
 Profile = Literal["auto", "deepseek", "qwen", "doubao", "kimi", "glm", "openai", "ollama", "vllm", "compatible"]
 Thinks = Literal["auto", "true", "false"]
@@ -66,6 +67,10 @@ class ModelPrice(BaseModel):
 
     input: float = Field(ge=0, le=1_000_000)
     output: float = Field(ge=0, le=1_000_000)
+
+    def of(self, usage: Usage) -> float:
+        """What usage costs, in that unit."""
+        return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
 
 
 class ModelBudget(BaseModel):
