@@ -51,6 +51,7 @@ from app.performance.repository_series import SeriesRepository
 from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.quality.service import QualityService
+from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -109,6 +110,7 @@ class Container:
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
         self.redis, counters = redis, open_counters(redis)
+        self.leader = Leader(database, redis)
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters)
         self.attempts = open_attempts(settings, self.metrics, counters)
         self.user_tokens = UserTokens.of(settings)
