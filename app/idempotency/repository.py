@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
+from app.errors import Overloaded
 from app.idempotency.tables import IdempotentRequest as Table
 from app.idempotency.types import LIFETIME, Receipt, RetryKey
 
@@ -49,8 +50,13 @@ class RetryRepository:
             await connection.execute(update(Table).where(mine).values(until=now() + lease))
 
     async def finish(self, receipt: Receipt) -> None:
-        """Keeps a result that no other transaction kept."""
+        """Keeps a result that no other transaction kept; that of another attempt stays."""
         await self._database.transact(lambda connection: settle(connection, [receipt]))
+
+    def keep(self, connection: Connection, receipt: Receipt) -> None:
+        """Keeps a result within the transaction that did the work. Raises Overloaded, see `taken_over`."""
+        if settle(connection, [receipt]):
+            raise taken_over()
 
     async def release(self, key: RetryKey, owner: str) -> None:
         """The attempt failed: the next one begins anew."""
@@ -59,12 +65,22 @@ class RetryRepository:
             await connection.execute(delete(Table).where(mine))
 
 
-def settle(connection: Connection, receipts: Iterable[Receipt]) -> None:
-    """Keeps results within the transaction that did the work."""
+def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]:
+    """Keeps results within the transaction that did the work. Returns those of attempts that lost their place to
+    another one: what they did must not be kept.
+    """
+    lost = []
     for receipt in receipts:
         values = {name: getattr(receipt, name) for name in ("status", "body", "sealed", "session_id")}
         mine = _own(receipt.tenant, receipt.digest, receipt.owner)
-        connection.execute(update(Table).where(mine).values(values))
+        if not connection.execute(update(Table).where(mine).values(values)).rowcount:
+            lost.append(receipt)
+    return lost
+
+
+def taken_over() -> Overloaded:
+    """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
+    return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")
 
 
 def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:

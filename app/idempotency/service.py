@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from loguru import logger
 
@@ -16,9 +16,13 @@ from app.idempotency.repository import KnownRequest
 from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
 from app.ids import new_id
 
-LEASE = timedelta(seconds=60)
-"""An attempt that says nothing for so long died with its process, and the next one takes its place."""
-RENEWED_AFTER = 20.0
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+LEASE = timedelta(seconds=8)
+"""An attempt that says nothing for so long died with its process, and the next one takes its place; should it live all
+the same, as one whose database was away, nothing of it is kept.
+"""
 WAIT_SECONDS = 55.0
 """How long a retry waits for the first attempt; proxies wait for a minute."""
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
@@ -32,6 +36,8 @@ class Requests(Protocol):
     async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None: ...
 
     async def finish(self, receipt: Receipt) -> None: ...
+
+    def keep(self, connection: Connection, receipt: Receipt) -> None: ...
 
     async def release(self, key: RetryKey, owner: str) -> None: ...
 
@@ -94,6 +100,12 @@ class RequestAttempt:
         key, token = self._key, sealed(self._key.secret, self._owner, reply.token.encode())
         return Receipt(key.tenant, key.digest, self._owner, reply.status, reply.body, token, reply.session_id)
 
+    def keep(self, connection: Connection, reply: KeptResponse) -> None:
+        """Keeps the result within the transaction that did the work; `finish` is then told that it is `written`. Raises
+        Overloaded where another attempt took its place: the work is not to be kept either.
+        """
+        self._requests.keep(connection, self.receipt(reply))
+
     async def finish(self, reply: KeptResponse) -> None:
         """Keeps the result; that of a failure is not one."""
         if reply.status >= 300:
@@ -118,10 +130,10 @@ class RequestAttempt:
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(min(RENEWED_AFTER, self._lease.total_seconds() / 3))
+            await asyncio.sleep(self._lease.total_seconds() / 4)
             try:
                 await self._requests.renew(self._key, self._owner, self._lease)
-            except Exception:  # the database may be away for a moment; the lease is three tries long
+            except Exception:  # the database may be away for a moment; the lease is some tries long
                 logger.exception("a lease cannot be renewed")
 
     async def _release(self) -> None:

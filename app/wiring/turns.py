@@ -53,7 +53,9 @@ def turn_log(
         repository_messages.turns_kept(connection, turns)
         traces.append(connection, turns)
         placed.append(connection, turns)
-        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
+        receipts = {turn.id: turn.receipt for turn in turns if turn.receipt}
+        if lost := requests.settle(connection, receipts.values()):
+            raise NotKept({name: requests.taken_over() for name, receipt in receipts.items() if receipt in lost})
         outbox.add(connection, after(turns))
         return follow(connection, turns, PARTNERS, answering=answering)
 
