@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 APPLICATION = "yingda"
 _AWAY = "数据库暂时不可用，请稍后再试。"
+_RETRY_SECONDS = 2
+"""Told to clients: to ask costs little while the database is away, and whoever waits longer waits in vain."""
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another process that writes."""
 
@@ -136,13 +138,13 @@ class Database:
             except Exception as error:  # a server that starts or stops says so with an error of the driver's own
                 if self._sqlite or not isinstance(error, _refusals()):
                     raise
-                raise DatabaseUnavailable(_AWAY) from error
+                raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
             try:
                 yield connection
             except DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                raise DatabaseUnavailable(_AWAY) from error
+                raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
 
     async def _cut_log(self) -> None:
         if self._in_thread and self._log.is_long:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select, tuple_, update
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
-from app.errors import Overloaded
 from app.idempotency.tables import IdempotentRequest as Table
 from app.idempotency.types import LIFETIME, Receipt, RetryKey
 
@@ -43,20 +42,16 @@ class RetryRepository:
             row = (await connection.execute(_known(key))).first()
         return KnownRequest(*row[:5]) if row else None
 
-    async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None:
-        """The attempt lives."""
-        async with self._database.write() as connection:
-            mine = _own(key.tenant, key.digest, owner)
-            await connection.execute(update(Table).where(mine).values(until=now() + lease))
+    async def renew(self, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
+        """These attempts live, by their owners."""
+        rows = tuple_(Table.tenant_id, Table.digest).in_([(key.tenant, key.digest) for key in attempts.values()])
+        theirs = rows & Table.owner.in_(attempts) & Table.status.is_(None)
+        change = update(Table).where(theirs).values(until=now() + lease)
+        await self._database.transact(lambda connection: connection.execute(change) and None, durable=False)
 
     async def finish(self, receipt: Receipt) -> None:
         """Keeps a result that no other transaction kept; that of another attempt stays."""
         await self._database.transact(lambda connection: settle(connection, [receipt]))
-
-    def keep(self, connection: Connection, receipt: Receipt) -> None:
-        """Keeps a result within the transaction that did the work. Raises Overloaded, see `taken_over`."""
-        if settle(connection, [receipt]):
-            raise taken_over()
 
     async def release(self, key: RetryKey, owner: str) -> None:
         """The attempt failed: the next one begins anew."""
@@ -76,11 +71,6 @@ def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]
         if not connection.execute(update(Table).where(mine).values(values)).rowcount:
             lost.append(receipt)
     return lost
-
-
-def taken_over() -> Overloaded:
-    """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
-    return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")
 
 
 def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:

@@ -90,8 +90,7 @@ class Leader:
 
     async def _by_redis(self, server: RedisServer) -> bool:
         won = await server.ask(lambda client: self._held(client, server), _unknown)
-        if won is None:
-            self._lock = None
+        if won is None:  # what it holds there is kept in mind: Redis may be back before it lapses
             return await self._by_database()
         await self._advisory.release()  # of the time when Redis was away
         return won

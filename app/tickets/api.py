@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from sqlalchemy import Connection
 
 from agents.ticketing.types import NewTicket, TicketOwner, TicketState
 from agents.understanding.tickets import Priority
@@ -48,17 +47,14 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
         return KeptResponse(201, told, session_id=body.session_id, written=written)
 
     async def work(attempt: RequestAttempt | None) -> KeptResponse:
-        def together(connection: Connection, ticket: TicketRow) -> None:
-            if attempt is not None:
-                attempt.keep(connection, reply(ticket, written=True))
-
         said = member = proof.caller
         if body.session_id:
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
+        kept = attempt.keeping(lambda ticket: reply(ticket, written=True)) if attempt else None
         create = wiring.tickets.create
-        opened = await create(tenant, owner, new, body.author, verified=bool(member), together=together)
+        opened = await create(tenant, owner, new, body.author, verified=bool(member), together=kept)
         return reply(opened[0], written=attempt is not None)
 
     return await once(request, key, work)

@@ -105,13 +105,14 @@ class TicketRepository:
         self._database = database
 
     async def open(
-        self, tenant: str, ticket: TicketRow, event: NewEvent, together: Together = lambda connection, ticket: None
+        self, tenant: str, ticket: TicketRow, event: NewEvent, together: Together | None = None
     ) -> tuple[TicketRow, bool]:
         """The ticket under a number of its own, or the one that its conversation has of this subject; whether new."""
 
         def work(connection: Connection) -> tuple[TicketRow, bool]:
             opened = open_within(connection, tenant, ticket, event)
-            together(connection, opened[0])
+            if together is not None:
+                together(connection, opened[0])
             return opened
 
         return await self._database.transact(work)

@@ -70,7 +70,7 @@ class TicketService:
         actor: str,
         *,
         verified: bool = True,
-        together: Together = lambda connection, ticket: None,
+        together: Together | None = None,
     ) -> tuple[TicketRow, bool]:
         """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word.
         together: see `Together`.

@@ -17,6 +17,8 @@ from scripts.drills.processes import HOST, START_SECONDS, Program, free_port
 from scripts.drills.servers import ROOT, Chroma, Nginx, Postgres, Redis
 from scripts.scripted_llm import Behaviour, ScriptedLLM
 
+STALL_SECONDS = 4.0
+"""How long the model is silent before each answer where it is told to be slow."""
 _STEP = 0.1
 
 
@@ -104,12 +106,14 @@ class Fleet:
 
 
 @asynccontextmanager
-async def fleet(folder: Path, *, replicas: int = 3, model: bool = True, **settings: str) -> AsyncIterator[Fleet]:
+async def fleet(
+    folder: Path, settings: Mapping[str, str], *, replicas: int = 3, model: bool = True
+) -> AsyncIterator[Fleet]:
     """A fleet that runs until the end of the block. model: with a scripted language model, in this process. Raises
     NotHere, OSError.
     """
     async with AsyncExitStack() as stack:
-        llm = await stack.enter_async_context(ScriptedLLM(Behaviour.ANSWER)) if model else None
+        llm = await stack.enter_async_context(ScriptedLLM(Behaviour.ANSWER, stall=STALL_SECONDS)) if model else None
         made = Fleet(folder, llm, settings, replicas)
         stack.push_async_callback(made.stop)
         await made.start()

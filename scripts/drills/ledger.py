@@ -14,7 +14,7 @@ TYPED = frozenset({429, 503})
 """The statuses that an outage may have."""
 
 
-class Kind(StrEnum):
+class Deed(StrEnum):
     """What clients do."""
 
     CHAT = "chat"
@@ -40,12 +40,12 @@ class Trouble:
 
 
 @dataclass(slots=True)
-class Entry:
+class DrillRequest:
     """One request with its retries, all under one key. about: what it is known by in the database; told: the id in its
     acknowledgement.
     """
 
-    kind: Kind
+    kind: Deed
     key: str
     about: str
     began: float
@@ -65,32 +65,34 @@ class Ledger:
     """All entries, in the order in which they began."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[DrillRequest] = []
 
-    def begin(self, kind: Kind, key: str, about: str, now: float) -> Entry:
+    def begin(self, kind: Deed, key: str, about: str, now: float) -> DrillRequest:
         """A new one."""
-        entry = Entry(kind, key, about, now)
+        entry = DrillRequest(kind, key, about, now)
         self.entries.append(entry)
         return entry
 
-    def acknowledged(self, *kinds: Kind) -> list[Entry]:
+    def acknowledged(self, *kinds: Deed) -> list[DrillRequest]:
         """Of these kinds, or of all."""
-        return [entry for entry in self.entries if entry.acknowledged is not None and entry.kind in (kinds or set(Kind))]
+        return [
+            entry for entry in self.entries if entry.acknowledged is not None and entry.kind in (kinds or set(Deed))
+        ]
 
     def troubles(self, since: float, until: float) -> list[Trouble]:
         """Those of a window."""
         return [trouble for entry in self.entries for trouble in entry.troubles if since <= trouble.at < until]
 
-    def recovered(self, since: float, kinds: Iterable[Kind]) -> dict[Kind, float | None]:
+    def recovered(self, since: float, kinds: Iterable[Deed]) -> dict[Deed, float | None]:
         """For each kind, seconds until the first acknowledgement of an attempt that began after `since`."""
-        found: dict[Kind, float | None] = {}
+        found: dict[Deed, float | None] = {}
         for kind in kinds:
             later = [entry for entry in self.acknowledged(kind) if _last_try(entry) >= since]
             found[kind] = min((entry.acknowledged or 0.0) - since for entry in later) if later else None
         return found
 
 
-def _last_try(entry: Entry) -> float:
+def _last_try(entry: DrillRequest) -> float:
     return entry.troubles[-1].at if entry.troubles else entry.began
 
 

@@ -33,8 +33,9 @@ def free_port() -> int:
 
 def program(name: str, *folders: Path) -> str:
     """Where it is: in PATH, in one of the folders, or where Debian keeps servers. Raises NotHere."""
-    path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", os.defpath), "/usr/sbin"])
-    if (found := shutil.which(name, path=path)) is None:
+    own = os.pathsep.join([*map(str, folders), "/usr/sbin"])
+    found = shutil.which(name, path=own) or shutil.which(name)
+    if found is None:
         raise NotHere(f"没有安装 {name}")
     return found
 
@@ -45,11 +46,18 @@ class Program:
     """
 
     def __init__(
-        self, command: Sequence[str], folder: Path, log: Path, *, user: str = "", variables: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        folder: Path,
+        log: Path,
+        *,
+        user: str = "",
+        variables: Mapping[str, str] | None = None,
     ) -> None:
-        self._command, self._folder, self.log = list(command), folder, log
+        # `env`, because only settings read the environment
+        self._command = ["env", *(f"{name}={value}" for name, value in (variables or {}).items()), *command]
+        self._name, self._folder, self.log = command[0], folder, log
         self._user = user if os.geteuid() == 0 else ""
-        self._variables = dict(variables or {})
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -70,7 +78,6 @@ class Program:
             self._process = subprocess.Popen(
                 self._command,
                 cwd=self._folder,
-                env=os.environ | self._variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -82,13 +89,13 @@ class Program:
         until = monotonic() + seconds
         while monotonic() < until:
             if not self.runs:
-                raise OSError(f"{self._command[0]} 没有启动：{self._tail()}")
+                raise OSError(f"{self._name} 没有启动：{self._tail()}")
             with suppress(OSError):
                 _, writer = await asyncio.open_connection(HOST, port)
                 writer.close()
                 return
             await asyncio.sleep(_STEP)
-        raise OSError(f"{self._command[0]} 在 {seconds:.0f} 秒里没有应答：{self._tail()}")
+        raise OSError(f"{self._name} 在 {seconds:.0f} 秒里没有应答：{self._tail()}")
 
     async def end(self, signal: int) -> None:
         """Sends a signal, and returns once the process is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from scripts.drills.processes import HOST, Program, free_port, program
@@ -55,7 +57,8 @@ class Postgres:
                 shutil.chown(self._folder, _OWNER, _OWNER)
                 user = _OWNER
             command = [self._initdb, "-D", str(self._folder), "-U", _OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=user, cwd="/")
+            run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd="/")
+            await asyncio.to_thread(run, command)
         self.program.start()
         await self.program.answers(self.port)
 
@@ -70,7 +73,17 @@ class Redis:
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
         self.url = f"redis://{HOST}:{self.port}/0"
-        command = [program("redis-server"), "--bind", HOST, "--port", str(self.port), "--save", "", "--appendonly", "no"]
+        command = [
+            program("redis-server"),
+            "--bind",
+            HOST,
+            "--port",
+            str(self.port),
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]
         self.program = Program(command, folder, folder / "redis.log")
 
     async def start(self) -> None:
