@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -52,7 +53,7 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
-        kept = attempt.keeping(lambda ticket: reply(ticket, written=True)) if attempt else None
+        kept = attempt.keeping(partial(reply, written=True)) if attempt else None
         create = wiring.tickets.create
         opened = await create(tenant, owner, new, body.author, verified=bool(member), together=kept)
         return reply(opened[0], written=attempt is not None)
