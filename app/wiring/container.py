@@ -51,6 +51,7 @@ from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
 from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
+from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
@@ -140,7 +141,7 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
-        self.traces = TraceRepository(database)
+        self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
@@ -155,6 +156,7 @@ class Container:
             durable=settings.turn_durability == "full",
             lifetime=lifetime,
             answering=settings.answer_while_queued,
+            prompt_text=models.library.text_of,
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
@@ -162,7 +164,12 @@ class Container:
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
-            self.profiles, self.tuner.of, partial(self._search, searches), self.teams.build, searches.retain
+            self.profiles,
+            self.tuner.of,
+            partial(self._search, searches),
+            self.teams.build,
+            searches.retain,
+            models.library.current,
         )
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)
