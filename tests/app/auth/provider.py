@@ -30,7 +30,7 @@ class Signer:
     @property
     def published(self) -> dict[str, Any]:
         algorithm = jwt.get_algorithm_by_name(self.algorithm)
-        public = algorithm.to_jwk(self.key.public_key(), as_dict=True)  # type: ignore[call-arg]
+        public = algorithm.to_jwk(self.key.public_key(), as_dict=True)
         return {**dict(public), "kid": self.key_id, "use": "sig", "alg": self.algorithm}
 
     def token(self, headers: dict[str, Any] | None = None, **claims: Any) -> str:

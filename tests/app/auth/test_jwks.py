@@ -61,7 +61,7 @@ async def test_keys_of_both_kinds_are_fetched_once_for_all_who_wait(keys: KeySet
     assert all(await asyncio.gather(*(found(keys, signer) for signer in both)))
     assert server.asked == 1
     for signer in (rsa_signer(), ec_signer()):
-        key = await keys.find(signer.algorithm, signer.key_id)
+        key: Any = await keys.find(signer.algorithm, signer.key_id)
         assert jwt.decode(signer.token(), key, [signer.algorithm], audience="yingda")["sub"] == "M0001"
 
 
@@ -188,7 +188,7 @@ def test_only_keys_that_check_signatures_are_taken() -> None:
 
 
 def test_of_a_private_key_that_was_published_nothing_but_its_public_part_is_kept() -> None:
-    private = jwt.get_algorithm_by_name("RS256").to_jwk(rsa_signer().key, as_dict=True)  # type: ignore[call-arg]
+    private = jwt.get_algorithm_by_name("RS256").to_jwk(rsa_signer().key, as_dict=True)
     shown = {**dict(private), "key_ops": ["sign", "verify"]}
     [key] = keys_in(json.dumps({"keys": [shown]}).encode()).values()
     assert isinstance(key, rsa.RSAPublicKey)

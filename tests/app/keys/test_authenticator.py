@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -118,7 +119,11 @@ async def test_pages_of_other_sites_may_use_a_token_where_they_may_use_a_key_of_
 async def test_a_socket_opens_by_a_token_in_a_header_in_the_subprotocol_or_in_the_first_frame(product: Served) -> None:
     token = rsa_signer().token(org="default")
     line = "/api/v1/conversations/{}/ws"
-    ways = ({"additional_headers": {"X-User-Token": token}}, {"subprotocols": ["yingda", f"key.{token}"]}, {})
+    ways: list[dict[str, Any]] = [
+        {"additional_headers": {"X-User-Token": token}},
+        {"subprotocols": ["yingda", f"key.{token}"]},
+        {},
+    ]
     for number, way in enumerate(ways):
         async with talking(product.address, line.format(f"s{number}"), **way) as talker:
             await talker.send("hello", user_token=token)
