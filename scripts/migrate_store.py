@@ -18,7 +18,7 @@ from app.db.lock import DataDirLock
 from app.errors import AppError
 from app.private import keep_private
 from app.settings import Settings, load_settings
-from app.wiring.migration import Moved, Place, drop, migrate
+from app.wiring.migration import Moved, StorePlace, drop, migrate
 from knowledge.errors import InvalidConfiguration, KnowledgeError
 from knowledge.stores.registry import STORES
 
@@ -28,10 +28,10 @@ ADDRESS = {"chroma": "CHROMA_URL", "milvus": "MILVUS_URI"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 when the target holds everything, 1 when not; the configured store is kept then."""
     options = _parse(arguments)
-    target = Place(options.to, options.url)
+    target = StorePlace(options.to, options.url)
     try:
         settings = load_settings()
-        if target == Place(settings.vector_store, settings.vector_server):
+        if target == StorePlace(settings.vector_store, settings.vector_server):
             print("目标就是现在配置的存储，没有要迁移的", file=sys.stderr)
             return 1
         keep_private(settings.data_dir)
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _locked(settings: Settings, target: Place, options: argparse.Namespace) -> list[Moved]:
+def _locked(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[Moved]:
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():
         raise InvalidConfiguration(f"DATA_DIR={settings.data_dir} 正被使用：请先停下用它的服务")
@@ -57,7 +57,7 @@ def _locked(settings: Settings, target: Place, options: argparse.Namespace) -> l
         lock.release()
 
 
-async def _run(settings: Settings, target: Place, options: argparse.Namespace) -> list[Moved]:
+async def _run(settings: Settings, target: StorePlace, options: argparse.Namespace) -> list[Moved]:
     moved = await migrate(settings, target, options.tenant)
     if options.drop:
         await drop(settings, [item.tenant for item in moved])

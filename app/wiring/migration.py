@@ -33,7 +33,7 @@ PART = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StorePlace:
     """A store and the address of its server, "" for none."""
 
     store: str
@@ -50,7 +50,7 @@ class Moved:
     dense: float
 
 
-async def migrate(settings: Settings, target: Place, tenant: str | None) -> list[Moved]:
+async def migrate(settings: Settings, target: StorePlace, tenant: str | None) -> list[Moved]:
     """Fills the target from the database and the kept embeddings, as a server does at its start, and compares it with
     the store that is configured. The caller holds the lock on DATA_DIR.
 
@@ -71,14 +71,14 @@ async def drop(settings: Settings, tenants: Sequence[str]) -> None:
         await asyncio.to_thread(gone)
 
 
-async def _moved(settings: Settings, base: KnowledgeBase, target: Place, tenant: str) -> Moved:
+async def _moved(settings: Settings, base: KnowledgeBase, target: StorePlace, tenant: str) -> Moved:
     generation = await base.generations.of(tenant)
     delta = await base.feed.delta(tenant, frozenset(), 0)
     vectors = await generation.embedder.passages([chunk.indexed_text for chunk, _ in delta.added])
     change = _change(delta, vectors)
     opened: list[Index] = []
     try:
-        for place in (Place(settings.vector_store, settings.vector_server), target):
+        for place in (StorePlace(settings.vector_store, settings.vector_server), target):
             opened.append(await _opened(settings, place, generation.embedder, tenant, generation.number))
             await opened[-1].apply(change)
         return Moved(tenant, len(delta.added), delta.revision, await _compared(*opened, delta, vectors))
@@ -87,7 +87,7 @@ async def _moved(settings: Settings, base: KnowledgeBase, target: Place, tenant:
             await index.close()
 
 
-async def _opened(settings: Settings, place: Place, embedder: Embedder, tenant: str, generation: int) -> Index:
+async def _opened(settings: Settings, place: StorePlace, embedder: Embedder, tenant: str, generation: int) -> Index:
     options = IndexOptions(settings.exact_search_max_chunks, generation=generation, server=place.server)
     return await asyncio.to_thread(get_index, place.store, index_path(settings), tenant, embedder, options)
 

@@ -1,4 +1,4 @@
-"""Runs the contract suites on every backend and counts: `python scripts/contract_counts.py [PATH...]`.
+"""Runs the contract suites on every backend and counts: `python -m tests.contract_counts [PATH...]`.
 
 A backend is a class that inherits a contract, or a parameter of a fixture that names servers and databases. Without
 paths all of `tests/contracts`, and of `tests/app` what runs on both databases. A missing server is a failure.
@@ -24,7 +24,7 @@ OUTCOMES = ("passed", "failed", "skipped")
 Backend = tuple[str, str]
 
 
-class Counts:
+class BackendCounts:
     """A plugin of pytest: keeps the tests that have a backend and counts their outcomes."""
 
     def __init__(self) -> None:
@@ -59,14 +59,14 @@ class Counts:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code: 0 where everything passed, 1 where something failed or was skipped."""
-    parser = argparse.ArgumentParser(prog="scripts/contract_counts.py", description="各种实现各通过多少条契约测试")
+    parser = argparse.ArgumentParser(prog="tests.contract_counts", description="各种实现各通过多少条契约测试")
     parser.add_argument("paths", nargs="*", default=PATHS, metavar="PATH", help="默认 " + " ".join(PATHS))
     options = parser.parse_args(arguments)
     os.environ["REQUIRE_SERVICES"] = "1"
     os.chdir(ROOT)
-    counts = Counts()
+    counts = BackendCounts()
     code = pytest.main([*options.paths, "-q", "--no-header", "-p", "no:cacheprovider"], plugins=[counts])
-    print(counts.table())
+    sys.stdout.write(counts.table() + "\n")
     complete = all(outcome == "passed" for _, outcome in counts.found)
     return 0 if code == pytest.ExitCode.OK and complete and counts.found else 1
 
@@ -85,5 +85,4 @@ def _backend(item: pytest.Item) -> Backend | None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     sys.exit(main())
