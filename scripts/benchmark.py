@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.settings import load_settings
 from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
+from knowledge.stores.registry import STORES
 from scripts.arguments import positive
 from scripts.benchmarks import charts, distributed, http, ingest, isolation, models, ocr, reindexing, retrieval, scale
 from scripts.benchmarks.synthetic import SAMPLES
@@ -44,7 +45,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         case "retrieval":
             return asyncio.run(retrieval.run(options.set, options.questions, options.peers, settings))
         case "scale":
-            return scale.run(options.chunks, options.questions, settings)
+            return scale.run(options.chunks, options.questions, options.store or [settings.vector_store], settings)
         case "http":
             return http.http(settings, options.set, options.rounds)
         case "ttft":
@@ -75,6 +76,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     _number(command, "--questions", retrieval.QUESTIONS, "问几句")
     command = _command(commands, "scale", "合成的大知识库；召回率不到 0.95 的耗时不算数")
     command.add_argument("--chunks", type=positive, nargs="+", required=True, metavar="N", help="片段数，可以给几个")
+    command.add_argument(
+        "--store", choices=tuple(STORES), nargs="+", metavar="S", help="存储，可以给几个；默认是 VECTOR_STORE"
+    )
     _number(command, "--questions", scale.QUESTIONS, "问几句")
     command = _command(commands, "http", "命中缓存与不命中时每秒的请求数，旁边是空的 FastAPI 接口")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
