@@ -90,6 +90,11 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model is at work on its reply, none of which may be said yet: it is not silent."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCall:
     """One conversation with a model, tries after a failure included.
 

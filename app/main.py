@@ -12,6 +12,8 @@ from starlette.middleware import Middleware
 
 from app import __version__
 from app.audit import api as audit
+from app.auth.provider import open_provider
+from app.auth.user_token import UserTokens
 from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
@@ -126,8 +128,9 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
         telemetry = await stack.enter_async_context(open_tracing(settings, models.library))
+        tokens = UserTokens.of(settings, await stack.enter_async_context(open_provider(settings)))
         container = Container(
-            settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, telemetry
+            settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens, telemetry
         )
         followers += [base.generations.follow, container.due.warmings.moved]
         if container.news is not None:
@@ -144,6 +147,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.document_runner,
             container.reindexing,
             container.job_worker,
+            container.leader,
             container.scheduler,
         ):
             stack.push_async_callback(part.close)
@@ -151,6 +155,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.outbox.start()
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
+        await container.leader.look()
+        container.leader.start()
         container.scheduler.start()
         yield container
 

@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from agents.llm.chat import ChatMessage, ChatModel, Cut
+from agents.llm.chat import ChatMessage, ChatModel, Part
 from agents.prompting import PromptedMessages
 from agents.types import ModelCall, Usage
 from knowledge.tracing import TracedSpan, Value, span, within
@@ -34,14 +34,14 @@ class NotedModel:
         self.name = model.name
         self._model, self._provider, self._price = model, provider, price
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         with self._asked(messages) as call:
             async with aclosing(within(self._model.stream(messages), call.span.current)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Usage):
                         call.usage += piece
-                    elif not call.answered:
+                    elif isinstance(piece, str) and not call.answered:
                         call.first_word()
                     yield piece
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.llm.writer import prompt_text
@@ -29,11 +29,11 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class FaqDrafter:
-    """seconds: deadline of the one request; prompts: gives those in force."""
+    """seconds: deadline of the one request; prompts: those in force."""
 
     model: Completer
     seconds: float
-    prompts: Callable[[], Prompts] = shipped
+    prompts: Prompts = field(default_factory=shipped)
 
     async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
         """questions: as customers asked; staff: what was answered, fragments: of the knowledge base, each may be
@@ -41,7 +41,7 @@ class FaqDrafter:
         them.
         """
         material = "\n\n".join(prompt_text(fragment, MAX_CHARS) for fragment in fragments)
-        prompts = self.prompts()
+        prompts = self.prompts
         prompt = prompts.fill(
             "gap_draft_material",
             tag=secrets.token_hex(8),

@@ -13,7 +13,7 @@ from agents.passages.quotable import safe_text
 from agents.passages.units import quotable_sentences
 from agents.profile import TenantProfile
 from agents.prompting import PromptedMessages, Prompts, one_line, shipped
-from agents.types import Turn, Usage
+from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
 from agents.verification.reply import GroundedReply
@@ -57,6 +57,8 @@ class ModelGenerator:
             async for part in parts:
                 if isinstance(part, Usage):
                     yield Spent(part, model=self._model.name)
+                elif isinstance(part, Thinking):
+                    yield part
                 elif isinstance(part, Cut):
                     cut = True
                 else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from copy import copy
@@ -14,10 +15,12 @@ from agents.llm.breaker import BreakerOptions, CircuitBreaker
 from agents.llm.calls import NotedModel
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
+from agents.llm.drafting import FaqDrafter
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.fleet import GuardedModel, ModelFleet
 from agents.llm.metered import MeteredModel
 from agents.llm.profiles import profile_at
+from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
@@ -30,6 +33,9 @@ from app.retrieval import generator_options
 from app.settings import Settings
 from app.spending.service import Accounts
 from knowledge.text import Analyzer
+
+_SLOW = 0.9
+"""Of a model's patience: silence for so long tells something, whoever ends it."""
 
 
 class LanguageModels:
@@ -86,7 +92,7 @@ class LanguageModels:
         def writer(model: ChatModel) -> Generator:
             return get_generator("model", replace(options, model=model))
 
-        return FallbackGenerator([*map(writer, self.writers), quotes]) if self.writers else quotes
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience) if self.writers else quotes
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
@@ -100,6 +106,10 @@ class LanguageModels:
             return None
         return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars, self.prompts)
 
+    def drafter(self) -> FaqDrafter | None:
+        """Writes drafts of curated answers; None where no model writes."""
+        return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
+
     def verifier(self) -> Verifier | None:
         """Reads once more what a model wrote; None where no model writes."""
         if self.small is None:
@@ -107,6 +117,15 @@ class LanguageModels:
         settings = self._settings
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
         return Verifier(self.critic() if settings.verify_enabled else None, policy)
+
+    @property
+    def _patience(self) -> Patience:
+        """With one answer. Nobody is asked beside a local model: it is slow by nature, and what it reads stays here."""
+        settings, further = self._settings, self._settings.llm_providers
+        first = (settings.llm_first_token_timeout, *(one.first_token_timeout or 0.0 for one in further))
+        total = (settings.llm_timeout, *(one.timeout or 0.0 for one in further))
+        hedge = 0.0 if settings.llm_provider == "local" else settings.llm_hedge_seconds
+        return Patience(hedge, max(first), max(total))
 
     async def __aenter__(self) -> Self:
         return self
@@ -190,7 +209,8 @@ class LanguageModels:
         settings = self._settings
         rules = BreakerOptions(settings.llm_breaker_failures, settings.llm_breaker_seconds)
         breaker = self.breakers[name] = CircuitBreaker(name, options.name, rules)
-        return GuardedModel(self._model("openai", options), breaker, options.silence)
+        slow = min(settings.llm_hedge_seconds or math.inf, _SLOW * options.silence)
+        return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
 
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = get_model(provider, options)
