@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from agents.answering.meaning import Meaning
 from agents.generator import Generator
-from agents.llm.breaker import BreakerOptions, CircuitBreaker
+from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
 from agents.llm.fallback import FallbackGenerator
@@ -24,6 +24,7 @@ from app.configuration.models import FIRST, SMALL, LlmProvider, told
 from app.retrieval import generator_options
 from app.settings import Settings
 from app.spending.service import Accounts
+from knowledge.breaker import BreakerOptions
 from knowledge.text import Analyzer
 
 
