@@ -51,6 +51,7 @@ from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
 from app.performance import series_api as series
 from app.profiles import api as profile
+from app.prompts import api as prompts
 from app.quality import api as quality
 from app.redis.server import open_redis
 from app.search.calibration_set import load_calibration_set
@@ -85,7 +86,7 @@ TITLE = "Yingda API"
 
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
-_MEASURE = evaluation_sets, evaluation_runs, quality, spendings
+_MEASURE = evaluation_sets, evaluation_runs, prompts, quality, spendings
 _STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources

@@ -19,6 +19,7 @@ from app.configuration.business import BusinessSettings
 from app.configuration.encoders import EncoderSettings
 from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
+from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
 from app.configuration.sources import SourceSettings
 from app.configuration.stores import StoreSettings
@@ -45,6 +46,7 @@ class Settings(
     StoreSettings,
     EncoderSettings,
     ModelSettings,
+    ObservabilitySettings,
     BaseSettings,
 ):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
@@ -190,9 +192,9 @@ class Settings(
     llm_local_queue: int = Field(8, ge=0, le=1000, description="本机模型一次写一个回答，最多有几个排队；再多的不等")
     llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
     llm_first_token_timeout: float = Field(
-        10.0, gt=0, le=300, description="等待首个 token、以及相邻两个 token 之间的秒数上限"
+        10.0, gt=0, le=300, description="等待首个 token（各家大模型合计）、以及相邻两个 token 之间的秒数上限"
     )
-    llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限，含重试")
+    llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限，含重试与换家")
     llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
     small_llm_base_url: str = Field("", description="读懂消息、复读回答所用小模型的接口地址；留空则同 LLM_BASE_URL")

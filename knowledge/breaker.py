@@ -27,7 +27,7 @@ class BreakerOptions:
     seconds: float = 30.0
 
 
-class CircuitBreaker:
+class Breaker:
     """Of one provider, in this process. Not for several threads."""
 
     def __init__(
@@ -58,15 +58,16 @@ class CircuitBreaker:
         self._until, self._probing, self.failures = None, False, 0
 
     @contextmanager
-    def around(self, failed: Callable[[Exception], bool], refusal: Callable[[str, float], Exception]) -> Iterator[None]:
-        """Around one request. failed: whether an error says that the endpoint is out of order; others, and a request
-        that is cancelled, say nothing of it. refusal: what is raised, of a message and the seconds until one may try,
-        while none may.
+    def around(
+        self, failed: Callable[[BaseException], bool], refusal: Callable[[str, float], Exception]
+    ) -> Iterator[None]:
+        """Around one request. failed: whether an error, or that it is cancelled, says that the endpoint is out of
+        order. refusal: what is raised, of a message and the seconds until one may try, while none may.
         """
         probe = self._admit(refusal)
         try:
             yield
-        except Exception as error:
+        except BaseException as error:
             if failed(error):
                 self._failed()
             raise

@@ -13,7 +13,7 @@ REFUSED = frozenset({400, 413, 422})
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class AnswerTime:
     """seconds: for one answer; retries: after 408, 409, 429, 5xx and lost connections, with growing pauses that honour
     Retry-After.
     """
@@ -22,7 +22,7 @@ class Patience:
     retries: int
 
 
-WAITING, BEHIND = Patience(5.0, 1), Patience(30.0, 3)
+WAITING, BEHIND = AnswerTime(5.0, 1), AnswerTime(30.0, 3)
 """A customer waits for a question; documents have time."""
 
 
@@ -42,7 +42,7 @@ class ModelServer:
         # Its pool, its timeouts and its retries serve any JSON over HTTP, paths of its own or not.
         self._client = OpenAI(base_url=base_url, api_key=api_key or "none")
 
-    def post(self, path: str, body: dict[str, Any], patience: Patience) -> Any:
+    def post(self, path: str, body: dict[str, Any], patience: AnswerTime) -> Any:
         """The answer's JSON. Blocking. Raises AnswerRefused, ServerUnavailable."""
         client = self._client.with_options(timeout=patience.seconds, max_retries=patience.retries)
         try:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from agents.errors import CircuitOpen, GenerationForbidden, GenerationLate, GenerationUnavailable
-from knowledge import breaker
+from knowledge.breaker import Breaker
 
 
-class CircuitBreaker(breaker.CircuitBreaker):
+class CircuitBreaker(Breaker):
     """Of one provider, in this process. Not for several threads."""
 
     @contextmanager
-    def watch(self, *, patient: bool = True) -> Iterator[None]:
+    def watch(self, *, patient: bool = True, slow: Callable[[], bool] = lambda: False) -> Iterator[None]:
         """Around one request. patient: whether it was given all the time that the endpoint may take; else being late
-        says nothing. Raises CircuitOpen; what it lets through is raised on.
+        says nothing. slow: of a request that is cancelled, whether it waited long enough to tell. Raises CircuitOpen;
+        what it lets through is raised on.
 
-        Cancelled or refused for what it says, a request tells nothing about the endpoint.
+        Refused for what it says, or cancelled early, a request tells nothing about the endpoint.
         """
 
-        def failed(error: Exception) -> bool:
+        def failed(error: BaseException) -> bool:
+            if not isinstance(error, Exception):  # it was cancelled
+                return slow()
             out_of_order = isinstance(error, GenerationUnavailable | GenerationForbidden)
             return out_of_order and (patient or not isinstance(error, GenerationLate))
 

@@ -12,7 +12,7 @@ from app.errors import Forbidden, NotFound
 from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
-from knowledge.breaker import BreakerState, CircuitBreaker
+from knowledge.breaker import Breaker, BreakerState
 
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 
@@ -31,7 +31,7 @@ class BreakerOut(BaseModel):
     retry_in_seconds: float = Field(description="再过几秒放一个请求去试；没有暂停时为 0")
 
     @classmethod
-    def of(cls, breaker: CircuitBreaker) -> Self:
+    def of(cls, breaker: Breaker) -> Self:
         return cls(
             name=breaker.name,
             model=breaker.model,

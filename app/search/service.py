@@ -15,7 +15,7 @@ from app.retrieval import reranker_options, retrieval_options
 from app.search.repository import CalibrationRepository
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
-from knowledge.breaker import CircuitBreaker
+from knowledge.breaker import Breaker
 from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
@@ -151,7 +151,7 @@ class Searches:
         self._reranker = get_reranker(settings.reranker, reranker_options(settings))
 
     @property
-    def breaker(self) -> CircuitBreaker | None:
+    def breaker(self) -> Breaker | None:
         """Of the reranker, where that is elsewhere."""
         return self._reranker.breaker
 

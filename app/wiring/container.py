@@ -50,6 +50,7 @@ from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
 from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
+from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
@@ -88,7 +89,7 @@ from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
 from app.wiring.warming import cache_warming
-from knowledge.breaker import CircuitBreaker
+from knowledge.breaker import Breaker
 
 
 class Container:
@@ -138,7 +139,7 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
-        self.traces = TraceRepository(database)
+        self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
@@ -153,6 +154,7 @@ class Container:
             durable=settings.turn_durability == "full",
             lifetime=lifetime,
             answering=settings.answer_while_queued,
+            prompt_text=models.library.text_of,
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
@@ -160,7 +162,12 @@ class Container:
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
-            self.profiles, self.tuner.of, partial(self._search, searches), self.teams.build, searches.retain
+            self.profiles,
+            self.tuner.of,
+            partial(self._search, searches),
+            self.teams.build,
+            searches.retain,
+            models.library.current,
         )
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)
@@ -181,7 +188,7 @@ class Container:
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
 
     @property
-    def breakers(self) -> dict[str, CircuitBreaker]:
+    def breakers(self) -> dict[str, Breaker]:
         """Of all models elsewhere, by name."""
         encoders = [self._searches.breaker, *(engine.embedder.breaker for engine in self.base.generations.engines)]
         return {**self.models.breakers, **{breaker.name: breaker for breaker in encoders if breaker is not None}}

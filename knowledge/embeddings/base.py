@@ -17,7 +17,7 @@ from typing import Literal, NewType, Protocol
 import numpy as np
 
 from knowledge.batching import Batcher
-from knowledge.breaker import CircuitBreaker
+from knowledge.breaker import Breaker
 from knowledge.errors import EmbeddingRefused, EmbeddingUnavailable, InvalidConfiguration
 from knowledge.outside import outside
 from knowledge.text import clean, simplify, without_expanding
@@ -118,7 +118,7 @@ class Embedder(ABC):
     """Two keep two processors busy; one more, so that a short question need not wait for two long ones to end."""
     query_calls = query_threads
     """Calls of `_encode` at once; the questions that come meanwhile go together with the next."""
-    breaker: CircuitBreaker | None = None
+    breaker: Breaker | None = None
     """Of a server that is asked over the network: while it is open, questions are answered without it at once."""
     has_meaning = True
     """Whether sentences that mean the same are near each other: what learns from examples needs that."""
@@ -288,7 +288,7 @@ class Embedder(ABC):
         self._passages.shutdown()
 
 
-def _out_of_order(error: Exception) -> bool:
+def _out_of_order(error: BaseException) -> bool:
     return isinstance(error, EmbeddingUnavailable) and not isinstance(error, EmbeddingRefused)
 
 

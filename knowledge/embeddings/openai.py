@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from knowledge.embeddings.served import ServedEmbedder
-from knowledge.model_server import Patience
+from knowledge.model_server import AnswerTime
 
 
 class OpenAIEmbedder(ServedEmbedder):
@@ -14,7 +14,7 @@ class OpenAIEmbedder(ServedEmbedder):
     protocol = "openai"
     batch_size = query_batch = 10  # the smallest limit among common services
 
-    def _answered(self, texts: list[str], patience: Patience) -> list[Any]:
+    def _answered(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         body = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
         rows = {item["index"]: item["embedding"] for item in self._server.post("/embeddings", body, patience)["data"]}
         return [rows[place] for place in range(len(rows))]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from knowledge.breaker import BreakerOptions, CircuitBreaker
+from knowledge.breaker import Breaker, BreakerOptions
 from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind
 from knowledge.errors import EmbeddingRefused, EmbeddingUnavailable, InvalidConfiguration
-from knowledge.model_server import BEHIND, WAITING, AnswerRefused, ModelServer, Patience, ServerUnavailable
+from knowledge.model_server import BEHIND, WAITING, AnswerRefused, AnswerTime, ModelServer, ServerUnavailable
 from knowledge.types import Matrix
 
 MAX_PASSAGE_CHARS = 4000
@@ -46,7 +46,7 @@ class ServedEmbedder(Embedder):
     def __init__(self, endpoint: EmbeddingEndpoint, cache: EmbeddingCache | None = None) -> None:
         super().__init__(cache)
         self.dimension = endpoint.dimension
-        self.breaker = CircuitBreaker(f"embedding:{self.protocol}", endpoint.model, endpoint.breaker)
+        self.breaker = Breaker(f"embedding:{self.protocol}", endpoint.model, endpoint.breaker)
         self._endpoint = endpoint
         self._server = ModelServer(endpoint.base_url, endpoint.api_key)
         self.name = "/".join((self.protocol, self._server.host, endpoint.model, str(endpoint.dimension)))
@@ -54,7 +54,7 @@ class ServedEmbedder(Embedder):
             self.name += f"/{endpoint.instruction}"
 
     @abstractmethod
-    def _answered(self, texts: list[str], patience: Patience) -> list[Any]:
+    def _answered(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         """What the server says of each text, in their order. Blocking. Raises AnswerRefused, ServerUnavailable, and
         KeyError, TypeError or ValueError of an answer in another form.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from knowledge.embeddings.served import ServedEmbedder
-from knowledge.model_server import Patience
+from knowledge.model_server import AnswerTime
 
 
 class TeiEmbedder(ServedEmbedder):
@@ -14,7 +14,7 @@ class TeiEmbedder(ServedEmbedder):
     protocol = "tei"
     batch_size = query_batch = 32  # its --max-client-batch-size, unless started with another
 
-    def _answered(self, texts: list[str], patience: Patience) -> list[Any]:
+    def _answered(self, texts: list[str], patience: AnswerTime) -> list[Any]:
         rows = self._server.post("/embed", {"inputs": texts, "normalize": True, "truncate": True}, patience)
         if not isinstance(rows, list):
             raise TypeError(f"no vectors, but {type(rows).__name__}")

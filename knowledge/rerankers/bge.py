@@ -12,7 +12,7 @@ from typing import Any
 from knowledge.checkpoint import AUTO, Checkpoint, LazyModel, device_of, require
 from knowledge.errors import RerankUnavailable
 from knowledge.rerankers.base import Fallback
-from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, CrossEncoder, Reading
+from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, CrossEncoder, Passages
 
 MAX_TOKENS = 512
 BATCH = 32
@@ -53,10 +53,10 @@ class BgeReranker(CrossEncoder):
         """Raises RerankUnavailable while a local folder is not there."""
         return self._identity(), self.candidates, MAX_TOKENS, MAX_PASSAGE_CHARS
 
-    async def _read(self, readings: list[Reading]) -> list[list[float]]:
-        pairs = [(reading.question, passage) for reading in readings for passage in reading.passages]
+    async def _read(self, readings: list[Passages]) -> list[list[float]]:
+        pairs = [(reading.question, passage) for reading in readings for passage in reading.texts]
         logits = iter(await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, pairs))
-        return [list(islice(logits, len(reading.passages))) for reading in readings]
+        return [list(islice(logits, len(reading.texts))) for reading in readings]
 
     def _compute(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         return [float(score) for score in self._model.get().compute_score(list(pairs))]

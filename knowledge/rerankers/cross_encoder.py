@@ -24,11 +24,11 @@ UNSCORED = -100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Passages:
     """What one search has read: at least one passage."""
 
     question: str
-    passages: tuple[str, ...]
+    texts: tuple[str, ...]
 
 
 class CrossEncoder(Reranker):
@@ -46,7 +46,7 @@ class CrossEncoder(Reranker):
         """calls: of `_read` at once. fallback: see `Reranker`."""
         self.candidates = candidates
         self.fallback = fallback
-        self._together: Batcher[Reading, list[float]] = Batcher(self._each, lambda: self.batch, calls, RerankRefused)
+        self._together: Batcher[Passages, list[float]] = Batcher(self._each, lambda: self.batch, calls, RerankRefused)
 
     def reading(self, candidates: int) -> Self:
         """With the same model, its threads and its queue."""
@@ -55,7 +55,7 @@ class CrossEncoder(Reranker):
         return other
 
     @abstractmethod
-    async def _read(self, readings: list[Reading]) -> list[list[float]]:
+    async def _read(self, readings: list[Passages]) -> list[list[float]]:
         """Log-odds that each passage answers, of each search in their order. Raises InvalidConfiguration,
         RerankUnavailable.
         """
@@ -64,14 +64,14 @@ class CrossEncoder(Reranker):
         ranked = sorted(fused, key=lambda chunk_id: -fused[chunk_id])
         question = simplify(clean(query.text))[:MAX_QUERY_CHARS]
         read = ranked[: self.candidates]
-        wanted = Reading(question, tuple(_passage(snapshot, chunk_id) for chunk_id in read))
+        wanted = Passages(question, tuple(_passage(snapshot, chunk_id) for chunk_id in read))
         async with outside() if self.elsewhere else nullcontext():
             logits = await self._together.result(wanted)
         scores = {chunk_id: UNSCORED - rank for rank, chunk_id in enumerate(ranked)}
         scores.update(zip(read, logits, strict=True))
         return [scores[chunk_id] for chunk_id in fused]
 
-    async def _each(self, readings: list[Reading]) -> list[list[float]]:
+    async def _each(self, readings: list[Passages]) -> list[list[float]]:
         try:
             return await self._read(readings)
         except (InvalidConfiguration, RerankUnavailable):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from knowledge.model_server import WAITING
-from knowledge.rerankers.cross_encoder import Reading
+from knowledge.rerankers.cross_encoder import Passages
 from knowledge.rerankers.served import ServedReranker
 
 NEAREST = 1e-9
@@ -17,12 +17,12 @@ class JinaReranker(ServedReranker):
 
     kind = "jina"
 
-    def _asked(self, reading: Reading) -> dict[int, float]:
+    def _asked(self, reading: Passages) -> dict[int, float]:
         body = {
             "model": self._model,
             "query": reading.question,
-            "documents": reading.passages,
-            "top_n": len(reading.passages),
+            "documents": reading.texts,
+            "top_n": len(reading.texts),
             "return_documents": False,
         }
         results = self._server.post("/rerank", body, WAITING)["results"]

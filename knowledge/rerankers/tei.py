@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowledge.model_server import WAITING
-from knowledge.rerankers.cross_encoder import Reading
+from knowledge.rerankers.cross_encoder import Passages
 from knowledge.rerankers.served import ServedReranker
 
 
@@ -12,6 +12,6 @@ class TeiReranker(ServedReranker):
 
     kind = "tei"
 
-    def _asked(self, reading: Reading) -> dict[int, float]:
-        body = {"query": reading.question, "texts": reading.passages, "raw_scores": True, "truncate": True}
+    def _asked(self, reading: Passages) -> dict[int, float]:
+        body = {"query": reading.question, "texts": reading.texts, "raw_scores": True, "truncate": True}
         return {item["index"]: item["score"] for item in self._server.post("/rerank", body, WAITING)}
