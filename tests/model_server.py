@@ -131,6 +131,7 @@ def model_server(**options: Any) -> Iterator[ModelServer]:
 def embedding_server(folder: Path) -> Iterator[ModelServer]:
     """Embeds with a checkpoint, as a server does that knows nothing of questions and passages."""
     with closing(BgeEmbedder(str(folder))) as model, model_server(encode=encoder(model), scale=1.0) as server:
+        server.encode(["预热"])  # who asks is not patient enough for a library to load
         yield server
 
 
@@ -142,4 +143,5 @@ def encoder(model: BgeEmbedder) -> Callable[[Sequence[str]], Matrix]:
 def reranking_server(folder: Path) -> Iterator[ModelServer]:
     """Re-ranks with a checkpoint."""
     with closing(BgeReranker(str(folder), 20)) as model, model_server(score=model._compute) as server:
+        model._compute([("预热", "预热")])
         yield server
