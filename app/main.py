@@ -12,6 +12,8 @@ from starlette.middleware import Middleware
 
 from app import __version__
 from app.audit import api as audit
+from app.auth.provider import open_provider
+from app.auth.user_token import UserTokens
 from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
@@ -124,7 +126,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         fetcher = await stack.enter_async_context(open_fetcher(settings))
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
-        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis)
+        tokens = UserTokens.of(settings, await stack.enter_async_context(open_provider(settings)))
+        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens)
         followers += [base.generations.follow, container.due.warmings.moved]
         if container.news is not None:
             followers.append(container.news.moved)
@@ -140,6 +143,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.document_runner,
             container.reindexing,
             container.job_worker,
+            container.leader,
             container.scheduler,
         ):
             stack.push_async_callback(part.close)
@@ -147,6 +151,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.outbox.start()
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
+        await container.leader.look()
+        container.leader.start()
         container.scheduler.start()
         yield container
 

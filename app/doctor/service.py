@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from app.doctor.access import check_access
 from app.doctor.business import check_business
 from app.doctor.database import check_database
+from app.doctor.identity import check_identity
 from app.doctor.models import check_embedder, check_language_models, check_reranker
 from app.doctor.places import check_data_dir, check_disk, check_log_file
 from app.doctor.prompts import check_prompts
@@ -25,6 +26,7 @@ CHECKS: tuple[Check, ...] = (
     check_log_file,
     check_database,
     check_servers,
+    check_identity,
     check_embedder,
     check_reranker,
     check_language_models,

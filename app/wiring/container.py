@@ -38,6 +38,7 @@ from app.hit_test.canaries import Canaries
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.keys.authenticator import Authenticator
 from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
@@ -52,6 +53,7 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -106,16 +108,19 @@ class Container:
         businesses: Mapping[str, Business],
         fetcher: Fetcher,
         redis: RedisServer | None,
+        user_tokens: UserTokens,
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
         self.redis, counters = redis, open_counters(redis)
+        self.leader = Leader(database, redis)
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters)
         self.attempts = open_attempts(settings, self.metrics, counters)
-        self.user_tokens = UserTokens.of(settings)
+        self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
+        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
