@@ -143,6 +143,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.document_runner,
             container.reindexing,
             container.job_worker,
+            container.leader,
             container.scheduler,
         ):
             stack.push_async_callback(part.close)
@@ -150,6 +151,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.outbox.start()
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
+        await container.leader.look()
+        container.leader.start()
         container.scheduler.start()
         yield container
 

@@ -53,6 +53,7 @@ from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
 from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -112,6 +113,7 @@ class Container:
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
         self.redis, counters = redis, open_counters(redis)
+        self.leader = Leader(database, redis)
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters)
         self.attempts = open_attempts(settings, self.metrics, counters)
         self.user_tokens = user_tokens

@@ -59,9 +59,7 @@ class Teams:
         resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
         version = configuration(tuned.settings, generation.embedder.title, prompts.version)
-        version += (
-            f" {generation.number} {profile.version} {learning.heads.fitted} {head is not None} {analyzer.version}"
-        )
+        version += f" {generation.number} {profile.version} {head.version if head else ''} {analyzer.version}"
         team = Team(
             generation.embedder,
             lambda: learning.screening,

@@ -14,6 +14,7 @@ from app.db import outbox
 from app.desk.repository import proved
 from app.desk.turns import follow
 from app.idempotency import repository as requests
+from app.idempotency.service import taken_over
 from app.prompts import repository as prompts
 from app.traces import repository as traces
 from app.tuner import repository_turns as placed
@@ -58,7 +59,9 @@ def turn_log(
         if prompt_text is not None:
             prompts.keep(connection, _asked(turns, prompt_text))
         placed.append(connection, turns)
-        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
+        receipts = {turn.id: turn.receipt for turn in turns if turn.receipt}
+        if lost := requests.settle(connection, receipts.values()):
+            raise NotKept({name: taken_over() for name, receipt in receipts.items() if receipt in lost})
         outbox.add(connection, after(turns))
         return follow(connection, turns, PARTNERS, answering=answering)
 
