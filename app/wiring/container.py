@@ -91,6 +91,7 @@ from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
 from app.wiring.warming import cache_warming
+from knowledge.breaker import Breaker
 
 
 class Container:
@@ -162,7 +163,7 @@ class Container:
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
-        self.models, self.accounts = models, accounts
+        self.models, self.accounts, self._searches = models, accounts, searches
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
@@ -190,6 +191,12 @@ class Container:
         self.quality: QualityService = quality_service(settings, base, self.profiles)
         self.jobs, self.job_worker, self.scheduler, self.due = background_jobs(self, searches)
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
+
+    @property
+    def breakers(self) -> dict[str, Breaker]:
+        """Of all models elsewhere, by name."""
+        encoders = [self._searches.breaker, *(engine.embedder.breaker for engine in self.base.generations.engines)]
+        return {**self.models.breakers, **{breaker.name: breaker for breaker in encoders if breaker is not None}}
 
     @property
     def learning(self) -> Learning:
