@@ -168,7 +168,7 @@ def _streamed(response: dict[str, Any], model: str, what: str) -> None:
     response["description"] = what
     response["content"] = {
         **{kind: told for kind, told in response.get("content", {}).items() if kind == _JSON and told},
-        MEDIA_TYPE: {"itemSchema": event},
+        MEDIA_TYPE: {"schema": {"contentMediaType": MEDIA_TYPE}, "itemSchema": event},
     }
 
 
