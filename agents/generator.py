@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
-from agents.types import Turn, Usage
+from agents.types import Thinking, Turn, Usage
 from knowledge.types import Candidate, Chunk, Vector
 
 PAGE = -1
@@ -157,7 +157,7 @@ class Judged:
     dropped: tuple[str, ...]
 
 
-Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged
+Piece = Text | Citation | Checked | Withdrawn | Unanswered | Degraded | Spent | Judged | Thinking
 
 
 class Generator(Protocol):

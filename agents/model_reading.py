@@ -16,7 +16,7 @@ from agents.errors import GenerationError
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.pages import subject_of
 from agents.passages.quotable import safe_text
-from agents.prompting import fill, one_line
+from agents.prompting import PromptedMessages, Prompts, one_line, shipped
 from agents.routing.types import OFF_TOPIC, Intent
 from agents.ticketing.proposals import decides
 from agents.types import Question, Turn, Usage
@@ -71,8 +71,15 @@ class Understood:
 class ModelUnderstanding:
     """Safe to share. seconds: deadline of the request; names: those of a text that no rewriting may lose."""
 
-    def __init__(self, model: Completer, seconds: float, names: NamesIn = lambda _: frozenset()) -> None:
+    def __init__(
+        self,
+        model: Completer,
+        seconds: float,
+        names: NamesIn = lambda _: frozenset(),
+        prompts: Prompts | None = None,
+    ) -> None:
         self._model = model
+        self._prompts = prompts or shipped()
         self._seconds = seconds
         self._names = names
 
@@ -80,7 +87,7 @@ class ModelUnderstanding:
         """Never raises for an outage: a message is then understood without a model."""
         known = f"{_shown(question.history)}\n{subject_of(question.page)}"
         try:
-            reply, usage = await self._model.complete(_messages(question), self._seconds)
+            reply, usage = await self._model.complete(self._messages(question), self._seconds)
         except GenerationError as error:
             logger.opt(exception=error).warning("understood without the model, which failed")
             return Understood(degraded=(PART,), usage=Usage(calls=1))
@@ -89,6 +96,18 @@ class ModelUnderstanding:
         except UnreadableReply as error:
             logger.opt(exception=error).warning("understood without the model, which did not reply as told")
             return Understood(degraded=(PART,), usage=usage)
+
+    def _messages(self, question: Question) -> PromptedMessages:
+        prompt = self._prompts.fill(
+            "turn",
+            tag=secrets.token_hex(8),
+            history=_shown(question.history),
+            page=subject_of(question.page),
+            text=one_line(question.text),
+        )
+        system = self._prompts.fill("understanding", most=str(MAX_QUESTIONS))
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
+        return self._prompts.conversation("understanding", "turn", messages=messages)
 
 
 def may_be_read(question: Question) -> bool:
@@ -141,18 +160,6 @@ def _strings(values: Sequence[object]) -> list[str]:
 
 def _stands_in(words: object, text: str) -> bool:
     return isinstance(words, str) and bool(words.strip()) and fold(words).strip() in fold(text)
-
-
-def _messages(question: Question) -> list[dict[str, str]]:
-    prompt = fill(
-        "turn",
-        tag=secrets.token_hex(8),
-        history=_shown(question.history),
-        page=subject_of(question.page),
-        text=one_line(question.text),
-    )
-    system = fill("understanding", most=str(MAX_QUESTIONS))
-    return [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
 
 
 def _shown(history: Sequence[Turn]) -> str:

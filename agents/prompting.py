@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from importlib.resources import files
+from pathlib import Path
 
 from agents.profile import ReplyLanguage, TenantProfile
 
@@ -17,48 +19,85 @@ LANGUAGES: dict[ReplyLanguage, str] = {
     "zh-Hant": "繁體中文",
     "en": "English",
 }
-_FOLDER = files("agents") / "prompts"
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
+SHIPPED = Path(str(files("agents") / "prompts"))
+SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+
+class PromptedMessages(list[dict[str, str]]):
+    """Messages that were written from prompts. prompts: name -> version, first the one that says what is to be done."""
+
+    def __init__(self, messages: Iterable[dict[str, str]], prompts: Mapping[str, str]) -> None:
+        super().__init__(messages)
+        self.prompts = prompts
+
+
+class Prompts:
+    """All prompts at one moment; never changes, so what is made by one of these belongs together."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """texts: by name, with their `{{slots}}`."""
+        self._texts = dict(texts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._texts))
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with any word of any prompt; part of every cache key."""
+        return digest(repr(sorted(self._texts.items())))
+
+    @cached_property
+    def versions(self) -> Mapping[str, str]:
+        """Of each prompt by name."""
+        return {name: digest(text) for name, text in self._texts.items()}
+
+    def template(self, name: str) -> str:
+        """The text of a prompt, with its slots."""
+        return self._texts[name]
+
+    def fill(self, name: str, /, **values: str) -> str:
+        """A prompt with its slots filled; a line that has an empty one is left out. Raises KeyError for a missing
+        value.
+
+        Values are put in as they are: a slot within a value stays text.
+        """
+        lines = self._texts[name].split("\n")
+        kept = (line for line in lines if all(values[slot] for slot in SLOT.findall(line)))
+        return "\n".join(SLOT.sub(lambda match: values[match.group(1)], line) for line in kept)
+
+    def conversation(self, *names: str, messages: list[dict[str, str]]) -> PromptedMessages:
+        """Messages that were written from these prompts, the one that says what is to be done first."""
+        return PromptedMessages(messages, {name: self.versions[name] for name in names})
+
+    def instructions(self, profile: TenantProfile, max_sources: int) -> str:
+        """The system prompt of an answer: the rules, then what the tenant wishes within them."""
+        wishes = self.fill(
+            "profile",
+            persona=one_line(profile.persona),
+            tone=one_line(profile.tone),
+            reply_language=LANGUAGES[profile.reply_language],
+            avoid_topics=one_line("、".join(profile.avoid_topics)),
+            system_prompt=profile.system_prompt.strip(),
+            unanswered=UNANSWERED,
+        )
+        name, most = one_line(profile.name), str(max_sources)
+        return self.fill("answer", name=name, max_sources=most, unanswered=UNANSWERED, profile=wishes)
 
 
 @cache
-def template(name: str) -> str:
-    """The text of a prompt, with its `{{slots}}`."""
-    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
+def shipped() -> Prompts:
+    """Those that come with the code."""
+    return Prompts({path.stem: read(path) for path in sorted(SHIPPED.glob("*.md"))})
 
 
-@cache
-def prompts_version() -> str:
-    """Changes with any word of any prompt; part of every cache key."""
-    prompts = (item for item in _FOLDER.iterdir() if item.name.endswith(".md"))
-    texts = sorted((item.name, item.read_text(encoding="utf-8")) for item in prompts)
-    return hashlib.sha256(repr(texts).encode()).hexdigest()[:16]
+def read(path: Path) -> str:
+    """The text of a file of a prompt. Raises OSError, UnicodeDecodeError."""
+    return path.read_text(encoding="utf-8-sig").rstrip("\n")
 
 
-def fill(name: str, /, **values: str) -> str:
-    """A prompt with its slots filled; a line that has an empty one is left out. Raises KeyError for a missing value.
-
-    Values are put in as they are: a slot within a value stays text.
-    """
-    lines = template(name).split("\n")
-    kept = (line for line in lines if all(values[slot] for slot in _SLOT.findall(line)))
-    return "\n".join(_SLOT.sub(lambda match: values[match.group(1)], line) for line in kept)
-
-
-def instructions(profile: TenantProfile, max_sources: int) -> str:
-    """The system prompt of an answer: the rules, then what the tenant wishes within them."""
-    wishes = fill(
-        "profile",
-        persona=one_line(profile.persona),
-        tone=one_line(profile.tone),
-        reply_language=LANGUAGES[profile.reply_language],
-        avoid_topics=one_line("、".join(profile.avoid_topics)),
-        system_prompt=profile.system_prompt.strip(),
-        unanswered=UNANSWERED,
-    )
-    return fill(
-        "answer", name=one_line(profile.name), max_sources=str(max_sources), unanswered=UNANSWERED, profile=wishes
-    )
+def digest(text: str) -> str:
+    """The version of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def one_line(text: str) -> str:

@@ -90,6 +90,27 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model is at work on its reply, none of which may be said yet: it is not silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One conversation with a model, tries after a failure included.
+
+    prompts: name -> version of those that it was written from, first the one that says what was to be done, none where
+    it was not; cost: by the model's price; milliseconds: till the last word; error: the kind of one that ended it.
+    """
+
+    model: str
+    prompts: Mapping[str, str]
+    usage: Usage
+    cost: float
+    milliseconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Button:
     """A button below an answer: it opens `url`, or sends `message` as if the customer had typed it; one of the two."""
 
@@ -278,7 +299,8 @@ class Answer:
     a model wrote. `computed` is the sentence about dates that stands in no source and holds only today, empty without.
     `buttons` stand below it, as staff wrote them. `decision` is why these agents answered, None where nobody was to
     choose. `instructs`: the reply says by itself what to do first, as of a danger. `model`: the name of the one that
-    was asked to write, empty for none.
+    was asked to write, empty for none. `origin`: the turn that it was computed for, which may have been another one's;
+    for whoever traces a turn, empty where it was for none.
     """
 
     reply: str
@@ -301,6 +323,7 @@ class Answer:
     timings_ms: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
     model: str = ""
+    origin: str = ""
 
     def charged(self, usage: Usage, degraded: tuple[str, ...]) -> Answer:
         """The answer with what was spent and what was out of order before it."""

@@ -17,6 +17,7 @@ AppError                    errors of this layer; `code` is stable, `message` is
 ├── Overloaded              503
 │   └── QueueTimeout        503
 ├── DatabaseUnavailable     503
+├── IdentityUnavailable     503
 └── ShuttingDown            503
 """
 
@@ -126,6 +127,12 @@ class DatabaseUnavailable(AppError):
     code = "database_unavailable"
 
 
+class IdentityUnavailable(AppError):
+    """Whose a token is cannot be told now, because the keys of who signed it cannot be had."""
+
+    code = "identity_unavailable"
+
+
 class ShuttingDown(AppError):
     """The server stops; the client should try again, elsewhere or a little later."""
 
@@ -150,6 +157,7 @@ STATUS: dict[type[Exception], int] = {
     Overloaded: 503,
     QueueTimeout: 503,
     DatabaseUnavailable: 503,
+    IdentityUnavailable: 503,
     ShuttingDown: 503,
     agent_errors.AgentError: 500,
     agent_errors.GenerationError: 502,

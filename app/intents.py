@@ -30,12 +30,11 @@ class _Own:
 
 
 class Heads:
-    """`shipped` is None until it is learnt, and where embeddings carry no meaning. `fitted` counts what was learnt."""
+    """`shipped` is None until it is learnt, and where embeddings carry no meaning."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.shipped: IntentHead | None = None
-        self.fitted = 0
         self._own: dict[str, _Own] = {}
 
     def of(self, tenant: str, examples: Examples) -> IntentHead | None:
@@ -63,7 +62,6 @@ class Heads:
             async for attempt in retrying(told, RETRY_SECONDS, on=EmbeddingUnavailable, tenant=tenant):
                 with attempt:
                     own.head = await fit_head(self._embedder, shipped.anchors.extended(_anchors(own.examples)))
-                    self.fitted += 1
         except Exception:  # nobody awaits this task; the tenant goes on with the shipped examples
             logger.bind(tenant=tenant).exception("a tenant's examples cannot be learnt")
 

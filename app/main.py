@@ -12,6 +12,8 @@ from starlette.middleware import Middleware
 
 from app import __version__
 from app.audit import api as audit
+from app.auth.provider import open_provider
+from app.auth.user_token import UserTokens
 from app.canned import api as canned
 from app.chat import api as chat
 from app.chat import openai
@@ -51,6 +53,7 @@ from app.performance import api as performance
 from app.performance import prometheus_api as prometheus
 from app.performance import series_api as series
 from app.profiles import api as profile
+from app.prompts import api as prompts
 from app.quality import api as quality
 from app.redis.server import open_redis
 from app.search.calibration_set import load_calibration_set
@@ -85,7 +88,7 @@ TITLE = "Yingda API"
 
 _KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
 _SEARCH = search, tuner, tuner_reports, experiments, vocabulary
-_MEASURE = evaluation_sets, evaluation_runs, quality, spendings
+_MEASURE = evaluation_sets, evaluation_runs, prompts, quality, spendings
 _STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
 _PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
 _TALK = openai, stopping, sessions, signin, conversations, history, sources
@@ -123,7 +126,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         fetcher = await stack.enter_async_context(open_fetcher(settings))
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
-        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis)
+        tokens = UserTokens.of(settings, await stack.enter_async_context(open_provider(settings)))
+        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens)
         followers += [base.generations.follow, container.due.warmings.moved]
         if container.news is not None:
             followers.append(container.news.moved)
@@ -140,6 +144,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.document_runner,
             container.reindexing,
             container.job_worker,
+            container.leader,
             container.scheduler,
         ):
             stack.push_async_callback(part.close)
@@ -147,6 +152,8 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         container.outbox.start()
         container.document_runner.start(container.startup.ready)
         container.job_worker.start(container.startup.ready)
+        await container.leader.look()
+        container.leader.start()
         container.scheduler.start()
         yield container
 

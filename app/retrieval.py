@@ -11,7 +11,7 @@ from agents.knowledge import KnowledgePolicy
 from agents.llm.chat import ChatModel
 from agents.llm.registry import GeneratorOptions
 from agents.profile import TenantProfile
-from agents.prompting import prompts_version
+from agents.prompting import Prompts
 from app.settings import Settings
 from knowledge import text
 from knowledge.chunking import ChunkOptions
@@ -76,9 +76,12 @@ def generator_options(
     profile: TenantProfile,
     model: ChatModel | None = None,
     meaning: Meaning | None = None,
+    *,
+    prompts: Prompts,
 ) -> GeneratorOptions:
     """How answers are put together."""
-    return GeneratorOptions(analyzer, settings.max_source_count, settings.max_chunk_chars, profile, model, meaning)
+    limits = settings.max_source_count, settings.max_chunk_chars
+    return GeneratorOptions(analyzer, *limits, profile, model, meaning, prompts)
 
 
 def knowledge_policy(settings: Settings, profile: TenantProfile) -> KnowledgePolicy:
@@ -94,7 +97,10 @@ def default_profile(settings: Settings) -> TenantProfile:
     return TenantProfile(fallback_script=settings.fallback_script)
 
 
-def configuration(settings: Settings, embedder: str) -> str:
-    """A hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key."""
-    parts = (settings.model_dump_json(), embedder, text.VERSION, prompts_version())  # secrets are not in the dump
+def configuration(settings: Settings, embedder: str, prompts: str) -> str:
+    """A hash of all that answers depend on besides knowledge, calibration and profile: part of every cache key.
+
+    prompts: their version.
+    """
+    parts = (settings.model_dump_json(), embedder, text.VERSION, prompts)  # secrets are not in the dump
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -16,8 +16,10 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
+from app.configuration.identity import IdentitySettings
 from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
+from app.configuration.observability import ObservabilitySettings
 from app.configuration.redis import RedisSettings
 from app.configuration.sources import SourceSettings
 from app.configuration.stores import StoreSettings
@@ -31,18 +33,19 @@ Days = Annotated[int, Field(ge=0, le=36500)]
 _KEY = re.compile(r"[\x21-\x7e]+")
 MIN_KEY_CHARS = 16
 _HOST = re.compile(r"(\*\.)?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]")
-MIN_SECRET_CHARS = 32
 _PLACEHOLDERS = frozenset({"changeme", "change-me", "change_me", "your-api-key", "your_api_key", "replace-me"})
 
 
 class Settings(
     WebSettings,
+    IdentitySettings,
     LimitSettings,
     RedisSettings,
     BusinessSettings,
     SourceSettings,
     StoreSettings,
     ModelSettings,
+    ObservabilitySettings,
     BaseSettings,
 ):
     """All settings of the product; defaults are those of a laptop without key, GPU or server.
@@ -215,9 +218,9 @@ class Settings(
     llm_local_queue: int = Field(8, ge=0, le=1000, description="本机模型一次写一个回答，最多有几个排队；再多的不等")
     llm_api_key: SecretStr = Field(SecretStr(""), description="大模型密钥；留空则不用大模型，回答摘自知识库原文")
     llm_first_token_timeout: float = Field(
-        10.0, gt=0, le=300, description="等待首个 token、以及相邻两个 token 之间的秒数上限"
+        10.0, gt=0, le=300, description="等待首个 token（各家大模型合计）、以及相邻两个 token 之间的秒数上限"
     )
-    llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限，含重试")
+    llm_timeout: float = Field(60.0, gt=0, le=600, description="一次生成的总秒数上限，含重试与换家")
     llm_retries: int = Field(1, ge=0, le=5, description="首个 token 之前失败时的重试次数")
     llm_max_tokens: int = Field(1024, ge=16, le=32768, description="一次回答的 token 上限")
     small_llm_base_url: str = Field("", description="读懂消息、复读回答所用小模型的接口地址；留空则同 LLM_BASE_URL")
@@ -251,18 +254,6 @@ class Settings(
     webhook_max_attempts: int = Field(10, ge=1, le=20, description="一次 Webhook 投递最多尝试几次")
 
     # Who the customer is
-    user_token_secret: SecretStr = Field(
-        SecretStr(""), description="签发 user_token 的密钥（HS256），至少 32 个字符；留空则不接受 user_token"
-    )
-    user_token_secrets: dict[str, SecretStr] = Field(
-        {},
-        description="各租户自己的 user_token 密钥，写成 JSON；列出的租户只认自己的，其余用 USER_TOKEN_SECRET",
-    )
-    user_token_issuer: str = Field("", description="user_token 的 iss 须等于它；留空则不检查")
-    user_token_audience: str = Field("", description="user_token 的 aud 须含有它；留空则不检查")
-    user_token_max_hours: float = Field(
-        0.0, ge=0, description="user_token 从 iat 到 exp 最长几小时，设置后 iat 必填；0 为不限"
-    )
     session_token_hours: float = Field(
         168.0, gt=0, le=87_600, description="会话凭据 session_token 最后一次使用之后多少小时内有效"
     )
@@ -320,21 +311,6 @@ class Settings(
                 raise ValueError(f"TRUSTED_PROXIES 里的 {network} 不是地址或网段，例如 10.0.0.5,10.1.0.0/16") from error
         return value
 
-    @field_validator("user_token_secret")
-    @classmethod
-    def _hard_to_guess(cls, value: SecretStr) -> SecretStr:
-        if value and len(value.get_secret_value()) < MIN_SECRET_CHARS:
-            raise ValueError(f"USER_TOKEN_SECRET 太短，会被猜出来：至少 {MIN_SECRET_CHARS} 个字符，请随机生成")
-        return value
-
-    @field_validator("user_token_secrets")
-    @classmethod
-    def _each_hard_to_guess(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
-        for tenant, secret in value.items():
-            if len(secret.get_secret_value()) < MIN_SECRET_CHARS:
-                raise ValueError(f"USER_TOKEN_SECRETS 中 {tenant} 的密钥太短：至少 {MIN_SECRET_CHARS} 个字符")
-        return value
-
     @model_validator(mode="after")
     def _combinations(self) -> Self:
         if self.rrf_vector_weight + self.rrf_keyword_weight <= 0:
@@ -350,9 +326,6 @@ class Settings(
             raise ValueError("LLM_PROVIDER=local 时须设置 LLM_LOCAL_MODEL，即模型所在的文件夹")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:
             raise ValueError("须满足 CHUNK_MIN_TOKENS <= CHUNK_MAX_TOKENS 且 CHUNK_OVERLAP_TOKENS < CHUNK_MAX_TOKENS")
-        secrets = [self.user_token_secret, *self.user_token_secrets.values()]
-        if len({secret.get_secret_value() for secret in secrets}) < len(secrets):
-            raise ValueError("USER_TOKEN_SECRETS 中的密钥与别的租户或 USER_TOKEN_SECRET 相同，请为每个租户随机生成一个")
         return self
 
     @property

@@ -12,6 +12,7 @@ from app.errors import Overloaded
 
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
+    from agents.prompting import Prompts
     from agents.routing.head import IntentHead
     from app.chat.evidence import Team
     from app.profiles.repository import ProfileRepository
@@ -32,11 +33,12 @@ class TenantParts:
     analyzer: Analyzer
     configuration: str
     tuned: Tuned
+    prompts: Prompts
 
 
 class Tenants:
     """tuning: a tenant's parameters. search: opens its knowledge base, searched by settings; build: makes its parts of
-    that and its profile; retain: told which searches of a tenant are still used.
+    that and its profile; retain: told which searches of a tenant are still used; prompts: gives those in force.
     """
 
     def __init__(
@@ -46,12 +48,14 @@ class Tenants:
         search: Callable[[str, Settings], Awaitable[CalibratedSearch]],
         build: Callable[[str, CalibratedSearch, TenantProfile, Tuned], TenantParts],
         retain: Callable[[str, Collection[CalibratedSearch]], Awaitable[None]],
+        prompts: Callable[[], Prompts],
     ) -> None:
         self._profiles = profiles
         self._tuning = tuning
         self._search = search
         self._build = build
         self._retain = retain
+        self._prompts = prompts
         self._open: dict[str, dict[str, TenantParts]] = {}
         self._opening = asyncio.Lock()
         self._filling = False
@@ -67,9 +71,10 @@ class Tenants:
         parts = self._open.get(tenant, {}).get(tuned.arm)
         if parts is None or parts.tuned is not tuned:
             parts = await self._opened(tenant, arm, profile)
-        known = parts.profile, parts.head, parts.analyzer
+        known = parts.profile, parts.head, parts.analyzer, parts.prompts
         heads = parts.retriever.generation.learning.heads
-        current = profile, heads.of(tenant, profile.intent_examples), parts.retriever.analyzer
+        head, analyzer = heads.of(tenant, profile.intent_examples), parts.retriever.analyzer
+        current = profile, head, analyzer, self._prompts()
         if any(one is not other for one, other in zip(known, current, strict=True)):
             built = self._build(tenant, parts.retriever, profile, parts.tuned)
             parts = self._open[tenant][parts.tuned.arm] = built

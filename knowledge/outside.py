@@ -17,6 +17,9 @@ class Place(Protocol):
     async def back(self) -> None:
         """Returns once it is there again."""
 
+    def gone(self) -> None:
+        """A part of the work ended while it waited, and wants it back no more."""
+
 
 PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
 """Of the work that runs; set by whoever gives places out. Tasks that the work starts have it too."""
@@ -35,5 +38,8 @@ async def outside() -> AsyncIterator[None]:
     except Exception:
         await place.back()
         raise
-    else:  # work that is cancelled needs no place any more
+    except BaseException:  # work that is cancelled needs no place any more
+        place.gone()
+        raise
+    else:
         await place.back()

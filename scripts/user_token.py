@@ -36,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not secret:
         print("请先设置 USER_TOKEN_SECRET（至少 32 个字符）", file=sys.stderr)
         return 2
-    named = {"issuer": settings.user_token_issuer, "audience": settings.user_token_audience}
-    print(signed(secret, options.caller, options.minutes * 60, time.time(), options.tenant, **named))
+    claim = settings.user_token_tenant_claim
+    of_whom = options.tenant or (DEFAULT_TENANT if claim else "")
+    named = {"issuer": settings.user_token_issuer, "audience": settings.user_token_audience, "tenant_claim": claim}
+    print(signed(secret, options.caller, options.minutes * 60, time.time(), of_whom, **named))
     return 0
 
 

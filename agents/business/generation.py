@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from types import NoneType
@@ -12,9 +13,9 @@ from loguru import logger
 from agents.business.engines.dialects import dialect_of
 from agents.business.schema import Schema
 from agents.errors import GenerationError
-from agents.llm.chat import ChatMessage, ChatModel
+from agents.llm.chat import ChatModel
 from agents.llm.replies import UnreadableReply, read_object
-from agents.prompting import fill
+from agents.prompting import PromptedMessages, Prompts, shipped
 from agents.types import Question, Usage
 from agents.understanding.normalise import whole_word
 
@@ -31,10 +32,20 @@ class Written:
 
 
 class SqlWriter:
-    """Asks a model for one statement; it sees the schema and the day, never who asks. timeout: seconds for a reply."""
+    """Asks a model for one statement; it sees the schema and the day, never who asks. timeout: seconds for a reply;
+    prompts: gives those in force.
+    """
 
-    def __init__(self, model: ChatModel, schema: Schema, dialect: str, timeout: float) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        schema: Schema,
+        dialect: str,
+        timeout: float,
+        prompts: Callable[[], Prompts] = shipped,
+    ) -> None:
         self._model = model
+        self._prompts = prompts
         self._schema = schema.described()
         self._dialect = dialect_of(dialect).shown
         self._timeout = timeout
@@ -52,15 +63,14 @@ class SqlWriter:
             return Written(None, Usage(calls=1), failed=True)
         return Written(parse_sql(reply), usage)
 
-    def _messages(self, question: Question, today: date) -> list[ChatMessage]:
-        rules = fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
+    def _messages(self, question: Question, today: date) -> PromptedMessages:
+        prompts = self._prompts()
+        rules = prompts.fill("business_sql", dialect=self._dialect, today=f"{today:%Y-%m-%d}", schema=self._schema)
         text = question.resolved
         if question.caller and not question.caller.isdecimal():  # 12 is more often a number than a member's
             text = whole_word(question.caller).sub("我", text)
-        return [
-            {"role": "system", "content": rules},
-            {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)},
-        ]
+        asked = {"role": "user", "content": json.dumps({"message": text}, ensure_ascii=False)}
+        return prompts.conversation("business_sql", messages=[{"role": "system", "content": rules}, asked])
 
 
 def parse_sql(reply: str) -> str | None:

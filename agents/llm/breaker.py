@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,17 +61,22 @@ class CircuitBreaker:
         self._until, self._probing, self.failures = None, False, 0
 
     @contextmanager
-    def watch(self, *, patient: bool = True) -> Iterator[None]:
+    def watch(self, *, patient: bool = True, slow: Callable[[], bool] = lambda: False) -> Iterator[None]:
         """Around one request. patient: whether it was given all the time that the endpoint may take; else being late
-        says nothing. Raises CircuitOpen; what it lets through is raised on.
+        says nothing. slow: of a request that is cancelled, whether it waited long enough to tell. Raises CircuitOpen;
+        what it lets through is raised on.
 
-        Cancelled or refused for what it says, a request tells nothing about the endpoint.
+        Refused for what it says, or cancelled early, a request tells nothing about the endpoint.
         """
         probe = self._admit()
         try:
             yield
         except (GenerationUnavailable, GenerationForbidden) as error:
             if patient or not isinstance(error, GenerationLate):
+                self._failed()
+            raise
+        except (asyncio.CancelledError, GeneratorExit):
+            if slow():
                 self._failed()
             raise
         else:

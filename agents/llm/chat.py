@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agents.types import Usage
+from agents.types import Thinking, Usage
 
 ChatMessage = dict[str, str]
 """`role` and `content`."""
@@ -41,14 +41,18 @@ class Cut:
     """The reply ended at the limit of tokens, perhaps within a sentence."""
 
 
+Part = str | Usage | Cut | Thinking
+"""Of a reply that is streamed."""
+
+
 class ChatModel(Protocol):
     """Serves many requests at once, be it one after the other. Whoever opened it closes it, once."""
 
     name: str
 
-    def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
-        """Text as it comes, without the thoughts of a reasoning model, and what it costs: a Usage for every request
-        made and one for its tokens, where told.
+    def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+        """Text as it comes, and what it costs: a Usage for every request made and one for its tokens, where told. The
+        thoughts of a reasoning model are left out; that it began to think is said, by a Thinking.
 
         Closing it ends the work. Raises GenerationUnavailable, GenerationRejected, after the first token too.
         """

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
 from agents.llm.replies import Completer, UnreadableReply, numbers_within, read_fields, read_object
 from agents.llm.writer import prompt_text
 from agents.passages.quotable import safe_text
-from agents.prompting import fill, one_line, template
+from agents.prompting import Prompts, one_line, shipped
 from agents.types import Usage
 from knowledge.types import Chunk
 
@@ -39,12 +39,13 @@ class Critic:
     model: Completer
     seconds: float
     max_chunk_chars: int
+    prompts: Prompts = field(default_factory=shipped)
 
     async def judge(
         self, question: str, reply: str, claims: Sequence[str], fragments: Mapping[int, Chunk]
     ) -> tuple[str, Usage]:
         """The model's words, for `read_critique`. Raises GenerationUnavailable, GenerationRejected."""
-        prompt = fill(
+        prompt = self.prompts.fill(
             "verify_reply",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labelled(number, chunk, self.max_chunk_chars) for number, chunk in fragments.items()),
@@ -52,8 +53,10 @@ class Critic:
             reply=reply.strip(),
             claims="\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, start=1)) or "（无）",
         )
-        messages = [{"role": "system", "content": template("verify")}, {"role": "user", "content": prompt}]
-        return await self.model.complete(messages, self.seconds)
+        rules = self.prompts.template("verify")
+        messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
+        asked = self.prompts.conversation("verify", "verify_reply", messages=messages)
+        return await self.model.complete(asked, self.seconds)
 
 
 def read_critique(reply: str, claims: int, fragments: Sequence[int]) -> Critique:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agents.llm.replies import Completer, UnreadableReply, read_object
 from agents.llm.writer import prompt_text
-from agents.prompting import fill, one_line, template
+from agents.prompting import Prompts, one_line, shipped
 from agents.verification.quantities import in_digits
 from knowledge.text import fold
 
@@ -29,10 +29,11 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class FaqDrafter:
-    """seconds: deadline of the one request."""
+    """seconds: deadline of the one request; prompts: those in force."""
 
     model: Completer
     seconds: float
+    prompts: Prompts = field(default_factory=shipped)
 
     async def write(self, questions: Sequence[str], staff: str, fragments: Sequence[str]) -> DraftText:
         """questions: as customers asked; staff: what was answered, fragments: of the knowledge base, each may be
@@ -40,15 +41,18 @@ class FaqDrafter:
         them.
         """
         material = "\n\n".join(prompt_text(fragment, MAX_CHARS) for fragment in fragments)
-        prompt = fill(
+        prompts = self.prompts
+        prompt = prompts.fill(
             "gap_draft_material",
             tag=secrets.token_hex(8),
             questions="\n".join(one_line(question) for question in questions),
             staff=prompt_text(staff, MAX_CHARS) or "（无）",
             fragments=material or "（无）",
         )
-        messages = [{"role": "system", "content": template("gap_draft")}, {"role": "user", "content": prompt}]
-        reply, _ = await self.model.complete(messages, self.seconds)
+        rules = prompts.template("gap_draft")
+        messages = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
+        asked = prompts.conversation("gap_draft", "gap_draft_material", messages=messages)
+        reply, _ = await self.model.complete(asked, self.seconds)
         fields = read_object(reply, question=str, answer=str)
         question, answer = one_line(fields["question"]), fields["answer"].strip()
         known = set(_numbers("\n".join((*questions, staff, *fragments))))

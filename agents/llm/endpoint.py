@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from loguru import logger
 
 from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
-from agents.llm.chat import ChatMessage, Cut, ModelOptions
+from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part
 from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
-from agents.types import Usage
+from agents.types import Thinking, Usage
 from knowledge.outside import outside
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class EndpointModel:
             base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
         )
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         deadline = time.monotonic() + self._options.total
         async with outside(), aclosing(self._tried(messages, deadline)) as pieces:
             async for piece in pieces:
                 yield piece
 
-    async def _tried(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[str | Usage | Cut]:
+    async def _tried(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
         for attempt in range(self._options.retries + 1):
             started = False
             try:
@@ -93,7 +93,7 @@ class EndpointModel:
         """Closes the connections."""
         await self._client.close()
 
-    async def _attempt(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[str | Usage | Cut]:
+    async def _attempt(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
         def left() -> float:
             return min(self._options.silence, deadline - time.monotonic())
 
@@ -156,29 +156,34 @@ class _Reading:
     def __init__(self, thoughts: ThoughtFilter) -> None:
         self._thoughts = thoughts
         self._told = Usage()
+        self._thinking = False
 
-    def pieces(self, chunk: Any) -> list[str | Usage | Cut]:
+    def pieces(self, chunk: Any) -> list[Part]:
         """What one event tells. Raises TypeError, AttributeError, LookupError, GenerationError."""
-        pieces: list[str | Usage | Cut] = self._used(chunk)
+        pieces: list[Part] = self._used(chunk)
         for choice in chunk["choices"]:
             pieces += self._used(choice)
             if choice.get("finish_reason") == "content_filter":
                 raise GenerationRejected(f"{chunk.get('model')}: content filter")
             delta = choice.get("delta") or {}
-            if any(delta.get(name) for name in _THOUGHTS):
+            if thinks := any(delta.get(name) for name in _THOUGHTS):
                 self._thoughts.apart()
-            if text := self._thoughts.feed("" + (delta.get("content") or "")):  # a number for a text raises
+            content = "" + (delta.get("content") or "")  # a number for a text raises
+            if text := self._thoughts.feed(content):
                 pieces.append(text)
+            elif (thinks or content) and not self._thinking:
+                self._thinking = True
+                pieces.append(Thinking())
             if choice.get("finish_reason") == "length":
                 pieces += [*self.end(), Cut()]
         return pieces
 
-    def end(self) -> list[str | Usage | Cut]:
+    def end(self) -> list[Part]:
         """What was held back."""
         rest = self._thoughts.end()
         return [rest] if rest else []
 
-    def _used(self, source: Any) -> list[str | Usage | Cut]:
+    def _used(self, source: Any) -> list[Part]:
         told = _tokens(source)
         more = Usage(
             0,

@@ -2,51 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import time
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 
 from loguru import logger
 
 from agents.errors import BudgetExhausted, GenerationError
 from agents.generator import Citation, Degraded, Generator, Piece, Request, Text, Unanswered, Withdrawn
+from agents.llm.race import Contender, Patience, Race
+from agents.types import Thinking
+
+_LLM = "llm"
 
 
 class FallbackGenerator:
-    """The first generator that manages. What one wrote before it failed is withdrawn, and the failure is marked.
+    """The first of the writers that manages, else the last resort. What one wrote before it failed is withdrawn; that
+    another one than the first had to write is marked.
 
-    One that has nothing to say, or nothing that holds, leaves the word to the next, which is no failure.
+    One that has nothing to say, or nothing that holds, leaves the word to the next, which is no failure. After a first
+    sign of a reply nobody is asked beside whoever gave it.
     """
 
     name = "fallback"
 
-    def __init__(self, generators: Sequence[Generator]) -> None:
-        if not generators:
-            raise ValueError("there has to be a generator")
-        self._generators = tuple(generators)
+    def __init__(self, writers: Sequence[Generator], last: Generator, patience: Patience | None = None) -> None:
+        """writers: models, the best first; last: what is there whatever becomes of them, in no hurry."""
+        self._writers, self._last = tuple(writers), last
+        self._patience = patience or Patience()
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """See `Generator.stream`. Raises what the last one raises."""
-        degraded = set[str]()
-        for number, generator in enumerate(self._generators, start=1):
-            written = settled = False
-            try:
-                async with aclosing(generator.stream(request)) as pieces:
+        marked = _Marks()
+        async with aclosing(Race(self._writers, request, self._patience.hedge)) as race:
+            left, end = self._patience.first, time.monotonic() + self._patience.total
+            while True:
+                asked = time.monotonic()
+                winner = await race.winner(min(left, end - asked))
+                left -= time.monotonic() - asked
+                for piece in (*race.spent, *marked.by(race.failures, winner)):
+                    yield piece
+                race.spent.clear()
+                race.failures.clear()
+                if winner is None:
+                    break
+                reply = _Reply(winner)
+                async with aclosing(reply.pieces()) as pieces:
                     async for piece in pieces:
-                        written = (written or isinstance(piece, Text)) and not isinstance(piece, Withdrawn)
-                        settled = (settled or isinstance(piece, Citation | Unanswered)) and not isinstance(
-                            piece, Withdrawn
-                        )
                         yield piece
-            except GenerationError as error:
-                if number == len(self._generators):
-                    raise
-                logger.bind(generator=generator.name).opt(exception=error).warning("generator failed, trying the next")
-                part = "budget" if isinstance(error, BudgetExhausted) else "llm"
-                if part not in degraded:
-                    yield Degraded(part)
-                degraded.add(part)
-                settled = False
-            if settled:
-                return
-            if written:
-                yield Withdrawn()
+                for piece in marked.by(reply.failure, None):
+                    yield piece
+                if reply.settled:
+                    return
+                if reply.written:
+                    yield Withdrawn()
+        async with aclosing(self._last.stream(request)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+class _Reply:
+    """Of the one that began first, as far as it comes. settled: it holds, nobody else need be asked."""
+
+    def __init__(self, winner: Contender) -> None:
+        self.written = self.settled = False
+        self.failure: list[tuple[int, GenerationError]] = []
+        self._winner = winner
+
+    async def pieces(self) -> AsyncGenerator[Piece]:
+        try:
+            async with aclosing(self._winner.pieces()) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Thinking):
+                        continue
+                    kept = not isinstance(piece, Withdrawn)
+                    self.written = kept and (self.written or isinstance(piece, Text))
+                    self.settled = kept and (self.settled or isinstance(piece, Citation | Unanswered))
+                    yield piece
+        except GenerationError as error:
+            self.failure.append((self._winner.place, error))
+            self.settled = False
+
+
+class _Marks:
+    """What was out of order, each part once."""
+
+    def __init__(self) -> None:
+        self._made = set[str]()
+
+    def by(self, failures: Iterable[tuple[int, GenerationError]], winner: Contender | None) -> list[Piece]:
+        """Failures of those who would have been better than the winner; that it stands in for them at all is one."""
+        found: list[Piece] = []
+        for place, error in failures:
+            if winner is None or place < winner.place:
+                logger.bind(place=place).opt(exception=error).warning("generator failed, trying the next")
+                found += self._mark("budget" if isinstance(error, BudgetExhausted) else _LLM)
+        if winner is not None and winner.place and not self._made:
+            found += self._mark(_LLM)
+        return found
+
+    def _mark(self, part: str) -> list[Piece]:
+        if part in self._made:
+            return []
+        self._made.add(part)
+        return [Degraded(part)]

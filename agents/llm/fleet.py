@@ -8,23 +8,29 @@ from contextlib import aclosing
 
 from agents.errors import CircuitOpen, GenerationError, GenerationUnavailable
 from agents.llm.breaker import CircuitBreaker
-from agents.llm.chat import ChatMessage, ChatModel, Cut
-from agents.types import Usage
+from agents.llm.chat import ChatMessage, ChatModel, Part
+from agents.types import Thinking, Usage
 
 
 class GuardedModel:
     """A chat model behind its circuit breaker."""
 
-    def __init__(self, model: ChatModel, breaker: CircuitBreaker, patience: float) -> None:
-        """patience: seconds after which silence is an outage; a request with less may well be late."""
+    def __init__(self, model: ChatModel, breaker: CircuitBreaker, patience: float, slow: float | None = None) -> None:
+        """patience: seconds after which silence is an outage; a request with less may well be late; slow: seconds of
+        silence after which it counts as a failure that somebody stops to wait, None for never: a model that always
+        loses to another one should not be asked first.
+        """
         self.name, self.breaker = model.name, breaker
-        self._model, self._patience = model, patience
+        self._model, self._patience, self._slow = model, patience, slow
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`. Raises CircuitOpen."""
-        with self.breaker.watch():
+        silent_since: float | None = time.monotonic()
+        with self.breaker.watch(slow=lambda: self._too_slow(silent_since)):
             async with aclosing(self._model.stream(messages)) as pieces:
                 async for piece in pieces:
+                    if isinstance(piece, str | Thinking):
+                        silent_since = None
                     yield piece
 
     async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
@@ -35,6 +41,10 @@ class GuardedModel:
     async def close(self) -> None:
         """Closes the model."""
         await self._model.close()
+
+    def _too_slow(self, silent_since: float | None) -> bool:
+        waited = time.monotonic() - silent_since if silent_since is not None else 0.0
+        return self._slow is not None and waited >= self._slow
 
 
 class ModelFleet:
@@ -50,7 +60,7 @@ class ModelFleet:
         self.models = tuple(models)
         self.name = self.models[0].name
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         for model in self.models:
             started = False

@@ -14,7 +14,7 @@ from threading import Event
 from typing import Any
 
 from agents.errors import GenerationError, GenerationRejected, GenerationUnavailable
-from agents.llm.chat import ChatMessage, Cut, ModelOptions
+from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part
 from agents.llm.thoughts import OPENING, ThoughtFilter
 from agents.types import Usage
 from knowledge.checkpoint import LazyModel, require
@@ -26,8 +26,6 @@ _UNFINISHED = "\ufffd"
 """What a tokenizer makes of the first bytes of a character whose others are still to come."""
 _OPENING_TOKENS = 24
 """At the end of a prompt: more than an opening tag of thoughts takes, a byte each."""
-
-Piece = str | Usage | Cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +48,11 @@ class _Reply:
     def __init__(self, messages: Sequence[ChatMessage], *, short: bool) -> None:
         self.short = short
         self.messages = [dict(message) for message in messages]
-        self.pieces: asyncio.Queue[Piece | Exception | None] = asyncio.Queue()
+        self.pieces: asyncio.Queue[Part | Exception | None] = asyncio.Queue()
         self.unwanted = Event()
         self._loop = asyncio.get_running_loop()
 
-    def put(self, piece: Piece | Exception | None) -> None:
+    def put(self, piece: Part | Exception | None) -> None:
         """Called from the thread."""
         if not self.unwanted.is_set():
             self._loop.call_soon_threadsafe(self.pieces.put_nowait, piece)
@@ -81,7 +79,7 @@ class LocalModel:
         self._short = SimpleQueue[_Reply]()
         self._writing: _Reply | None = None
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Piece]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
         async with (
             outside(),
@@ -111,7 +109,7 @@ class LocalModel:
 
     async def _written(
         self, messages: Sequence[ChatMessage], silence: float, total: float, *, short: bool
-    ) -> AsyncGenerator[Piece]:
+    ) -> AsyncGenerator[Part]:
         """silence: seconds until the first piece and between two, waiting for one's turn included; total: of all."""
         if len(self._replies) > self._options.queue:
             raise GenerationUnavailable(f"{self.name}: {len(self._replies)} replies are written or waited for already")
@@ -134,7 +132,7 @@ class LocalModel:
             reply.unwanted.set()
             self._replies.discard(reply)
 
-    async def _next(self, reply: _Reply, seconds: float) -> Piece | None:
+    async def _next(self, reply: _Reply, seconds: float) -> Part | None:
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
                 piece = await reply.pieces.get()

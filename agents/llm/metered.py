@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from agents.errors import CircuitOpen, GenerationError
-from agents.llm.chat import ChatMessage, ChatModel, Cut
+from agents.llm.chat import ChatMessage, ChatModel, Part
 from agents.types import Usage
 
 
@@ -28,7 +28,7 @@ class MeteredModel:
         self.name = model.name
         self._model, self._meter = model, meter
 
-    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[str | Usage | Cut]:
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`. Raises BudgetExhausted."""
         await self._meter.allow()
         async with aclosing(self._model.stream(messages)) as pieces:

@@ -9,6 +9,7 @@ from agents.answering.meaning import Meaning
 from agents.generator import Generator
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.profile import TenantProfile
+from agents.prompting import Prompts, shipped
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import Analyzer
 
@@ -27,6 +28,7 @@ class GeneratorOptions:
     profile: TenantProfile = field(default_factory=TenantProfile)
     model: ChatModel | None = None
     meaning: Meaning | None = None
+    prompts: Prompts = field(default_factory=shipped)
 
 
 def _extractive(options: GeneratorOptions) -> Generator:
@@ -40,7 +42,8 @@ def _model(options: GeneratorOptions) -> Generator:
 
     if options.model is None:
         raise InvalidConfiguration("生成器 model 需要大模型：请设置 LLM_API_KEY 或 LLM_LOCAL_MODEL")
-    return ModelGenerator(options.model, options.profile, options.max_sources, options.max_chunk_chars)
+    limits = options.max_sources, options.max_chunk_chars
+    return ModelGenerator(options.model, options.profile, *limits, options.prompts)
 
 
 GENERATORS: dict[str, Callable[[GeneratorOptions], Generator]] = {"extractive": _extractive, "model": _model}

@@ -12,8 +12,8 @@ from agents.llm.chat import ChatMessage, ChatModel, Cut
 from agents.passages.quotable import safe_text
 from agents.passages.units import quotable_sentences
 from agents.profile import TenantProfile
-from agents.prompting import fill, instructions, one_line
-from agents.types import Turn, Usage
+from agents.prompting import PromptedMessages, Prompts, one_line, shipped
+from agents.types import Thinking, Turn, Usage
 from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
 from agents.verification.reply import GroundedReply
@@ -29,10 +29,18 @@ class ModelGenerator:
 
     name = "model"
 
-    def __init__(self, model: ChatModel, profile: TenantProfile, max_sources: int, max_chunk_chars: int) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        profile: TenantProfile,
+        max_sources: int,
+        max_chunk_chars: int,
+        prompts: Prompts | None = None,
+    ) -> None:
         """max_sources: fragments cited at most; max_chunk_chars: of a fragment in the prompt."""
         self._model = model
-        self._instructions = instructions(profile, max_sources)
+        self._prompts = prompts or shipped()
+        self._instructions = self._prompts.instructions(profile, max_sources)
         self._profile = profile
         self._max_sources = max_sources
         self._max_chunk_chars = max_chunk_chars
@@ -49,6 +57,8 @@ class ModelGenerator:
             async for part in parts:
                 if isinstance(part, Usage):
                     yield Spent(part, model=self._model.name)
+                elif isinstance(part, Thinking):
+                    yield part
                 elif isinstance(part, Cut):
                     cut = True
                 else:
@@ -64,10 +74,10 @@ class ModelGenerator:
             yield piece
         yield Spent(Usage(), checking * 1000)
 
-    def _messages(self, request: Request) -> list[ChatMessage]:
+    def _messages(self, request: Request) -> PromptedMessages:
         """The rules, the conversation so far, then the fragments between marks that nobody can guess."""
         labelled = (self._fragment(number, chunk) for number, chunk in request.chunks.items())
-        prompt = fill(
+        prompt = self._prompts.fill(
             "question",
             tag=secrets.token_hex(8),
             fragments="\n\n".join(labelled),
@@ -77,7 +87,8 @@ class ModelGenerator:
             computed=one_line(request.computed),
         )
         system = {"role": "system", "content": self._instructions}
-        return [system, *_history(request.history), {"role": "user", "content": prompt}]
+        messages = [system, *_history(request.history), {"role": "user", "content": prompt}]
+        return self._prompts.conversation("answer", "profile", "question", messages=messages)
 
     def _fragment(self, number: int, chunk: Chunk) -> str:
         """Number and heading on a line, then the text, without the sentences that address a model."""

@@ -8,6 +8,7 @@ kernels instead of ridge regression changed less than .02.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,12 @@ class IntentHead:
         if vector is not None:
             found = found + direction(vector - self.mean) @ self.meaning
         return dict(zip(self.anchors.labels, found.tolist(), strict=True))
+
+    @property
+    def version(self) -> str:
+        """Of what it was fitted on: the same in every process that learnt the same sentences."""
+        told = repr([(anchor.text, sorted(anchor.intents), anchor.weight) for anchor in self.anchors.sentences])
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def unrelated(self) -> Matrix:

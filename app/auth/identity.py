@@ -13,26 +13,27 @@ UNPROVED = frozenset({Role.CLIENT, Role.METRICS})
 """Keys with this role alone may be in anybody's browser, so that a session id is no right to a conversation."""
 
 
-def caller_of(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
+async def caller_of(principal: Principal, tokens: UserTokens, user_token: str = "", user_id: str = "") -> str:
     """The member's number in the business system; empty where nothing proves one.
 
     A token counts for whoever shows it, and more than `user_id`, which counts with a trusted key, or on loopback
-    without keys. Raises Unauthorized for a token that does not hold, or that names another member than a trusted key.
+    without keys. Raises Unauthorized for a token that does not hold, or that names another member than a trusted key,
+    or than the token that came in the place of a key; IdentityUnavailable where a token cannot be checked now.
     """
-    trusted = user_id if not principal.roles.isdisjoint(TRUSTED) else ""
+    proved = principal.caller or (user_id if not principal.roles.isdisjoint(TRUSTED) else "")
     if not user_token:
-        return trusted
-    caller = tokens.caller(user_token, principal.tenant)
-    if trusted and trusted != caller:
+        return proved
+    caller = await tokens.caller(user_token, principal.tenant)
+    if proved and proved != caller:
         raise Unauthorized("user_id 与 user_token 指的不是同一位会员", code="user_mismatch")
     return caller
 
 
-def proof_of(
+async def proof_of(
     principal: Principal, tokens: UserTokens, *, user_token: str = "", user_id: str = "", session_token: str = ""
 ) -> Proof:
     """What is shown for a conversation. Raises Unauthorized, see `caller_of`."""
-    caller = caller_of(principal, tokens, user_token, user_id)
+    caller = await caller_of(principal, tokens, user_token, user_id)
     return Proof(caller, session_token, trusted=stays_inside(principal))
 
 

@@ -35,7 +35,8 @@ TALKING = frozenset({Role.ADMIN, Role.AGENT, Role.SERVER, Role.CLIENT})
 class Principal:
     """An authenticated caller; belongs to one tenant. key: the id of the key, empty for who needs none; name: what
     people call the key; origins: of the web pages that may use it, empty where browsers of other sites may not; scopes:
-    to what of its roles the key is narrowed, empty for all of them.
+    to what of its roles the key is narrowed, empty for all of them; caller: the member who came with a token and no
+    key, empty for all others.
     """
 
     tenant: str
@@ -44,6 +45,7 @@ class Principal:
     origins: frozenset[str] = field(default=frozenset(), compare=False)
     name: str = field(default="", compare=False)
     scopes: frozenset[KeyScope] = frozenset()
+    caller: str = ""
 
 
 LOOPBACK = Principal(DEFAULT_TENANT, frozenset(Role))

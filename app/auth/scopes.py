@@ -14,6 +14,13 @@ class KeyScope(StrEnum):
     DOCUMENTS_READ = "documents:read"
     DOCUMENTS_WRITE = "documents:write"
     EVALUATION = "evaluation"
+    TUNING = "tuning"
+    PROFILE = "profile"
+    JOBS = "jobs"
+    WEBHOOKS = "webhooks"
+    TRACES = "traces"
+    OBSERVABILITY = "observability"
+    AUDIT = "audit"
 
 
 READING_POSTS = frozenset(("search_knowledge", "search_many", "search_file", "compare_drafts"))
@@ -25,11 +32,22 @@ TAGS: Mapping[KeyScope, frozenset[str]] = {
     KeyScope.DOCUMENTS_READ: _KNOWLEDGE,
     KeyScope.DOCUMENTS_WRITE: _KNOWLEDGE,
     KeyScope.EVALUATION: frozenset(("evaluation", "quality")),
+    KeyScope.TUNING: frozenset(("tuner",)),
+    KeyScope.PROFILE: frozenset(("profile",)),
+    KeyScope.JOBS: frozenset(("jobs",)),
+    KeyScope.WEBHOOKS: frozenset(("webhooks",)),
+    KeyScope.TRACES: frozenset(("traces",)),
+    KeyScope.OBSERVABILITY: frozenset(("observability", "performance")),
+    KeyScope.AUDIT: frozenset(("audit",)),
 }
+UNSCOPED = frozenset(("keys", "signin", "health"))
+"""What no scope covers: whoever makes keys could make one without scopes; the others ask for no key."""
+ALSO: Mapping[KeyScope, frozenset[str]] = {KeyScope.CHAT: frozenset(("read_greeting",))}
+"""Operations beside the tags: what a chat window shows before anybody speaks."""
 
 
 def within(scopes: Collection[KeyScope], tags: Collection[str], method: str = "GET", name: str = "") -> bool:
     """Whether one of the scopes covers an operation. name: as the document calls it. Writing covers reading."""
     reads = method in ("GET", "HEAD") or name in READING_POSTS
     open_to = (scope for scope in scopes if reads or scope is not KeyScope.DOCUMENTS_READ)
-    return any(not TAGS[scope].isdisjoint(tags) for scope in open_to)
+    return any(name in ALSO.get(scope, ()) or not TAGS[scope].isdisjoint(tags) for scope in open_to)

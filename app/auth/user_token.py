@@ -1,7 +1,8 @@
-"""A customer's identity as the frontend shows it: a JWT that the company's own server signed (HS256).
+"""A customer's identity as the frontend shows it: a JWT, signed by the company's own server with a shared secret
+(HS256), or by an identity provider whose public keys are known (RS256, ES256).
 
-Claims: `sub`, the member's number in the business system, and `exp` are required; `iat` must not lie in the future;
-`tenant`, where given, has to be that of the key. `iss`, `aud` and the lifetime are checked where settings name them.
+A member's number and `exp` are required; `iat` must not lie in the future. Which key checks a token follows from what
+the settings say of its algorithm: a public key is never taken for a secret, and nothing unsigned is taken at all.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ from typing import Any, Self
 
 import jwt
 
+from app.auth.claims import MAX_TOKEN_CHARS, decoded, header_of, invalid, member_in, refused, unproved
+from app.auth.principal import DEFAULT_TENANT, tenant_id
+from app.auth.provider import Provider
 from app.errors import Unauthorized
 from app.settings import Settings
 
 ALGORITHM = "HS256"
-LEEWAY = timedelta(seconds=30)
-"""How far the clocks of two servers may differ."""
-MAX_CALLER_CHARS = 128
-MAX_TOKEN_CHARS = 4096
+TENANT_CLAIM = "tenant"
+"""Where no other one is set."""
 
 
 class UserTokens:
-    """secret: what tokens are signed with, 32 characters or more; empty where no tokens are accepted. secrets: those of
-    tenants that have one of their own, which the general one does not open. issuer, audience: required where not empty.
-    longest: from `iat`, then required, to `exp`; None for any time.
+    """secret: what tokens are signed with, 32 characters or more; empty where no such tokens are accepted. secrets:
+    those of tenants that have one of their own, which take nobody else's tokens, the provider's neither. issuer,
+    audience: of signed ones, required where not empty. longest: from `iat`, then required, to `exp`; None for any time.
+
+    tenant_claim: names the tenant, in every token; empty where tokens do not choose one: then a signed one is the
+    key's, unless it names another, and a provider's is the default tenant's.
     """
 
     def __init__(
@@ -37,18 +42,18 @@ class UserTokens:
         issuer: str = "",
         audience: str = "",
         longest: timedelta | None = None,
+        tenant_claim: str = "",
+        provider: Provider | None = None,
     ) -> None:
-        self._secret, self._secrets = secret, secrets
+        self._secret, self._secrets, self._provider = secret, secrets, provider
         self._issuer, self._audience, self._longest = issuer, audience, longest
-        wanted = {"sub": True, "exp": True, "iat": longest, "iss": issuer, "aud": audience}
-        self._options: Any = {
-            "require": [claim for claim, needed in wanted.items() if needed],
-            "verify_aud": bool(audience),
-            "verify_iss": bool(issuer),
-        }
+        self._tenant_claim = tenant_claim
+        self._always = [name for name, needed in (("iat", longest), (tenant_claim, tenant_claim)) if needed]
+        named = [name for name, needed in (("iss", issuer), ("aud", audience)) if needed]
+        self._signed = ("sub", "exp", *self._always, *named)
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def of(cls, settings: Settings, provider: Provider | None = None) -> Self:
         """By the settings."""
         hours = settings.user_token_max_hours
         return cls(
@@ -57,60 +62,71 @@ class UserTokens:
             issuer=settings.user_token_issuer,
             audience=settings.user_token_audience,
             longest=timedelta(hours=hours) if hours else None,
+            tenant_claim=settings.user_token_tenant_claim,
+            provider=provider,
         )
+
+    @property
+    def suffice(self) -> bool:
+        """Whether a token without a key says of which tenant it is."""
+        return bool(self._tenant_claim)
 
     def secret_of(self, tenant: str) -> str:
         """What the tenant's tokens are signed with; empty where it has none."""
         return self._secrets.get(tenant, self._secret)
 
-    def caller(self, token: str, tenant: str) -> str:
-        """The member that a token names. Raises Unauthorized, saying what is wrong with the token."""
+    async def caller(self, token: str, tenant: str) -> str:
+        """The member that a token names. Raises Unauthorized, saying what is wrong with the token, and
+        IdentityUnavailable where that cannot be told now.
+        """
+        trusted = self._provider if tenant not in self._secrets else None
         secret = self.secret_of(tenant)
+        if not secret and trusted is None:
+            told = "服务没有设置 USER_TOKEN_SECRET 或 OIDC_ISSUER，不接受 user_token"
+            raise Unauthorized(told, code="user_token_unsupported")
+        token = token[: MAX_TOKEN_CHARS + 1]
+        header = header_of(token)
+        if header.get("alg") != ALGORITHM and trusted is not None:
+            claims = await trusted.claims(token, header, *self._always)
+            return self._checked(claims, tenant, DEFAULT_TENANT, trusted.member)
         if not secret:
-            raise Unauthorized("服务没有设置 USER_TOKEN_SECRET，不接受 user_token", code="user_token_unsupported")
-        claims = self._decoded(token[: MAX_TOKEN_CHARS + 1], secret)
-        if claims.get("tenant", tenant) != tenant:
-            raise _refused("不属于这个租户")
-        if self._longest and claims["exp"] - claims["iat"] > self._longest.total_seconds():
-            raise _refused("的有效期太长", "user_token_too_long")
-        caller = claims["sub"].strip()
-        if not 0 < len(caller) <= MAX_CALLER_CHARS or not caller.isprintable():
-            raise _refused("的 sub 不是会员编号")
-        return str(caller)
+            raise invalid()
+        named = {"issuer": self._issuer, "audience": self._audience}
+        return self._checked(decoded(token, secret, ALGORITHM, self._signed, **named), tenant, tenant, "sub")
 
-    def _decoded(self, token: str, secret: str) -> dict[str, Any]:
+    async def alone(self, token: str) -> tuple[str, str]:
+        """Tenant and member of a token that came without a key, where `suffice`. Raises as `caller`.
+
+        The tenant that it claims says by which key it is checked, and then has to be what that key signed.
+        """
+        given = unproved(token[: MAX_TOKEN_CHARS + 1]).get(self._tenant_claim)
         try:
-            return jwt.decode(
-                token,
-                secret,
-                algorithms=[ALGORITHM],
-                leeway=LEEWAY,
-                audience=self._audience or None,
-                issuer=self._issuer or None,
-                options=self._options,
-            )
-        except jwt.ExpiredSignatureError as error:
-            raise _refused("已过期，请重新获取", "user_token_expired") from error
-        except jwt.MissingRequiredClaimError as error:
-            raise _refused(f"缺少 {error.claim}") from error
-        except jwt.ImmatureSignatureError as error:
-            raise _refused("还没有生效，请检查签发方的时钟") from error
-        except jwt.InvalidAudienceError as error:
-            raise _refused("的 aud 不是这个服务") from error
-        except jwt.InvalidIssuerError as error:
-            raise _refused("的 iss 不是约定的签发方") from error
-        except (jwt.InvalidTokenError, ValueError) as error:  # a lone surrogate is no token either
-            raise _refused("无效：签名、算法或格式不对") from error
+            tenant = tenant_id(given if isinstance(given, str) else "")
+        except ValueError as error:
+            raise refused(f"缺少 {self._tenant_claim}，或写的不是租户编号") from error
+        return tenant, await self.caller(token, tenant)
+
+    def _checked(self, claims: Mapping[str, Any], tenant: str, otherwise: str, member: str) -> str:
+        """otherwise: whose a token is that names no tenant."""
+        if claims.get(self._tenant_claim or TENANT_CLAIM, otherwise) != tenant:
+            raise refused("不属于这个租户")
+        if self._longest and int(claims["exp"]) - int(claims["iat"]) > self._longest.total_seconds():
+            raise refused("的有效期太长", "user_token_too_long")
+        return member_in(claims, member)
 
 
 def signed(
-    secret: str, caller: str, seconds: float, now: float, tenant: str = "", *, issuer: str = "", audience: str = ""
+    secret: str,
+    caller: str,
+    seconds: float,
+    now: float,
+    tenant: str = "",
+    *,
+    issuer: str = "",
+    audience: str = "",
+    tenant_claim: str = "",
 ) -> str:
     """A token of a member, as a company's server would make it. now: seconds since 1970."""
     claims: dict[str, object] = {"sub": caller, "iat": int(now), "exp": int(now + seconds)}
-    claims |= {name: value for name, value in (("tenant", tenant), ("iss", issuer), ("aud", audience)) if value}
-    return jwt.encode(claims, secret, algorithm=ALGORITHM)
-
-
-def _refused(what: str, code: str = "invalid_user_token") -> Unauthorized:
-    return Unauthorized(f"user_token {what}", code=code)
+    optional = ((tenant_claim or TENANT_CLAIM, tenant), ("iss", issuer), ("aud", audience))
+    return jwt.encode(claims | {name: value for name, value in optional if value}, secret, algorithm=ALGORITHM)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from agents.llm.calls import noted
 from agents.screening.types import Reason
-from agents.types import Answer, Done, Evidence, Meta, Outcome, Question, Replace, Routed, Token, Usage
+from agents.types import Answer, Done, Evidence, Meta, ModelCall, Outcome, Question, Replace, Routed, Token, Usage
 from agents.understanding.reading import Reading, read
 from app.chat.account import Account
 from app.chat.computing import Computing
-from app.chat.flight import Flight
+from app.chat.flight import Events, Flight
 from app.chat.guard import Guard, Rejected
 from app.chat.history import History
 from app.chat.hot_cache import CacheResult, HotCache
@@ -34,6 +35,7 @@ from app.traces.types import TurnTrace
 from app.tuner.placing import Placements
 from app.types import SessionKey
 from knowledge.text import clean
+from knowledge.tracing import within
 from knowledge.types import Retrieval
 
 
@@ -195,13 +197,14 @@ class ChatService:
         if await self._first(message, reading):
             question = Question(text, page=message.page, caller=message.caller, reading=reading)
             served = await self._hot_cache.serve(
-                message.tenant, question, lambda: self._computing.run(message, question), message.arm
+                message.tenant, question, lambda: turn.computed(self._computing.run(message, question)), message.arm
             )
             turn.account.timed("cache")
             return question, served
         question = await self._history.question(message, reading)
         turn.account.timed("history")
-        return question, CacheResult(Flight(self._computing.run(message, question)).follow(), cached=False)
+        flight = Flight(turn.computed(self._computing.run(message, question)))
+        return question, CacheResult(flight.follow(), cached=False)
 
     async def _first(self, message: Message, reading: Reading) -> bool:
         """Whether everybody may be told the same: nothing was said before, no page is in view, and the customer's own
@@ -252,7 +255,7 @@ class ChatService:
                 receipt=message.attempt.receipt(done.reply) if message.attempt else None,
                 rows_of=(holder := rows_of(answer, message.caller)),
                 trace_id=message.trace_id,
-                trace=None if for_desk or done.cached else turn.trace(answer),
+                trace=None if for_desk else turn.trace(done),
                 state=before.after(question.text, answer, holder).to_json(),
                 placing=message.placing,
             )
@@ -288,6 +291,7 @@ class _Turn:
         self.finished = False
         self.routed: Routed | None = None
         self._searched: Retrieval | None = None
+        self._calls: list[ModelCall] = []
 
     def started(self, meta: Meta) -> TurnStarted:
         self.begun = True
@@ -310,13 +314,21 @@ class _Turn:
         inside = self._message.proof.trusted
         return TurnDone(*ids, answer, timings, cached, handoff, self.claim.issued, inside)
 
-    def trace(self, answer: Answer) -> TurnTrace | None:
-        """How the answer came about; None where no agent was asked."""
-        if self.routed is None:
+    async def computed(self, events: Events) -> Events:
+        """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
+        async with aclosing(within(events, lambda: noted(self._calls.append))) as told:
+            async for event in told:
+                yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
+
+    def trace(self, done: TurnDone) -> TurnTrace | None:
+        """How the answer came about, or for which turn; None where no agent was asked."""
+        answer, routed = done.answer, self.routed
+        if done.cached:
+            return TurnTrace(origin=answer.origin) if answer.origin else None
+        if routed is None:
             return None
-        return TurnTrace(
-            self.routed.route, self._searched or self.routed.found, answer.model, answer.usage, self.routed.basis
-        )
+        searched, calls = self._searched or routed.found, tuple(self._calls)
+        return TurnTrace(routed.route, searched, answer.model, answer.usage, routed.basis, calls)
 
     def persisted(self, done: TurnDone) -> None:
         self.finished = True

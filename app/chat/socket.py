@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Path, WebSocket
 
 from agents.types import Replace, Token
+from app.auth.claims import MAX_TOKEN_CHARS
 from app.auth.cookies import session_shown
 from app.auth.identity import proof_of
 from app.auth.principal import TALKING
-from app.auth.user_token import MAX_TOKEN_CHARS
 from app.chat.session import Message
 from app.chat.types import ChatEvent, TurnDone, TurnHandoff, TurnStarted
 from app.conversations.types import Claim
@@ -198,7 +198,7 @@ class _Customer:
         """See `proof_of`. Raises Unauthorized, where the key alone does not open the conversation."""
         container, hello = self._container, self._hello
         async with container.attempts.checking(hello.sender.address or None, self._shown["user_token"] or None):
-            return proof_of(hello.principal, container.user_tokens, **self._shown)
+            return await proof_of(hello.principal, container.user_tokens, **self._shown)
 
     async def claim(self) -> Claim:
         """See `Access.claim`. Raises Unauthorized, Forbidden."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from agents.llm.profiles import PROFILES, RESERVED, profile_at
+from agents.types import Usage
 
 Profile = Literal["auto", "deepseek", "qwen", "doubao", "kimi", "glm", "openai", "ollama", "vllm", "compatible"]
 Thinks = Literal["auto", "true", "false"]
@@ -67,6 +68,10 @@ class ModelPrice(BaseModel):
     input: float = Field(ge=0, le=1_000_000)
     output: float = Field(ge=0, le=1_000_000)
 
+    def of(self, usage: Usage) -> float:
+        """What usage costs, in that unit."""
+        return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
+
 
 class ModelBudget(BaseModel):
     """Of a tenant for a day; 0 is no limit."""
@@ -105,8 +110,15 @@ class ModelSettings(BaseModel):
         description="依次备用的大模型，写成 JSON 数组，排在 LLM_* 那一家之后：每项有 api_key、model，"
         "以及可以不写的 name、profile、base_url、parameters、thinks、first_token_timeout、timeout、max_tokens",
     )
+    llm_hedge_seconds: float = Field(
+        3.0,
+        ge=0,
+        le=300,
+        description="一家大模型几秒没有送来首个 token，就同时去问下一家（没有别家时再问它一次），"
+        "谁先出声用谁的，另一个取消；0 为从不同时问",
+    )
     llm_breaker_failures: int = Field(5, ge=1, le=100, description="一家大模型连续失败几次就暂停请求它")
-    llm_breaker_seconds: float = Field(30.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
+    llm_breaker_seconds: float = Field(8.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
     llm_prices: dict[str, ModelPrice] = Field(
         {},
         description="各模型每百万 token 的单价，写成 JSON：模型名到 input 与 output，货币自定；没有写的按 0 计",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from app.db.engine import Database
-    from app.errors import Forbidden
+    from app.errors import AppError
 
 
 T = TypeVar("T")
@@ -53,7 +53,8 @@ class TurnLog(Generic[T]):
     async def append(self, turn: NewTurn) -> bool:
         """Returns once the turn is committed, or with False where the session changed hands meanwhile: a bot must not
         speak while a person has it, and a message for a person who left would be lost. Raises Forbidden where its claim
-        does not hold, and what the database raises; the turns beside it are kept.
+        does not hold, Overloaded where another attempt of its request took over, and what the database raises; the
+        turns beside it are kept.
         """
         kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._pending.append((turn, kept))
@@ -107,7 +108,7 @@ class TurnLog(Generic[T]):
             else:
                 kept.set_result(turn.id not in out)
 
-    async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, Forbidden | None]:
+    async def _commit(self, turns: Sequence[NewTurn]) -> dict[str, AppError | None]:
         """The turns that are not kept, by their ids: those that came too late, and with why those that were refused."""
         try:
             durable = self._durable or any(_for_staff(turn) for turn in turns)

@@ -9,7 +9,7 @@ from agents.types import Usage
 
 if TYPE_CHECKING:
     from app.desk.types import Opening
-    from app.errors import Forbidden
+    from app.errors import AppError
     from app.idempotency.types import Receipt
     from app.traces.types import TurnTrace
     from app.tuner.types import Placing
@@ -144,9 +144,10 @@ class NewTurn:
 class NotKept(Exception):
     """Turns that cannot be kept; nothing of their transaction is.
 
-    turns: by their ids, with why where somebody else has the conversation; None where its session changed hands.
+    turns: by their ids, with why where somebody else has the conversation, or another attempt of the same request took
+    over; None where its session changed hands.
     """
 
-    def __init__(self, turns: Mapping[str, Forbidden | None]) -> None:
+    def __init__(self, turns: Mapping[str, AppError | None]) -> None:
         super().__init__(f"{len(turns)} turns cannot be kept")
         self.turns = turns

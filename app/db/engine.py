@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -27,6 +28,8 @@ Result = TypeVar("Result")
 DIALECTS: Mapping[str, Any] = {"sqlite": sqlite, "postgresql": postgresql}
 APPLICATION = "yingda"
 _AWAY = "数据库暂时不可用，请稍后再试。"
+_RETRY_SECONDS = 2
+"""Told to clients: to ask costs little while the database is away, and whoever waits longer waits in vain."""
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another process that writes."""
 
@@ -132,16 +135,16 @@ class Database:
         async with AsyncExitStack() as stack:
             try:
                 connection = await stack.enter_async_context(self.engine.connect())
-            except (OSError, DBAPIError) as error:
-                if self._sqlite:
+            except Exception as error:  # a server that starts or stops says so with an error of the driver's own
+                if self._sqlite or not isinstance(error, _refusals()):
                     raise
-                raise DatabaseUnavailable(_AWAY) from error
+                raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
             try:
                 yield connection
             except DBAPIError as error:
                 if not error.connection_invalidated:
                     raise
-                raise DatabaseUnavailable(_AWAY) from error
+                raise DatabaseUnavailable(_AWAY, retry_after=_RETRY_SECONDS) from error
 
     async def _cut_log(self) -> None:
         if self._in_thread and self._log.is_long:
@@ -152,6 +155,13 @@ class Database:
     def _transact(engine: Engine, work: Callable[[Connection], Result]) -> Result:
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             return work(connection)
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What is raised where no connection is to be had. asyncpg's own errors come as they are from there."""
+    from asyncpg import InterfaceError, PostgresError
+
+    return OSError, DBAPIError, NoConnectionFree, PostgresError, InterfaceError
 
 
 def _connect_args(address: URL) -> dict[str, Any]:

@@ -48,7 +48,7 @@ async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
     """Whether each one that is configured replies."""
     if settings.llm_provider == "local":
         return [_local(settings)]
-    async with LanguageModels(settings) as models:
+    async with LanguageModels(settings.model_copy(update={"prompts_dir": None})) as models:
         if not models.present:
             fix = "要由大模型写回答，就设置 LLM_API_KEY、LLM_BASE_URL 与 LLM_MODEL"
             return [note(_MODEL, "没有设置，回答摘自知识库原文", fix)]

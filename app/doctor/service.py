@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from app.doctor.access import check_access
 from app.doctor.business import check_business
 from app.doctor.database import check_database
+from app.doctor.identity import check_identity
 from app.doctor.models import check_embedder, check_language_models, check_reranker
 from app.doctor.places import check_data_dir, check_disk, check_log_file
+from app.doctor.prompts import check_prompts
 from app.doctor.readers import check_readers
 from app.doctor.servers import check_servers
 from app.doctor.types import Diagnosis
@@ -24,9 +26,11 @@ CHECKS: tuple[Check, ...] = (
     check_log_file,
     check_database,
     check_servers,
+    check_identity,
     check_embedder,
     check_reranker,
     check_language_models,
+    check_prompts,
     check_readers,
     check_business,
 )

@@ -83,13 +83,16 @@ class JobRunner:
             with suppress(TimeoutError):
                 async with asyncio.timeout(START_SECONDS):
                     await after.wait()
-        recovered = False
+        recovered, reached = False, True
         while True:
             try:
-                await self._queue.recover(self._worker, self._began if self._alone and not recovered else None)
-                recovered = True
+                if reached:  # after an outage the others first have to say again that they are alive
+                    await self._queue.recover(self._worker, self._began if self._alone and not recovered else None)
+                    recovered = True
                 await self._round()
+                reached = True
             except Exception:  # the database may be away for a while; the task must outlive that
+                reached = False
                 logger.exception("document jobs cannot be worked on")
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS):

@@ -42,14 +42,16 @@ class RunParameters(BaseModel):
 
 
 class EvaluationRunner:
-    """judge: None where no model is configured; circumstances: what answers now, for the report."""
+    """judge: of a tenant, on its account, None where no model is configured; circumstances: what answers now, for the
+    report.
+    """
 
     def __init__(
         self,
         database: Database,
         sets: EvaluationSets,
         sandbox: Sandbox,
-        judge: ModelJudge | None,
+        judge: Callable[[str], ModelJudge | None],
         circumstances: Callable[[str], Awaitable[dict[str, Any]]],
     ) -> None:
         self._database = database
@@ -72,7 +74,7 @@ class EvaluationRunner:
             done = await connection.run_sync(repository.judged_cases, tenant, report)
         turns = sum(len(one.turns) for one in dialogues)
         played = sum(len(one.turns) for one in dialogues if one.id in done)
-        judge = self._judge if wanted.judge else None
+        judge = self._judge(tenant) if wanted.judge else None
         async with self._sandbox(tenant) as product:
             for place, dialogue in enumerate(dialogues):
                 if dialogue.id in done:
@@ -90,7 +92,8 @@ class EvaluationRunner:
         if not cases:
             raise InvalidRequest("评测集里还没有题目。", code="empty_evaluation_set", id=wanted.set_id)
         circumstances = await self._circumstances(tenant)
-        circumstances["judge"] = self._judge.name if self._judge and wanted.judge else ""
+        judge = self._judge(tenant) if wanted.judge else None
+        circumstances["judge"] = judge.name if judge is not None else ""
         report = EvaluationReport(report_id, found.id, found.name, circumstances, {}, now(), None)
 
         def work(connection: Connection) -> None:

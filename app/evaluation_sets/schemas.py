@@ -63,7 +63,8 @@ class ExpectIn(BaseModel):
     source: Phrases = Field([], description="所引文档的标题或小节名里要有其中一个")
     documents: Phrases = Field([], description="或者所引文档的编号是其中一个")
     note: Annotated[str, CLEANED, Field(max_length=1000)] = Field("", description="给人看的备注")
-    date_dependent: 
+    date_dependent: StrictBool = Field(False, description="怎样算对取决于今天的日期；给人看的")
+
     @property
     def expectation(self) -> Expectation:
         return Expectation(

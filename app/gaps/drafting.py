@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from loguru import logger
 
-from agents.errors import GenerationError
+from agents.errors import BudgetExhausted, GenerationError
 from agents.llm.drafting import DraftText
 from agents.llm.replies import UnreadableReply
 from app.conversations.questions import digest
@@ -34,9 +34,11 @@ class Drafter(Protocol):
 
 
 class Drafting:
-    """drafter: None where no model is configured."""
+    """drafter: of a tenant, on its account; None where no model is configured."""
 
-    def __init__(self, workbench: GapWorkbench, stored: DraftRepository, drafter: Drafter | None) -> None:
+    def __init__(
+        self, workbench: GapWorkbench, stored: DraftRepository, drafter: Callable[[str], Drafter | None]
+    ) -> None:
         self._workbench = workbench
         self._stored = stored
         self._drafter = drafter
@@ -47,11 +49,13 @@ class Drafting:
         words, origin = await self._stored.staff_words(tenant, misses)
         question, *variants = wordings(gap.question, misses)
         draft = GapDraft(question, words[:MAX_ANSWER_CHARS], tuple(variants), origin)
-        if self._drafter is None:
+        if (drafter := self._drafter(tenant)) is None:
             return draft, ""
         near = [one.text for one in await self._workbench.near(tenant, question)] if question else []
         try:
-            text = await self._drafter.write([question, *variants][:MODEL_QUESTIONS], words, near)
+            text = await drafter.write([question, *variants][:MODEL_QUESTIONS], words, near)
+        except BudgetExhausted:
+            return draft, "今天的大模型预算已用完，" + ("用的是客服的原话" if words else "请直接填写")
         except (GenerationError, UnreadableReply) as error:
             logger.bind(tenant=tenant).warning("no draft by the model: {}", error)
             return draft, "模型没有写成，用的是客服的原话" if words else "模型没有写成，请直接填写"

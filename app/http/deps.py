@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class Allow(SecurityBase):
-    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden, RateLimited.
+    """Lets callers with one of the roles through and gives their tenant. Raises Unauthorized, Forbidden, RateLimited,
+    IdentityUnavailable.
 
     One dependency and not one upon another: each costs a chat request 25 µs.
     """
@@ -50,7 +51,8 @@ class Allow(SecurityBase):
     async def _authenticated(self, request: Request) -> Principal:
         """Who calls, and counted for the limits, once a request."""
         host, container = request.client.host if request.client else None, current_container(request)
-        principal = await container.keys.authenticate(shown_key(request), host)
+        token = request.headers.get("x-user-token", "")
+        principal = await container.authenticator.authenticate(shown_key(request), host, token)
         require_origin(principal, request.headers)
         request.state.tenant = principal.tenant
         count = container.limits.counted if self.turns else container.limits.take
@@ -96,7 +98,7 @@ async def proof_from(
     session_token = session_token or session_shown(request, session_id or request.path_params.get("session_id", ""))
     user_token = user_token or request.headers.get("x-user-token", "")
     async with container.attempts.checking(request.state.sender.address or None, user_token or None):
-        return proof_of(
+        return await proof_of(
             request.state.principal,
             container.user_tokens,
             user_token=user_token,

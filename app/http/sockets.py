@@ -17,7 +17,7 @@ from app.auth.origins import require_origin
 from app.auth.principal import Principal, Role
 from app.auth.scopes import within
 from app.auth.sender import sender_of
-from app.errors import AppError, Forbidden, InvalidRequest, RateLimited, Unauthorized, describe
+from app.errors import AppError, Forbidden, IdentityUnavailable, InvalidRequest, RateLimited, Unauthorized, describe
 from app.limits.leases import Lease
 from app.limits.types import Requester
 from knowledge.text import clean
@@ -33,7 +33,7 @@ PING_SECONDS = 20.0
 SEND_SECONDS = 10.0
 """A client that does not read for so long is cut; it goes on from its last number when it is back."""
 UNAUTHORIZED, FORBIDDEN, TRY_AGAIN, RESTART = 4401, 4403, 1013, 1012
-_CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN}
+_CODES = {Forbidden: FORBIDDEN, RateLimited: TRY_AGAIN, IdentityUnavailable: TRY_AGAIN}
 _PROTOCOL, _KEY_PREFIX = "yingda", "key."
 
 
@@ -55,8 +55,8 @@ Guard = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who is there, by which key. `first` is the first frame, empty without one; `unhandled`: it was no greeting;
-    `lease`: of the connection, while it is open.
+    """Who is there, by which key, or which user token alone. `first` is the first frame, empty without one;
+    `unhandled`: it was no greeting; `lease`: of the connection, while it is open.
     """
 
     principal: Principal
@@ -64,6 +64,7 @@ class Hello:
     first: dict[str, Any]
     lease: Lease
     key: str | None = field(default=None, repr=False)
+    token: str = field(default="", repr=False)
     unhandled: bool = False
 
 
@@ -127,8 +128,8 @@ async def greeted(
     open within.
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
-    "key": ...}`, since browsers can set no header; or in the cookie of who signed in on a page of this server. tag: to
-    which the connection counts for scopes, see `within`.
+    "key": ...}`, since browsers can set no header, and so does a user token that comes without a key; or in the cookie
+    of who signed in on a page of this server. tag: to which the connection counts for scopes, see `within`.
     """
     with ExitStack() as stack:
         found = await _met(websocket, container, tag, roles)
@@ -190,7 +191,7 @@ def _guard(websocket: WebSocket, container: Container, hello: Hello) -> Guard:
 
     async def guard() -> None:
         try:
-            principal = await container.keys.authenticate(hello.key, host)
+            principal = await container.authenticator.authenticate(hello.key, host, hello.token)
         except Unauthorized as error:
             raise TurnedAway(error) from error
         if principal != hello.principal:
@@ -203,14 +204,17 @@ async def _hello(
     websocket: WebSocket, line: SocketLine, container: Container, roles: frozenset[Role], tags: set[str]
 ) -> Hello:
     host = websocket.client.host if websocket.client else None
-    key = _key(websocket)
+    key, token = _key(websocket), websocket.headers.get("x-user-token", "")
     frame: dict[str, Any] = {}
     if key is None and not await _open_to(container, host):
-        frame = await _first(line, container.strangers.one(container.settings.head_timeout))
+        known = token and container.user_tokens.suffice
+        patience = asyncio.timeout(EAGER_SECONDS) if known else container.strangers.one(container.settings.head_timeout)
+        frame = await _first(line, patience)
         key = str(frame["key"]) if frame.get("key") else None
+        token = str(frame.get("user_token") or token)
     elif "after" not in websocket.query_params:
         frame = await _first(line, asyncio.timeout(EAGER_SECONDS))
-    principal = await container.keys.authenticate(key, host)
+    principal = await container.authenticator.authenticate(key, host, token)
     require_origin(principal, websocket.headers)
     if principal.roles.isdisjoint(roles):
         raise Forbidden("这个密钥的角色没有权限建立该连接", required=sorted(roles))
@@ -218,7 +222,7 @@ async def _hello(
         raise Forbidden("这个密钥的权限范围不包括该连接", code="scope_missing", scopes=sorted(principal.scopes))
     sender = await container.limits.take(principal.tenant, sender_of(principal, host))
     lease = await container.limits.socket(principal.tenant, sender)
-    return Hello(principal, sender, frame, lease, key, unhandled=bool(frame) and frame.get("type") != "hello")
+    return Hello(principal, sender, frame, lease, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
 async def _open_to(container: Container, host: str | None) -> bool:

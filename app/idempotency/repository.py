@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select, tuple_, update
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
@@ -42,14 +42,15 @@ class RetryRepository:
             row = (await connection.execute(_known(key))).first()
         return KnownRequest(*row[:5]) if row else None
 
-    async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None:
-        """The attempt lives."""
-        async with self._database.write() as connection:
-            mine = _own(key.tenant, key.digest, owner)
-            await connection.execute(update(Table).where(mine).values(until=now() + lease))
+    async def renew(self, attempts: Mapping[str, RetryKey], lease: timedelta) -> None:
+        """These attempts live, by their owners."""
+        rows = tuple_(Table.tenant_id, Table.digest).in_([(key.tenant, key.digest) for key in attempts.values()])
+        theirs = rows & Table.owner.in_(attempts) & Table.status.is_(None)
+        change = update(Table).where(theirs).values(until=now() + lease)
+        await self._database.transact(lambda connection: connection.execute(change) and None, durable=False)
 
     async def finish(self, receipt: Receipt) -> None:
-        """Keeps a result that no other transaction kept."""
+        """Keeps a result that no other transaction kept; that of another attempt stays."""
         await self._database.transact(lambda connection: settle(connection, [receipt]))
 
     async def release(self, key: RetryKey, owner: str) -> None:
@@ -59,12 +60,17 @@ class RetryRepository:
             await connection.execute(delete(Table).where(mine))
 
 
-def settle(connection: Connection, receipts: Iterable[Receipt]) -> None:
-    """Keeps results within the transaction that did the work."""
+def settle(connection: Connection, receipts: Iterable[Receipt]) -> list[Receipt]:
+    """Keeps results within the transaction that did the work. Returns those of attempts that lost their place to
+    another one: what they did must not be kept.
+    """
+    lost = []
     for receipt in receipts:
         values = {name: getattr(receipt, name) for name in ("status", "body", "sealed", "session_id")}
         mine = _own(receipt.tenant, receipt.digest, receipt.owner)
-        connection.execute(update(Table).where(mine).values(values))
+        if not connection.execute(update(Table).where(mine).values(values)).rowcount:
+            lost.append(receipt)
+    return lost
 
 
 def forget(connection: Connection, tenant: str, sessions: Sequence[str]) -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from loguru import logger
 
-from app.errors import Conflict
-from app.idempotency.repository import KnownRequest
+from app.errors import Conflict, Overloaded
+from app.idempotency.repository import KnownRequest, settle
 from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
 from app.ids import new_id
 
-LEASE = timedelta(seconds=60)
-"""An attempt that says nothing for so long died with its process, and the next one takes its place."""
-RENEWED_AFTER = 20.0
+T = TypeVar("T")
+LEASE = timedelta(seconds=8)
+"""An attempt that says nothing for so long died with its process, and the next one takes its place; should it live all
+the same, as one whose database was away, nothing of it is kept.
+"""
 WAIT_SECONDS = 55.0
 """How long a retry waits for the first attempt; proxies wait for a minute."""
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
@@ -29,7 +31,7 @@ class Requests(Protocol):
 
     async def begin(self, key: RetryKey, owner: str, lease: timedelta) -> KnownRequest | None: ...
 
-    async def renew(self, key: RetryKey, owner: str, lease: timedelta) -> None: ...
+    async def renew(self, attempts: Mapping[str, RetryKey], lease: timedelta) -> None: ...
 
     async def finish(self, receipt: Receipt) -> None: ...
 
@@ -44,6 +46,8 @@ class Retries:
         self._wait = wait
         self._lease = lease
         self._kept: set[asyncio.Task[None]] = set()
+        self._live: dict[str, RetryKey] = {}
+        self._renewing: asyncio.Task[None] | None = None
 
     async def begin(self, key: RetryKey) -> RequestAttempt | KeptResponse:
         """The attempt that is to run, or the result that there is. Raises Conflict where the key came with another
@@ -63,7 +67,7 @@ class Retries:
                 raise Conflict("同一个请求还在处理，请稍后用同一个 Idempotency-Key 再试。", code="request_in_progress")
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_LOOK)
-        return RequestAttempt(self._requests, key, owner, self._lease)
+        return RequestAttempt(self._requests, key, owner, self._lives(owner, key))
 
     def keep(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs to its end, whoever leaves; `close` ends it."""
@@ -73,26 +77,66 @@ class Retries:
 
     async def close(self) -> None:
         """Ends what runs; it begins anew when it is asked for again."""
-        for task in self._kept:
+        tasks = [*self._kept, *([self._renewing] if self._renewing else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._kept, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @contextmanager
+    def _lives(self, owner: str, key: RetryKey) -> Iterator[None]:
+        """Says, within the block, that an attempt lives: one statement for all of this process."""
+        self._live[owner] = key
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(self._renew(), name="renew-idempotent")
+        try:
+            yield
+        finally:
+            del self._live[owner]
+
+    async def _renew(self) -> None:
+        """Until none lives."""
+        while True:
+            await asyncio.sleep(self._lease.total_seconds() / 4)
+            if not self._live:
+                return
+            try:
+                await self._requests.renew(dict(self._live), self._lease)
+            except Exception:  # the database may be away for a moment; the lease is some tries long
+                logger.exception("leases of requests cannot be renewed")
+
+
+def taken_over() -> Overloaded:
+    """What an attempt that lost its place is told; sent again, the request returns the result of the other."""
+    return Overloaded("这个请求已由它的一次重发接着办理，请用同一个 Idempotency-Key 再试。", code="request_taken_over")
 
 
 class RequestAttempt:
     """One run of a request: `async with` says all the while that it lives, and releases it where nothing was kept."""
 
-    def __init__(self, requests: Requests, key: RetryKey, owner: str, lease: timedelta) -> None:
+    def __init__(self, requests: Requests, key: RetryKey, owner: str, living: AbstractContextManager[None]) -> None:
+        """living: says that it does, within its block."""
         self._requests = requests
         self._key = key
         self._owner = owner
-        self._lease = lease
+        self._living = living
         self._finished = False
-        self._renewing: asyncio.Task[None] | None = None
 
     def receipt(self, reply: KeptResponse) -> Receipt:
         """The result, to be kept by the transaction that does the work."""
         key, token = self._key, sealed(self._key.secret, self._owner, reply.token.encode())
         return Receipt(key.tenant, key.digest, self._owner, reply.status, reply.body, token, reply.session_id)
+
+    def keeping(self, reply: Callable[[T], KeptResponse]) -> Callable[[Any, T], None]:
+        """What keeps the result within the transaction that does the work, given its connection and what came of it;
+        `finish` is then told that it is `written`. Raises Overloaded where another attempt took its place: the work is
+        not to be kept either.
+        """
+
+        def keep(connection: Any, made: T) -> None:
+            if settle(connection, [self.receipt(reply(made))]):
+                raise taken_over()
+
+        return keep
 
     async def finish(self, reply: KeptResponse) -> None:
         """Keeps the result; that of a failure is not one."""
@@ -103,26 +147,18 @@ class RequestAttempt:
         self._finished = True
 
     async def __aenter__(self) -> Self:
-        self._renewing = asyncio.create_task(self._renew(), name="renew-idempotent")
+        self._living.__enter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._renewing is not None:
-            self._renewing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._renewing
+        self._living.__exit__(None, None, None)
         if not self._finished:
             await asyncio.shield(self._release())
 
-    async def _renew(self) -> None:
-        while True:
-            await asyncio.sleep(min(RENEWED_AFTER, self._lease.total_seconds() / 3))
-            try:
-                await self._requests.renew(self._key, self._owner, self._lease)
-            except Exception:  # the database may be away for a moment; the lease is three tries long
-                logger.exception("a lease cannot be renewed")
-
     async def _release(self) -> None:
-        await self._requests.release(self._key, self._owner)
+        try:
+            await self._requests.release(self._key, self._owner)
+        except Exception:  # the database may be away; then the lease ends by itself
+            logger.exception("a request that failed cannot be let go")

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5
 """How often SQL is asked for commits of other processes: one row per tenant, about 0.3 ms."""
-MAX_BACKOFF_SECONDS = 30.0
+MAX_BACKOFF_SECONDS = 5.0
+"""How late it may learn that the database, or the embedder, is back."""
 
 
 class Indexer:

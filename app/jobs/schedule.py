@@ -20,7 +20,7 @@ _DEFAULTS = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
 @dataclass(frozen=True, slots=True)
 class PeriodicJob:
     """every: from one beginning to the next; one that is still at it is left alone. first: after the start. title:
-    Chinese, for people.
+    Chinese, for people. for_all: the leader does it for all replicas; else each does its own.
     """
 
     name: str
@@ -28,6 +28,7 @@ class PeriodicJob:
     run: Callable[[], Awaitable[object]]
     every: timedelta
     first: timedelta
+    for_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,13 @@ class LastTick:
 
 
 class Scheduler:
-    """Runs periodic jobs on the running event loop, from `start` to `close`."""
+    """Runs periodic jobs on the running event loop, from `start` to `close`. leads: whether this process is the one
+    that does what is done for all.
+    """
 
-    def __init__(self, jobs: tuple[PeriodicJob, ...]) -> None:
+    def __init__(self, jobs: tuple[PeriodicJob, ...], leads: Callable[[], bool] = lambda: True) -> None:
         self.jobs = jobs
+        self._leads = leads
         self.ticks: dict[str, LastTick] = {}
         """By name, the last run that ended."""
         self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=_DEFAULTS)
@@ -65,6 +69,8 @@ class Scheduler:
         await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _run(self, job: PeriodicJob) -> None:
+        if job.for_all and not self._leads():
+            return
         task, started, failure = asyncio.ensure_future(job.run()), now(), None
         self._running.add(task)
         try:

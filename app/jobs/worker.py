@@ -102,11 +102,15 @@ class JobWorker:
             with suppress(TimeoutError):
                 async with asyncio.timeout(START_SECONDS):
                     await after.wait()
+        reached = True
         while True:
             try:
-                await self._queue.recover(self._worker, self._alone)
+                if reached:  # after an outage the others first have to say again that they are alive
+                    await self._queue.recover(self._worker, self._alone)
                 await self._round()
+                reached = True
             except Exception:  # the database may be away for a while; the task must outlive that
+                reached = False
                 logger.exception("background jobs cannot be worked on")
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS):

@@ -41,8 +41,14 @@ class KeySnapshot:
     ends: Mapping[str, datetime] = field(default_factory=dict)
     origins: frozenset[str] = field(init=False)
     """Of all keys."""
+    digests: Mapping[str, Sequence[str]] = field(init=False)
+    """Of each tenant's keys."""
 
     def __post_init__(self) -> None:
+        digests: dict[str, list[str]] = {}
+        for digest, owner in self.owners.items():
+            digests.setdefault(owner.tenant, []).append(digest)
+        object.__setattr__(self, "digests", digests)
         object.__setattr__(self, "origins", frozenset().union(*(owner.origins for owner in self.owners.values())))
 
 

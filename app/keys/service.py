@@ -102,6 +102,18 @@ class KeyRing:
         await self.keyless()
         return self._snapshot.origins
 
+    async def tenant(self, name: str) -> Principal | None:
+        """What its keys say of a tenant: the web pages that may use one of them. None for one without a valid key,
+        which is served to nobody.
+        """
+        await self.keyless()
+        snapshot, today = self._snapshot, self._today()
+        ends = ((digest, snapshot.ends.get(digest)) for digest in snapshot.digests.get(name, ()))
+        valid = [snapshot.owners[digest] for digest, end in ends if end is None or end > today]
+        if not valid and not (self.environment and name == DEFAULT_TENANT):
+            return None
+        return Principal(name, frozenset(), origins=frozenset().union(*(owner.origins for owner in valid)))
+
     def expire(self) -> None:
         """Keys were changed by this process: who asks next is looked up anew."""
         self._fresh_until = float("-inf")

@@ -123,7 +123,7 @@ class RateLimits:
         options = self._options
         wanted: list[Held] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), options.turns_per_tenant)]
         if sender.key:
-            wanted.append((LimitKind.QUEUE_FULL, ("key", sender.key), options.turns_per_key))
+            wanted.append((LimitKind.QUEUE_FULL, ("key", tenant, sender.key), options.turns_per_key))
         lease = await self._leases.take(wanted, beyond=beyond)
         if isinstance(lease, Lease):
             _SENDER.set(sender)
@@ -151,7 +151,7 @@ class RateLimits:
         """most: of a key, and of an address that shows a key which is public; text: the message, if there is one."""
         if not sender.key:
             return Lease()
-        wanted: list[Held] = [(kind, ("key", sender.key), most[0])]
+        wanted: list[Held] = [(kind, ("key", tenant, sender.key), most[0])]
         if sender.address:
             wanted.insert(0, (kind, ("address", tenant, sender.address), most[1]))
         lease = await self._leases.take(wanted)

@@ -168,6 +168,9 @@ class _Place:
         else:
             self._held = True
 
+    def gone(self) -> None:
+        self._away -= 1
+
     def end(self) -> None:
         self._ended = True
         if self._held:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -16,7 +17,7 @@ from app.http.routes import GuardedRoute
 from app.idempotency.header import digest_of, given_key, once, retry_key
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
-from app.tickets.repository import TicketFilter
+from app.tickets.repository import TicketFilter, TicketRow
 from app.tickets.schemas import (
     CommentIn,
     TicketDetail,
@@ -42,14 +43,20 @@ async def open_ticket(body: TicketIn, request: Request, tenant: StaffTenant, wir
     proof, own_key = await proof_from(request, user_id=body.user_id), given_key(request)
     key = retry_key(request, tenant, own_key, proof, digest_of(body)) if own_key else None
 
-    async def work(_: RequestAttempt | None) -> KeptResponse:
+    def reply(ticket: TicketRow, *, written: bool) -> KeptResponse:
+        told = TicketOut.of(ticket).model_dump_json().encode()
+        return KeptResponse(201, told, session_id=body.session_id, written=written)
+
+    async def work(attempt: RequestAttempt | None) -> KeptResponse:
         said = member = proof.caller
         if body.session_id:
             member = await wiring.holders.reserve(SessionKey(tenant, body.session_id), said) or said
         owner = TicketOwner(body.session_id, member or body.user_id)
         new = NewTicket(body.subject, body.description, body.category, body.priority)
-        opened = await wiring.tickets.create(tenant, owner, new, body.author, verified=bool(member))
-        return KeptResponse(201, TicketOut.of(opened[0]).model_dump_json().encode(), session_id=body.session_id)
+        kept = attempt.keeping(partial(reply, written=True)) if attempt else None
+        create = wiring.tickets.create
+        opened = await create(tenant, owner, new, body.author, verified=bool(member), together=kept)
+        return reply(opened[0], written=attempt is not None)
 
     return await once(request, key, work)
 

@@ -91,6 +91,8 @@ Change = Callable[[TicketRow], tuple[TicketRow, NewEvent]]
 """What a ticket becomes, and how that is told; what it raises leaves everything as it was."""
 Opener = Callable[[Connection], TicketRow]
 """Opens a ticket within a transaction."""
+Together = Callable[[Connection, TicketRow], None]
+"""What is kept in the transaction that opens a ticket, or neither is."""
 
 _COLUMNS = tuple(getattr(Ticket, name) for name in TicketRow.__dataclass_fields__)
 _URGENCY = case({priority.value: place for place, priority in enumerate(Priority)}, value=Ticket.priority)
@@ -102,9 +104,18 @@ class TicketRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def open(self, tenant: str, ticket: TicketRow, event: NewEvent) -> tuple[TicketRow, bool]:
+    async def open(
+        self, tenant: str, ticket: TicketRow, event: NewEvent, together: Together | None = None
+    ) -> tuple[TicketRow, bool]:
         """The ticket under a number of its own, or the one that its conversation has of this subject; whether new."""
-        return await self._database.transact(lambda connection: open_within(connection, tenant, ticket, event))
+
+        def work(connection: Connection) -> tuple[TicketRow, bool]:
+            opened = open_within(connection, tenant, ticket, event)
+            if together is not None:
+                together(connection, opened[0])
+            return opened
+
+        return await self._database.transact(work)
 
     async def get(self, tenant: str, number: str) -> TicketRow | None:
         """The ticket with the number."""

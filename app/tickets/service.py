@@ -21,6 +21,7 @@ from app.tickets.repository import (
     TicketFilter,
     TicketRepository,
     TicketRow,
+    Together,
     open_within,
 )
 from app.tickets.sla import ServiceLevels
@@ -62,11 +63,20 @@ class TicketService:
         return (await self.create(tenant, TicketOwner(session_id, user_id), new, actor))[0]
 
     async def create(
-        self, tenant: str, owner: TicketOwner, new: NewTicket, actor: str, *, verified: bool = True
+        self,
+        tenant: str,
+        owner: TicketOwner,
+        new: NewTicket,
+        actor: str,
+        *,
+        verified: bool = True,
+        together: Together | None = None,
     ) -> tuple[TicketRow, bool]:
-        """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word."""
+        """As `open`, and whether the ticket is new; verified: the owner is a proved member, not somebody's word.
+        together: see `Together`.
+        """
         ticket = self._made(owner, new, verified=verified)
-        opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True))
+        opened = await self._repository.open(tenant, ticket, NewEvent("created", actor, public=True), together)
         self._on_open()
         return opened
 

@@ -9,14 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from agents.prompting import prompts_version
 from app.conversations.tables import Feedback, StoredTurn
 from app.conversations.types import NewTurn
 from app.db.engine import Database
 from app.search.waterfall import waterfall
 from app.traces.packing import packed, unpacked
 from app.traces.tables import StoredTrace
-from app.traces.types import TurnTrace, route_fields
+from app.traces.types import TurnTrace, call_fields, route_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,19 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
 
 
 def _packed(trace: TurnTrace) -> bytes:
+    if trace.route is None:
+        return packed({"origin": trace.origin})
     body = {
         "route": route_fields(trace.route),
         "basis": trace.basis or None,
         "evidence": waterfall(trace.searched) if trace.searched is not None else None,
         "model": {
             "name": trace.model,
-            "prompt": prompts_version() if trace.usage.calls else "",
             "calls": trace.usage.calls,
             "prompt_tokens": trace.usage.prompt_tokens,
             "completion_tokens": trace.usage.completion_tokens,
+            "cost": round(sum(call.cost for call in trace.calls), 6),
+            "requests": [call_fields(call) for call in trace.calls],
         },
     }
     return packed(body)

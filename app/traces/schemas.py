@@ -32,14 +32,27 @@ class BasisOut(BaseModel):
     arm: str = Field("", description="对照实验的编号与组；不在实验的新参数组里时为空")
 
 
+class RequestOut(BaseModel):
+    """One request to a language model, its retries included."""
+
+    model: str = Field(description="请求的模型")
+    prompts: dict[str, str] = Field(description="用到的提示词，名字到版本；第一个说的是要做什么")
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float = Field(description="费用，单位同 LLM_PRICES；没有写单价的模型为 0")
+    ms: float = Field(description="到最后一个字为止的毫秒数")
+    error: str = Field(description="以什么错误告终，没有为空")
+
+
 class ModelOut(BaseModel):
     """What was asked of language models."""
 
     name: str = Field(description="执笔的大模型；没有用到时为空")
-    prompt: str = Field(description="提示词的版本；没有用到大模型时为空")
     calls: int
     prompt_tokens: int
     completion_tokens: int
+    cost: float = Field(0.0, description="费用，单位同 LLM_PRICES；没有写单价的模型为 0")
+    requests: list[RequestOut] = Field([], description="逐次的请求，先结束的在前")
 
 
 class TraceOut(BaseModel):
@@ -57,7 +70,8 @@ class TraceOut(BaseModel):
     intent: str
     confidence: float
     degraded: list[str]
-    cached: bool = Field(description="true：来自缓存，没有自己的检索，evidence、route、model 为 null")
+    cached: bool = Field(description="true：来自缓存，没有自己的检索，evidence、route、model 为 null，见 origin")
+    origin: str = Field("", description="来自缓存的回答是为哪一轮算出来的，即它的 message_id；预热算出的为空")
     timings_ms: dict[str, float] = Field(description="各阶段耗时（毫秒）")
     decision: DecisionOut | None = Field(description="为什么由这些智能体回答")
     route: RouteOut | None = Field(description="像什么意图")
@@ -75,6 +89,7 @@ class TraceOut(BaseModel):
         kept = {name: data[name] for name in _OF_RESPONSE}
         own = {name: getattr(turn, name) for name in _OF_TURN}
         told = {name: turn.trace.get(name) for name in ("route", "evidence", "model", "basis")}
+        told["origin"] = turn.trace.get("origin", "")
         said = {name: data.get(name) for name in ("decision", "verification")}
         return cls.model_validate({"message_id": turn.id, **own, **kept, **said, **told})
 

@@ -20,7 +20,6 @@ from agents.business.replies import load_replies
 from agents.business.resolver import OwnEntities
 from agents.business.tagging import load_names
 from agents.errors import BusinessUnavailable
-from agents.llm.chat import ChatModel
 from agents.offers import SHIPPED, Offers, load_offers
 from app.configuration.business import BusinessSource
 from app.settings import Settings
@@ -57,15 +56,15 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
             await asyncio.to_thread(load_names)
         opened = {}
         for tenant, source in sources.items():
-            model = models.of(tenant).main if models is not None else None
-            opened[tenant] = await asyncio.to_thread(_opened, tenant, source, settings, model, stack)
+            own = models.of(tenant) if models is not None else None
+            opened[tenant] = await asyncio.to_thread(_opened, tenant, source, settings, own, stack)
         looking = asyncio.create_task(_report(opened))
         stack.push_async_callback(_ended, looking)
         yield opened
 
 
 def _opened(
-    tenant: str, source: BusinessSource, settings: Settings, model: ChatModel | None, stack: AsyncExitStack
+    tenant: str, source: BusinessSource, settings: Settings, models: LanguageModels | None, stack: AsyncExitStack
 ) -> Business:
     options = business_options(source, settings)
     path = options.schema
@@ -73,7 +72,9 @@ def _opened(
         database = BusinessDatabase(options)
         stack.push_async_callback(database.close)
         schema, seconds = database.schema, settings.llm_first_token_timeout
-        writer = SqlWriter(model, schema, database.dialect, seconds) if model is not None else None
+        writer = None
+        if models is not None and models.main is not None:
+            writer = SqlWriter(models.main, schema, database.dialect, seconds, models.library.current)
         queries = load_queries(path, schema)
         parts = BusinessParts(database, queries, load_replies(path, schema), writer)
         offers = load_offers(source.offers or SHIPPED)

@@ -38,6 +38,7 @@ from app.hit_test.canaries import Canaries
 from app.http.strangers import Strangers
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import Retries
+from app.keys.authenticator import Authenticator
 from app.keys.management import KeyManagement
 from app.keys.repository import KeyRepository
 from app.keys.service import KeyRing
@@ -50,7 +51,9 @@ from app.performance.repository_backlog import BacklogRepository
 from app.performance.repository_series import SeriesRepository
 from app.performance.series import SeriesRecorder
 from app.profiles.repository import ProfileRepository
+from app.prompts.repository import PromptRepository
 from app.quality.service import QualityService
+from app.redis.leader import Leader
 from app.redis.server import RedisServer
 from app.retrieval import default_profile
 from app.search.service import CalibratedSearch, Searches
@@ -104,16 +107,19 @@ class Container:
         businesses: Mapping[str, Business],
         fetcher: Fetcher,
         redis: RedisServer | None,
+        user_tokens: UserTokens,
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
         self.redis, counters, self.leases = redis, open_counters(redis), open_leases(redis)
+        self.leader = Leader(database, redis)
         self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters, self.leases)
         self.attempts = open_attempts(settings, self.metrics, counters)
-        self.user_tokens = UserTokens.of(settings)
+        self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
         self.keys = KeyRing(stored_keys, settings.api_key.get_secret_value(), attempts=self.attempts)
+        self.authenticator = Authenticator(self.keys, user_tokens, self.attempts)
         self.series = SeriesRepository(database)
         self.recorder = SeriesRecorder(self.metrics, self.series)
         self.audit = AuditLog(AuditRepository(database))
@@ -137,7 +143,7 @@ class Container:
         self.conversations, self.holders = ConversationRepository(database), HolderRepository(database)
         self.access = Access(self.holders, lifetime)
         self.transcripts = TranscriptRepository(database, forget, self.outbox.wake)
-        self.traces = TraceRepository(database)
+        self.traces, self.prompts = TraceRepository(database), PromptRepository(database)
         self.whole_transcripts, self.histories = WholeTranscriptRepository(database), HistoryRepository(database)
         self.tickets = TicketService(TicketRepository(database), service_levels(settings), self.outbox.wake)
         self.desk = HumanDesk.over(
@@ -152,6 +158,7 @@ class Container:
             durable=settings.turn_durability == "full",
             lifetime=lifetime,
             answering=settings.answer_while_queued,
+            prompt_text=models.library.text_of,
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
@@ -159,7 +166,12 @@ class Container:
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
-            self.profiles, self.tuner.of, partial(self._search, searches), self.teams.build, searches.retain
+            self.profiles,
+            self.tuner.of,
+            partial(self._search, searches),
+            self.teams.build,
+            searches.retain,
+            models.library.current,
         )
         self.startup = Startup(settings, base, self.tenants)
         self.rows_to_model = settings.business_rows_to_model or not (models.present or settings.embedding_base_url)

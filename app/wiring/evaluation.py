@@ -53,7 +53,10 @@ _FREE = Rate(0)
 
 def evaluation_runner(container: Container) -> EvaluationRunner:
     """Makes the reports."""
-    critic = container.models.critic()
+
+    def judge(tenant: str) -> ModelJudge | None:
+        critic = container.models.of(tenant).critic()
+        return ModelJudge(critic) if critic is not None else None
 
     async def circumstances(tenant: str) -> dict[str, Any]:
         parts = await container.tenants.of(tenant)
@@ -69,7 +72,7 @@ def evaluation_runner(container: Container) -> EvaluationRunner:
         container.base.database,
         container.evaluation_sets,
         partial(sandbox, container),
-        ModelJudge(critic) if critic is not None else None,
+        judge,
         circumstances,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.llm.drafting import FaqDrafter
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
 from app.evaluation_sets.types import CaseOrigin, NewCase
 from app.gaps.drafting import Drafting
@@ -57,7 +56,6 @@ def gap_parts(parts: Container, models: LanguageModels) -> tuple[GapWorkbench, G
     database, settings, embedder_of = parts.base.database, parts.settings, parts.base.generations.embedder
     mining = GapMining(MiningRepository(database), embedder_of, search, settings.confident_threshold)
     workbench, drafts = GapWorkbench(GapRepository(database), search), DraftRepository(database)
-    model = models.main
-    drafting = Drafting(workbench, drafts, FaqDrafter(model, settings.llm_timeout) if model else None)
+    drafting = Drafting(workbench, drafts, lambda tenant: models.of(tenant).drafter())
     cases = GapCases(parts.evaluation_sets)
     return workbench, mining, GapReview(database, workbench, drafting, drafts, parts.faqs, cases)

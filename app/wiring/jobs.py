@@ -78,24 +78,29 @@ def background_jobs(container: Container, searches: Searches) -> tuple[JobServic
         return await container.answers_depend_on(tenant, "")
 
     begun = DueWork(DueSources(container.sources.rows, service), DueWarmings(container.warming, service, version))
-    return service, worker, Scheduler(_housekeeping(container, searches, due, begun)), begun
+    return service, worker, _scheduler(container, searches, due, begun), begun
+
+
+def _scheduler(container: Container, searches: Searches, due: DueRuns, begun: DueWork) -> Scheduler:
+    return Scheduler(_housekeeping(container, searches, due, begun), lambda: container.leader.leads)
 
 
 def _housekeeping(container: Container, searches: Searches, due: DueRuns, begun: DueWork) -> tuple[PeriodicJob, ...]:
     """Documents come into force, or go out of it, at most ten seconds late; so do scheduled versions, which have to be
-    read first. Retention begins soon after the start, so that a server which is restarted every day deletes too.
+    read first. Where a leader ends, another one takes over in some seconds. Retention, once a day, has a lock of its
+    own. It begins soon after the start, so that a server which is restarted every day deletes too.
     """
     base, seconds, minutes = container.base, timedelta(seconds=1), timedelta(minutes=1)
     retention = Retention(base.database, container.settings.retention_days, base.embeddings, forget)
     return (
-        PeriodicJob("desk", "人工坐席：超时与提醒", container.desk.watch.look, 10 * seconds, 0 * seconds),
-        PeriodicJob("validity", "文档生效与失效", base.labels.turn, 10 * seconds, 10 * seconds),
-        PeriodicJob("publishing", "定时发布", base.versions.turn, 5 * seconds, 5 * seconds),
+        PeriodicJob("desk", "人工坐席：超时与提醒", container.desk.watch.look, 10 * seconds, 0 * seconds, for_all=True),
+        PeriodicJob("validity", "文档生效与失效", base.labels.turn, 10 * seconds, 10 * seconds, for_all=True),
+        PeriodicJob("publishing", "定时发布", base.versions.turn, 5 * seconds, 5 * seconds, for_all=True),
         PeriodicJob("generations", "跟上别处重建的索引", container.reindexing.look, 10 * seconds, 10 * seconds),
         PeriodicJob("series", "保存指标曲线", container.recorder.save, 10 * seconds, 10 * seconds),
         PeriodicJob("keys", "保存密钥的使用时间", container.key_management.save_use, minutes, minutes),
-        PeriodicJob("jobs", "安排到时间的任务", due.look, minutes, minutes),
-        PeriodicJob("sources", "安排到时间的来源同步", begun.sources.look, minutes, minutes),
+        PeriodicJob("jobs", "安排到时间的任务", due.look, minutes, minutes, for_all=True),
+        PeriodicJob("sources", "安排到时间的来源同步", begun.sources.look, minutes, minutes, for_all=True),
         PeriodicJob("warming", "知识库变化后安排预热缓存", begun.warmings.look, 10 * seconds, 10 * seconds),
         PeriodicJob("calibration", "检索校准", searches.catch_up, 5 * minutes, 5 * minutes),
         PeriodicJob("retention", "清理过期数据", retention.run, timedelta(days=1), 10 * minutes),

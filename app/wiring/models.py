@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from copy import copy
@@ -11,20 +12,30 @@ from typing import Any, Self
 from agents.answering.meaning import Meaning
 from agents.generator import Generator
 from agents.llm.breaker import BreakerOptions, CircuitBreaker
+from agents.llm.calls import NotedModel
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
+from agents.llm.drafting import FaqDrafter
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.fleet import GuardedModel, ModelFleet
 from agents.llm.metered import MeteredModel
+from agents.llm.profiles import profile_at
+from agents.llm.race import Patience
 from agents.llm.registry import get_generator, get_model
 from agents.model_reading import ModelUnderstanding
 from agents.profile import TenantProfile
+from agents.prompting import Prompts
+from agents.types import Usage
 from agents.verifier import Verifier, VerifierPolicy
 from app.configuration.models import FIRST, SMALL, LlmProvider, told
+from app.prompts.library import PromptLibrary
 from app.retrieval import generator_options
 from app.settings import Settings
 from app.spending.service import Accounts
 from knowledge.text import Analyzer
+
+_SLOW = 0.9
+"""Of a model's patience: silence for so long tells something, whoever ends it."""
 
 
 class LanguageModels:
@@ -39,6 +50,8 @@ class LanguageModels:
     def __init__(self, settings: Settings, accounts: Accounts | None = None) -> None:
         """accounts: of what tenants spend; None for what no tenant asks."""
         self._settings, self._opened, self.accounts = settings, AsyncExitStack(), accounts
+        self.library = PromptLibrary(settings.prompts_dir, settings.prompts_ttl)
+        self.prompts = self.library.current()
         self.breakers: dict[str, CircuitBreaker] = {}
         first = self._first()
         further = [self._further(provider) for provider in settings.llm_providers]
@@ -50,11 +63,13 @@ class LanguageModels:
         if small is not None and self._elsewhere and self.writers:
             self.writers.insert(1, small)
 
-    def of(self, tenant: str) -> LanguageModels:
-        """The same models, used on a tenant's account and within its budget."""
+    def of(self, tenant: str, prompts: Prompts | None = None) -> LanguageModels:
+        """The same models, used on a tenant's account and within its budget; prompts: those in force where None."""
+        own = copy(self)
+        own.prompts = prompts or self.library.current()
         if self.accounts is None:
-            return self
-        own, meter = copy(self), self.accounts.of(tenant)
+            return own
+        meter = self.accounts.of(tenant)
 
         def metered(models: Sequence[ChatModel]) -> list[ChatModel]:
             return [MeteredModel(model, meter) for model in models]
@@ -71,24 +86,29 @@ class LanguageModels:
 
     def generator(self, analyzer: Analyzer, profile: TenantProfile, meaning: Meaning | None = None) -> Generator:
         """Models in order of preference, quotes from the knowledge base in the end; meaning: of what is quoted."""
-        quotes = get_generator("extractive", generator_options(self._settings, analyzer, profile, meaning=meaning))
+        options = generator_options(self._settings, analyzer, profile, meaning=meaning, prompts=self.prompts)
+        quotes = get_generator("extractive", options)
 
         def writer(model: ChatModel) -> Generator:
-            return get_generator("model", generator_options(self._settings, analyzer, profile, model))
+            return get_generator("model", replace(options, model=model))
 
-        return FallbackGenerator([*map(writer, self.writers), quotes]) if self.writers else quotes
+        return FallbackGenerator(list(map(writer, self.writers)), quotes, self._patience) if self.writers else quotes
 
     def understanding(self, analyzer: Analyzer) -> ModelUnderstanding | None:
         """Reads messages in their conversation, and leaves the tenant's names as they are; None where no model does."""
         if not self._settings.rewrite_enabled or self.small is None:
             return None
-        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer.protected_in)
+        return ModelUnderstanding(self.small, self._settings.rewrite_timeout, analyzer.protected_in, self.prompts)
 
     def critic(self) -> Critic | None:
         """Judges replies; None where there is no model."""
         if self.small is None:
             return None
-        return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars)
+        return Critic(self.small, self._settings.verify_timeout, self._settings.max_chunk_chars, self.prompts)
+
+    def drafter(self) -> FaqDrafter | None:
+        """Writes drafts of curated answers; None where no model writes."""
+        return FaqDrafter(self.main, self._settings.llm_timeout, self.prompts) if self.main is not None else None
 
     def verifier(self) -> Verifier | None:
         """Reads once more what a model wrote; None where no model writes."""
@@ -97,6 +117,15 @@ class LanguageModels:
         settings = self._settings
         policy = VerifierPolicy(settings.min_quality, settings.min_relevance)
         return Verifier(self.critic() if settings.verify_enabled else None, policy)
+
+    @property
+    def _patience(self) -> Patience:
+        """With one answer. Nobody is asked beside a local model: it is slow by nature, and what it reads stays here."""
+        settings, further = self._settings, self._settings.llm_providers
+        first = (settings.llm_first_token_timeout, *(one.first_token_timeout or 0.0 for one in further))
+        total = (settings.llm_timeout, *(one.timeout or 0.0 for one in further))
+        hedge = 0.0 if settings.llm_provider == "local" else settings.llm_hedge_seconds
+        return Patience(hedge, max(first), max(total))
 
     async def __aenter__(self) -> Self:
         return self
@@ -180,9 +209,17 @@ class LanguageModels:
         settings = self._settings
         rules = BreakerOptions(settings.llm_breaker_failures, settings.llm_breaker_seconds)
         breaker = self.breakers[name] = CircuitBreaker(name, options.name, rules)
-        return GuardedModel(self._model("openai", options), breaker, options.silence)
+        slow = min(settings.llm_hedge_seconds or math.inf, _SLOW * options.silence)
+        return GuardedModel(self._model("openai", options), breaker, options.silence, slow)
 
     def _model(self, provider: str, options: ModelOptions) -> ChatModel:
         model = get_model(provider, options)
         self._opened.push_async_callback(model.close)
-        return model
+        whose = options.profile or profile_at(options.base_url) if options.base_url else provider
+        price = self._settings.llm_prices.get(options.name)
+        return NotedModel(model, whose, price.of if price is not None else _nothing)
+
+
+def _nothing(_: Usage) -> float:
+    """What a model without a price costs."""
+    return 0.0

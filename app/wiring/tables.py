@@ -20,6 +20,7 @@ import app.jobs.tables
 import app.keys.tables
 import app.performance.tables
 import app.profiles.tables
+import app.prompts.tables
 import app.quality.tables
 import app.retention.tables
 import app.search.tables

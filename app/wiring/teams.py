@@ -38,7 +38,8 @@ class Teams:
 
     def build(self, tenant: str, retriever: CalibratedSearch, profile: TenantProfile, tuned: Tuned) -> TenantParts:
         """The parts of a tenant whose knowledge base is open, by its parameters."""
-        analyzer, models = retriever.analyzer, self.models.of(tenant)
+        analyzer, prompts = retriever.analyzer, self.models.library.current()
+        models = self.models.of(tenant, prompts)
         generation, business = retriever.generation, self.businesses.get(tenant)
         learning = generation.learning
         offers, facts = (business.offers, business.facts) if business else (None, None)
@@ -57,10 +58,8 @@ class Teams:
         evidence = BaseCloseness(retriever.index, head.unrelated) if head else None
         resolver, sure = (business.resolver, business.queries.sure_intents) if business else (None, None)
         router = Router(RouterParts(head, evidence, resolver, sure, names=analyzer.entities))
-        version = configuration(tuned.settings, generation.embedder.title)
-        version += (
-            f" {generation.number} {profile.version} {learning.heads.fitted} {head is not None} {analyzer.version}"
-        )
+        version = configuration(tuned.settings, generation.embedder.title, prompts.version)
+        version += f" {generation.number} {profile.version} {head.version if head else ''} {analyzer.version}"
         team = Team(
             generation.embedder,
             lambda: learning.screening,
@@ -72,4 +71,4 @@ class Teams:
             {"configuration": hashlib.sha256(version.encode()).hexdigest()[:16], **tuned.told()},
             self.books.over(tenant, generation.embedder, lambda: retriever.revision),
         )
-        return TenantParts(retriever, team, profile, head, analyzer, version, tuned)
+        return TenantParts(retriever, team, profile, head, analyzer, version, tuned, prompts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from app.db import outbox
 from app.desk.repository import proved
 from app.desk.turns import follow
 from app.idempotency import repository as requests
+from app.idempotency.service import taken_over
+from app.prompts import repository as prompts
 from app.traces import repository as traces
 from app.tuner import repository_turns as placed
 from app.types import SessionKey
@@ -39,10 +41,12 @@ def turn_log(
     durable: bool = False,
     lifetime: timedelta = LIFETIME,
     answering: bool = True,
+    prompt_text: Callable[[str, str], str] | None = None,
 ) -> TurnLog[Changed]:
     """after: the events that follow from turns of one transaction. on_commit: called after each. on_desk: called with
     the sessions that changed at the human desk. durable: see `TurnLog`. lifetime: of a session's secret. answering: see
-    `app.desk.states.silent`.
+    `app.desk.states.silent`. prompt_text: gives what a version of a prompt says, by name and version; without it none
+    is kept.
     """
 
     def write(connection: Connection, turns: Sequence[NewTurn]) -> Changed:
@@ -52,8 +56,12 @@ def turn_log(
             raise NotKept(refused)
         repository_messages.turns_kept(connection, turns)
         traces.append(connection, turns)
+        if prompt_text is not None:
+            prompts.keep(connection, _asked(turns, prompt_text))
         placed.append(connection, turns)
-        requests.settle(connection, [turn.receipt for turn in turns if turn.receipt])
+        receipts = {turn.id: turn.receipt for turn in turns if turn.receipt}
+        if lost := requests.settle(connection, receipts.values()):
+            raise NotKept({name: taken_over() for name, receipt in receipts.items() if receipt in lost})
         outbox.add(connection, after(turns))
         return follow(connection, turns, PARTNERS, answering=answering)
 
@@ -63,3 +71,11 @@ def turn_log(
             on_desk(changed)
 
     return TurnLog(database, write, kept, durable=durable)
+
+
+def _asked(turns: Sequence[NewTurn], text: Callable[[str, str], str]) -> Iterator[tuple[str, str, str]]:
+    """The prompts that models were asked by."""
+    for turn in turns:
+        for call in turn.trace.calls if turn.trace is not None else ():
+            for name, version in call.prompts.items():
+                yield name, version, text(name, version)

@@ -28,7 +28,7 @@ async def events_of(
     async with scripted(*script) as llm:
         profile = TenantProfile(avoid_topics=("竞品",))
         quotes = ExtractiveGenerator(ANALYZER, 3)
-        generator = FallbackGenerator([ModelGenerator(llm.model, profile, 3, 800), quotes])
+        generator = FallbackGenerator([ModelGenerator(llm.model, profile, 3, 800)], quotes)
         agent = KnowledgeAgent(FixedSearcher(*candidates), generator, KnowledgePolicy(0.75, profile, boost))
         return [event async for event in agent.run(question)], llm.server
 

@@ -3,34 +3,36 @@ from __future__ import annotations
 import pytest
 
 from agents.profile import TenantProfile
-from agents.prompting import UNANSWERED, fill, instructions, prompts_version, template
+from agents.prompting import UNANSWERED, Prompts, shipped
 
 
 def test_a_line_with_an_empty_slot_is_left_out() -> None:
-    prompt = fill("question", tag="t", fragments="[1] 甲", question="问题", asked="", summary="", computed="")
+    prompt = shipped().fill("question", tag="t", fragments="[1] 甲", question="问题", asked="", summary="", computed="")
     assert prompt == "<资料 t>\n[1] 甲\n</资料 t>\n\n顾客的问题：问题"
 
 
 def test_a_slot_within_a_value_stays_text() -> None:
-    assert "{{tag}}" in fill(
+    assert "{{tag}}" in shipped().fill(
         "question", tag="t", fragments="{{tag}}", question="问题", asked="", summary="", computed=""
     )
 
 
 def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(KeyError):
-        fill("question", tag="t")
+        shipped().fill("question", tag="t")
 
 
 def test_the_rules_define_the_words_for_no_answer() -> None:
-    assert UNANSWERED in instructions(TenantProfile(), 3)
+    assert UNANSWERED in shipped().instructions(TenantProfile(), 3)
 
 
 @pytest.mark.parametrize("name", ["answer", "profile", "question", "understanding", "turn"])
 def test_every_prompt_is_there(name: str) -> None:
-    assert template(name)
+    assert shipped().template(name)
 
 
 def test_the_version_is_that_of_the_words() -> None:
-    assert prompts_version() == prompts_version()
-    assert len(prompts_version()) == 16
+    before = {name: shipped().template(name) for name in shipped()}
+    after = Prompts(before | {"turn": before["turn"] + "！"})
+    assert Prompts(before).version == shipped().version != after.version
+    assert [name for name in before if after.versions[name] != shipped().versions[name]] == ["turn"]

@@ -21,6 +21,7 @@ SECTIONS = (
     "jobs",
     "cache",
     "keys",
+    "audit",
     "webhooks",
 )
 LIGHT = {"EMBEDDER": "hash", "VECTOR_STORE": "memory", "SAMPLES_ENABLED": "false"}

@@ -141,6 +141,39 @@ def test_a_key_is_made_shown_once_used_and_revoked(company: Company, browser: Br
     staff.context.close()
 
 
+def test_a_key_is_narrowed_dated_and_rotated_and_the_audit_log_tells_it(company: Company, page: Page) -> None:
+    entered(page, company, "keys")
+    page.get_by_role("button", name="新建密钥").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("radio", name="客服").check()
+    dialog.get_by_text("权限范围").click()
+    dialog.get_by_role("checkbox", name="人工台与工单").check()
+    old = made(page, "客服小王")
+    row = page.get_by_role("row").filter(has_text="客服小王")
+    expect(row).to_contain_text("人工台与工单")
+    expect(row).to_contain_text("不到期")
+
+    row.get_by_role("button", name="修改").click()
+    dialog.get_by_label("到期时间").fill("2030-05-06T07:08")
+    dialog.get_by_role("button", name="保存").click()
+    expect(row).to_contain_text("2030")
+    row.get_by_role("button", name="轮换").click()
+    dialog.get_by_label("原来的还能用几小时").fill("0")
+    dialog.get_by_role("button", name="轮换").click()
+    new = dialog.get_by_label("只显示这一次").input_value()
+    dialog.get_by_role("button", name="我已保存好").click()
+    assert (company.status(old), company.status(new)) == (401, 200)
+
+    page.get_by_role("link", name="审计日志").click()
+    actions = page.locator("tbody tr")
+    expect(actions.nth(0)).to_contain_text("rotate_key")
+    expect(actions.nth(0)).to_contain_text("店长")
+    expect(actions.nth(1)).to_contain_text("change_key")
+    page.get_by_role("searchbox", name="按接口名称找").fill("create_key")
+    expect(actions.filter(has_text="change_key")).to_have_count(0)
+    expect(actions.first).to_contain_text("做了")
+
+
 def test_a_webhook_is_made_tried_and_its_deliveries_are_listed(company: Company, receiver: str, page: Page) -> None:
     entered(page, company, "webhooks")
     page.get_by_role("button", name="新建 Webhook").click()

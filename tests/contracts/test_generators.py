@@ -40,7 +40,7 @@ class TestFallback(GeneratorContract):
     async def opened(self) -> AsyncIterator[Generator]:
         async with scripted(Behaviour.DROP_MIDWAY) as llm:
             options = GeneratorOptions(ANALYZER, 3, model=llm.model)
-            yield FallbackGenerator([get_generator(name, options) for name in ("model", "extractive")])
+            yield FallbackGenerator([get_generator("model", options)], get_generator("extractive", options))
 
 
 async def test_every_generator_keeps_the_contract() -> None:

@@ -165,3 +165,12 @@ def closed_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
+
+
+def test_a_prompt_that_would_be_refused_is_named(run: Run, tmp_path: Path) -> None:
+    assert run(PROMPTS_DIR=str(tmp_path / "nowhere"))[1]["提示词"][0] == "error"
+    (tmp_path / "prompts").mkdir()
+    assert run(PROMPTS_DIR=str(tmp_path / "prompts"))[1]["提示词"][0] == "ok"
+    (tmp_path / "prompts" / "verify.md").write_text("核对 {{everything}}", "utf-8")
+    level, told, fix = run()[1]["提示词"]
+    assert (level, told) == ("error", "verify.md 多了 {{everything}}") and "verify.md" in fix

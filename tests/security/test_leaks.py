@@ -25,29 +25,34 @@ from app.keys.service import digest_of, new_key
 from app.main import RESOURCES, create_app
 from app.settings import Settings
 from tests.acceptance import WHOLE
+from tests.app.auth.provider import Signer, ec_signer, provider_server, rsa_signer
 from tests.app.desk.client import talking
 from tests.app.openapi.document import Operation, operations
 from tests.app.serving import served
 from tests.security.leaks import Tenant, aimed, place
 
 MINE, THEIRS = "acme", "rival"
+MEMBER = "M0001"
 SECRET = "a-secret-of-32-characters-or-more!"
 SOCKETS = {"/api/v1/conversations/{session_id}/ws", "/api/v1/agent/ws"}
 SETTINGS: dict[str, Any] = {
     "webhook_allow_private": True,
     "fetch_allowed_hosts": "127.0.0.1",
     "user_token_secret": SECRET,
+    "user_token_tenant_claim": "org",
+    "sign_in_failures": 0,
 }
 
 
 @dataclass
 class World:
-    """A filled tenant, and clients with keys of both. tried: requests of those who must not see it."""
+    """A filled tenant, and clients with keys of both, and with none. tried: requests of those who must not see it."""
 
     address: str
     tenant: Tenant
     keys: dict[tuple[str, Role], str]
     clients: dict[tuple[str, Role], httpx.AsyncClient]
+    keyless: httpx.AsyncClient
     tried: int = 0
     leaks: list[str] = field(default_factory=list)
 
@@ -80,7 +85,8 @@ class World:
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(served(tmp_path, **SETTINGS))
+        provider = stack.enter_context(provider_server(rsa_signer(), ec_signer()))
+        server = await stack.enter_async_context(served(tmp_path, **SETTINGS, **provider.settings))
         await server.container.startup.ready.wait()
         repository, keys, clients = KeyRepository(server.container.base.database), {}, {}
         for owner in [(tenant, role) for tenant in (MINE, THEIRS) for role in Role]:
@@ -90,9 +96,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
             client = httpx.AsyncClient(base_url=server.address, headers=headers, timeout=120)
             clients[owner] = await stack.enter_async_context(client)
         server.container.keys.expire()
-        tenant = Tenant(clients[MINE, Role.ADMIN])
-        await tenant.fill(clients[MINE, Role.CLIENT])
-        yield World(server.address, tenant, keys, clients)
+        tenant, keyless = Tenant(clients[MINE, Role.ADMIN]), httpx.AsyncClient(base_url=server.address, timeout=120)
+        await stack.enter_async_context(keyless)
+        keyless.headers["Authorization"] = f"Bearer {rsa_signer().token(sub=MEMBER, org=MINE)}"
+        await tenant.fill(keyless)
+        del keyless.headers["Authorization"]
+        yield World(server.address, tenant, keys, clients, keyless)
 
 
 def customers() -> list[Operation]:
@@ -110,6 +119,7 @@ async def test_nothing_of_a_tenant_or_a_customer_reaches_another(world: World) -
         for operation in operations().values():
             await world.attempt(f"{THEIRS} {role}", world.clients[THEIRS, role], operation)
     await strangers(world)
+    await bearers(world)
     sockets = await listeners(world)
     assert world.leaks == []
     assert await world.seen() == before, "what another tenant asked for changed or deleted something"
@@ -120,7 +130,7 @@ async def strangers(world: World) -> None:
     """Customers of the same tenant, and of the other, with every proof but the right one."""
     window = world.clients[MINE, Role.CLIENT]
     own = (await window.post("/api/v1/chat", json={"message": "你好"})).json()["session_token"]
-    member = signed(SECRET, "M0002", 3600, time.time())
+    member = signed(SECRET, "M0002", 3600, time.time(), MINE, tenant_claim="org")
     proofs: dict[str, dict[str, str]] = {
         "no proof": {},
         "another session's token": {"X-Session-Token": own},
@@ -135,6 +145,32 @@ async def strangers(world: World) -> None:
     right = {"X-Session-Token": world.tenant.token}
     history = f"/api/v1/conversations/{world.tenant.ids['session_id']}/history"
     assert world.tenant.private in (await window.get(history, headers=right)).text
+
+
+async def bearers(world: World) -> None:
+    """Tokens of an identity provider: another tenant's, of a member with the same number; another member's; forged
+    ones; alone, and with a key of the tenant that they are not of.
+    """
+    theirs, other = rsa_signer().token(sub=MEMBER, org=THEIRS), ec_signer().token(sub="M0002", org=MINE)
+    forged = Signer("RS256", rsa_signer("elsewhere").key, "rsa-1").token(sub=MEMBER, org=MINE)
+    guessed = signed("a-secret-of-somebody-else-altogether", MEMBER, 3600, time.time(), MINE, tenant_claim="org")
+    mine = rsa_signer().token(sub=MEMBER, org=MINE)
+    window, rival = world.keys[MINE, Role.CLIENT], world.keys[THEIRS, Role.CLIENT]
+    shown: dict[str, dict[str, str]] = {
+        f"{THEIRS} token alone": {"Authorization": f"Bearer {theirs}"},
+        f"{THEIRS} token and the right session's": {"X-User-Token": theirs, "X-Session-Token": world.tenant.token},
+        f"{THEIRS} key and the right token": {"X-API-Key": rival, "X-User-Token": mine},
+        f"{MINE} key and another tenant's token": {"X-API-Key": window, "X-User-Token": theirs},
+        f"{MINE} another member's token alone": {"Authorization": f"Bearer {other}"},
+        f"{THEIRS} forged token": {"Authorization": f"Bearer {forged}"},
+        f"{THEIRS} guessed token": {"Authorization": f"Bearer {guessed}"},
+    }
+    for who, headers in shown.items():
+        for operation in operations().values() if WHOLE and "alone" in who else customers():
+            await world.attempt(who, world.keyless, operation, **headers)
+    history = f"/api/v1/conversations/{world.tenant.ids['session_id']}/history"
+    own = await world.keyless.get(history, headers={"Authorization": f"Bearer {mine}"})
+    assert world.tenant.private in own.text, "else these tokens open nothing anyway"
 
 
 async def listeners(world: World) -> int:
@@ -152,9 +188,16 @@ async def listeners(world: World) -> int:
         (f"{MINE} line", Role.CLIENT, line, {"X-Session-Token": "x" * 43}),
         (f"{MINE} desk", Role.CLIENT, "/api/v1/agent/ws?agent_id=a01", {}),
     ]
-    for who, role, path, headers in connections:
-        key = {"X-API-Key": world.keys[who.split()[0], role]}
-        async with talking(world.address, path, additional_headers=key | headers) as talker:
+    alone = [
+        (f"{THEIRS} token", line, {"X-User-Token": rsa_signer().token(sub=MEMBER, org=THEIRS)}),
+        (f"{MINE} another member's token", line, {"X-User-Token": rsa_signer().token(sub="M0002", org=MINE)}),
+    ]
+    keyed = [
+        (who, path, {"X-API-Key": world.keys[who.split()[0], role]} | headers)
+        for who, role, path, headers in connections
+    ]
+    for who, path, headers in (*keyed, *alone):
+        async with talking(world.address, path, additional_headers=headers) as talker:
             with suppress(ConnectionClosed):  # turned away; what came before is looked at all the same
                 await talker.send("hello", agent_id="a01", after={session: 0})
             said = {"content": f"{world.tenant.private} {world.tenant.secret}", "agent_id": "a01"}
@@ -163,5 +206,5 @@ async def listeners(world: World) -> int:
             with suppress(ConnectionClosed):
                 await talker.connection.send("[]")
             await talker.until(lambda frame: frame["type"] == "error")
-            world.look(f"{who} {role}", str(talker.frames), who)
-    return len(connections)
+            world.look(who, str(talker.frames), who)
+    return len(keyed) + len(alone)

@@ -38,6 +38,12 @@ const NAMES = {
   priority: { low: ["", "低", "Low"], normal: ["", "普通", "Normal"], high: ["warn", "高", "High"], urgent: ["bad", "紧急", "Urgent"] },
   category: { repair: ["", "报修", "Repair"], fault: ["", "故障", "Fault"], complaint: ["", "投诉", "Complaint"], request: ["", "申请", "Request"], handoff: ["", "转人工", "Handoff"], other: ["", "其他", "Other"] },
   role: { admin: ["accent", "管理员", "Admin"], agent: ["good", "客服", "Agent"], server: ["", "自家服务器", "Server"], client: ["", "网页与应用", "Client"], metrics: ["", "只读指标", "Metrics"] },
+  keyState: { valid: ["good", "可用", "Valid"], expired: ["warn", "已到期", "Ended"], revoked: ["bad", "已停用", "Revoked"] },
+  scope: {
+    chat: ["", "对话", "Chat"], desk: ["", "人工台与工单", "Desk and tickets"], "documents:read": ["", "知识库：只读", "Knowledge base, reading"], "documents:write": ["", "知识库：读写", "Knowledge base, writing"], evaluation: ["", "评测与质量", "Evaluation"], tuning: ["", "检索调优", "Tuning"],
+    profile: ["", "助手设定", "Assistant"], jobs: ["", "定时任务", "Jobs"], webhooks: ["", "Webhook", "Webhooks"], traces: ["", "每轮怎么答的", "Traces"], observability: ["", "指标与用量", "Metrics and usage"], audit: ["", "审计日志", "Audit log"],
+  },
+  audited: { done: ["good", "做了", "Done"], refused: ["warn", "被拒绝", "Refused"], failed: ["bad", "出错", "Failed"], open: ["", "没有做完", "Not finished"] },
   delivery: { pending: ["warn", "等待重试", "Pending"], delivered: ["good", "已送达", "Delivered"], dead: ["bad", "已放弃", "Given up"] },
   file: {
     queued: ["", "排队中", "Queued"], parsing: ["accent", "解析中", "Reading"], embedding: ["accent", "计算向量", "Embedding"], indexing: ["accent", "建立索引", "Indexing"],

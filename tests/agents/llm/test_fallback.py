@@ -25,7 +25,7 @@ MIDWAY = (Behaviour.STALL_MIDWAY, Behaviour.DROP_MIDWAY, Behaviour.GARBAGE_STREA
 
 
 def chain(*generators: Generator) -> FallbackGenerator:
-    return FallbackGenerator([*generators, ExtractiveGenerator(ANALYZER, 3)])
+    return FallbackGenerator(generators, ExtractiveGenerator(ANALYZER, 3))
 
 
 async def written(*script: Step) -> list[Piece]:
@@ -78,4 +78,4 @@ async def test_the_next_model_comes_before_quotes() -> None:
 async def test_the_last_ones_failure_is_the_callers() -> None:
     async with scripted(Behaviour.BROKEN) as llm:
         with pytest.raises(GenerationUnavailable):
-            [_ async for _ in FallbackGenerator([by_default(llm)]).stream(request(RETURNS))]
+            [_ async for _ in FallbackGenerator([], by_default(llm)).stream(request(RETURNS))]

@@ -78,7 +78,7 @@ async def test_answers_go_down_the_order_and_then_to_quotes() -> None:
     async with scripted(Behaviour.BROKEN) as first, scripted(Behaviour.ANSWER, Behaviour.BROKEN) as second:
         models = [guarded(first, failures=1), guarded(second, failures=1)]
         writers = [ModelGenerator(model, TenantProfile(), 3, 800) for model in models]
-        chain = FallbackGenerator([*writers, ExtractiveGenerator(ANALYZER, 3)])
+        chain = FallbackGenerator(writers, ExtractiveGenerator(ANALYZER, 3))
         for reply, calls in (("退款在验货后 1～5 个工作日内到账。[0]", 2), (f"{RETURNS}[0]", 1), (f"{RETURNS}[0]", 0)):
             pieces = [piece async for piece in chain.stream(request(RETURNS))]
             assert reply_of(pieces) == reply

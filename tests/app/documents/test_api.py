@@ -89,7 +89,7 @@ async def client(base: KnowledgeBase, runner: JobRunner, settings: SimpleNamespa
         settings=settings,
         limits=no_limits(),
         audit=SimpleNamespace(recorded=carried_out),
-        keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
+        authenticator=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:

@@ -145,12 +145,19 @@ async def test_a_model_judges_whether_answers_say_what_their_passages_say(tmp_pa
     ):
         await uploaded(http)
         made = await filled(http, CASES[:1])
-        judged, plain = await run(http, made), await run(http, made, judge=False)
+        judged, with_judge = await run(http, made), await calls_on_the_account(http)
+        plain, both = await run(http, made, judge=False), await calls_on_the_account(http)
+    assert with_judge == both - with_judge + 1  # the judge is on the tenant's account
     assert judged["circumstances"]["judge"] == "scripted"
     assert 0 <= judged["figures"]["relevance"] <= 1
     assert judged["figures"]["faithfulness"] == 1.0, judged
     assert (plain["figures"]["faithfulness"], plain["circumstances"]["judge"]) == (None, "")
     assert (judged["figures"]["judged"], judged["figures"]["degraded"], plain["figures"]["judged"]) == (1, 0, 0)
+
+
+async def calls_on_the_account(http: httpx.AsyncClient) -> int:
+    told = (await http.get("/api/v1/observability/spending")).json()
+    return sum(item["calls"] for item in told["items"])
 
 
 async def test_a_report_says_at_how_many_turns_something_was_out_of_order(tmp_path: Path) -> None:

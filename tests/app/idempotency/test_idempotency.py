@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,11 @@ from app.auth.principal import Role
 from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import NewTurn
 from app.db.base import now
-from app.errors import Conflict
+from app.errors import Conflict, Overloaded
 from app.idempotency.repository import RetryRepository
 from app.idempotency.service import RequestAttempt, Retries
 from app.idempotency.tables import IdempotentRequest
-from app.idempotency.types import KeptResponse, RetryKey, sealed
+from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
 from app.main import create_app
@@ -239,8 +240,11 @@ async def test_an_attempt_that_failed_or_died_is_followed_by_another(repository:
         await connection.execute(update(IdempotentRequest).values(until=now() - timedelta(seconds=1)))
     async with await begun(retries) as attempt:
         await attempt.finish(KeptResponse(200, b"{}", "ys-token", "s"))
-    late = dead.receipt(KeptResponse(200, b'{"late": 1}'))
-    await repository.finish(late)  # of an attempt that lost its place
+    late = KeptResponse(200, b'{"late": 1}')
+    await repository.finish(dead.receipt(late))  # of an attempt that lost its place
+    with pytest.raises(Overloaded) as lost:
+        await repository._database.transact(lambda connection: dead.keeping(lambda _: late)(connection, None))
+    assert lost.value.code == "request_taken_over"
     assert await retries.begin(KEY) == KeptResponse(200, b"{}", "ys-token", written=True)
 
 
@@ -253,6 +257,42 @@ async def test_a_result_counts_for_a_day(repository: RetryRepository) -> None:
             moment = now() - timedelta(hours=hours)
             await connection.execute(update(IdempotentRequest).values(created_at=moment))
         assert isinstance(await retries.begin(KEY), KeptResponse) == there
+
+
+async def test_attempts_that_run_say_so_together(repository: RetryRepository) -> None:
+    retries = Retries(repository, wait=0.1, lease=timedelta(seconds=1))
+    keys = [RetryKey("t", f"digest-{number}", "body", "a-key") for number in range(3)]
+    attempts = [await retries.begin(key) for key in keys]
+    running, ended = attempts[:2], attempts[2]
+    async with AsyncExitStack() as stack:
+        for attempt in running:
+            assert isinstance(attempt, RequestAttempt)
+            await stack.enter_async_context(attempt)
+        assert isinstance(ended, RequestAttempt)
+        await asyncio.sleep(1.5)
+        for key in keys[:2]:
+            with pytest.raises(Conflict):
+                await retries.begin(key)
+        assert isinstance(await retries.begin(keys[2]), RequestAttempt)
+    await retries.close()
+
+
+async def test_a_turn_or_a_ticket_of_an_attempt_that_lost_its_place_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = {"X-API-Key": "the-first-admin-key", "Idempotency-Key": "m-1"}
+    async with running(tmp_path) as (http, container):
+
+        def elsewhere(attempt: RequestAttempt, reply: KeptResponse) -> Receipt:
+            receipt = whole(attempt, reply)
+            return replace(receipt, owner="another replica")
+
+        whole = RequestAttempt.receipt
+        monkeypatch.setattr(RequestAttempt, "receipt", elsewhere)
+        for path, body in (("/api/v1/chat", CHAT), ("/api/v1/tickets", TICKET)):
+            response = await http.post(path, json=body, headers=again)
+            assert (response.status_code, response.json()["error"]["code"]) == (503, "request_taken_over")
+        assert (await count(container, StoredTurn), await count(container, Ticket)) == (0, 0)
 
 
 async def begun(retries: Retries) -> RequestAttempt:

@@ -62,3 +62,24 @@ async def test_jobs_that_never_started_stop() -> None:
     async def nothing() -> None: ...
 
     await Scheduler((PeriodicJob("nothing", "", nothing, NEVER, NEVER),)).close()
+
+
+async def test_what_is_done_for_all_is_left_to_the_leader() -> None:
+    leading, ran, own = False, list[bool](), asyncio.Event()
+
+    async def for_all() -> None:
+        ran.append(leading)
+
+    async def each() -> None:
+        own.set()
+
+    first = PeriodicJob("for all", "", for_all, SOON, timedelta(0), for_all=True)
+    jobs = Scheduler((first, PeriodicJob("each", "", each, SOON, timedelta(0))), lambda: leading)
+    jobs.start()
+    await asyncio.wait_for(own.wait(), 10)
+    leading = True
+    async with asyncio.timeout(10):
+        while not ran:  # noqa: ASYNC110 - what is waited for tells nobody
+            await asyncio.sleep(SOON.total_seconds())
+    await jobs.close()
+    assert all(ran)

@@ -48,7 +48,7 @@ async def test_streams_of_a_key_are_bounded_and_one_that_ends_makes_room(tmp_pat
                 assert (await http.post("/api/v1/chat", json={"message": "你好"})).status_code == 200
             for _ in range(3):
                 assert (await http.post(path, json=said("你好"))).status_code == 200
-        assert server.container.leases.held(LimitKind.STREAMS, ("key", key)) == 0
+        assert server.container.leases.held(LimitKind.STREAMS, ("key", "default", key)) == 0
 
 
 async def test_sockets_of_an_address_and_of_a_key_are_bounded_and_one_that_closes_makes_room(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ async def client(database: Database) -> AsyncIterator[httpx.AsyncClient]:
         whole_transcripts=WholeTranscriptRepository(database),
         limits=limits(),
         audit=SimpleNamespace(recorded=carried_out),
-        keys=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
+        authenticator=SimpleNamespace(authenticate=AsyncMock(return_value=Principal("t", frozenset(Role)))),
     )
     install_error_handlers(app)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
@@ -110,8 +110,8 @@ async def test_a_conversation_reads_in_order_with_its_votes(client: httpx.AsyncC
 async def test_the_transcript_is_for_keys_that_stay_with_the_company(
     client: httpx.AsyncClient, role: Role, status: int
 ) -> None:
-    keys = client._transport.app.state.container.keys  # type: ignore[attr-defined]
-    keys.authenticate.return_value = Principal("t", frozenset({role}))
+    authenticator = client._transport.app.state.container.authenticator  # type: ignore[attr-defined]
+    authenticator.authenticate.return_value = Principal("t", frozenset({role}))
     assert (await client.get(f"{PATH}/first")).status_code == status
 
 

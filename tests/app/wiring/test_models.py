@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from agents.errors import BudgetExhausted
 from agents.llm.endpoint import EndpointModel
+from app.db.engine import Database
+from app.db.migrate import upgrade
 from app.settings import Settings
+from app.spending.repository import SpendingRepository
+from app.spending.service import Accounts
+from app.spending.types import Budget
 from app.wiring.models import LanguageModels
+from scripts.scripted_llm import Say, ScriptedLLM
 
 
 async def test_a_model_that_cannot_be_closed_keeps_no_other_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,3 +32,23 @@ async def test_a_model_that_cannot_be_closed_keeps_no_other_open(monkeypatch: py
         async with LanguageModels(settings):
             pass
     assert sorted(closed) == ["large", "small"]
+
+
+async def test_drafts_are_on_the_account_of_who_asked_for_them(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'spent.sqlite3'}")
+    await upgrade(database)
+    accounts = Accounts(SpendingRepository(database), {}, {"acme": Budget(tokens=1)}, Budget())
+    reply = json.dumps({"question": "能刻字吗", "answer": "能。"}, ensure_ascii=False)
+    async with ScriptedLLM(Say(reply)) as llm:
+        settings = Settings.model_validate({"llm_api_key": "k", "llm_model": "large", "llm_base_url": llm.base_url})
+        async with LanguageModels(settings, accounts) as models:
+            drafter = models.of("acme").drafter()
+            assert drafter is not None
+            assert (await drafter.write(["能刻字不"], "能。", [])).answer == "能。"
+            await accounts.settle()
+            [(entry, spent)] = await accounts.stored.days("acme", 1)
+            assert (entry.model, spent.calls) == ("large", 1) and spent.completion_tokens > 0
+            with pytest.raises(BudgetExhausted):
+                await drafter.write(["能刻字不"], "能。", [])
+            assert await accounts.stored.days("other", 1) == []
+    await database.close()

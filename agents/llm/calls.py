@@ -1,0 +1,110 @@
+"""Requests to language models, noted one by one: for the trace of the turn that they are made for, and as spans."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from agents.llm.chat import ChatMessage, ChatModel, Part
+from agents.prompting import PromptedMessages
+from agents.types import ModelCall, Usage
+from knowledge.tracing import TracedSpan, Value, span, within
+
+Note = Callable[[ModelCall], None]
+_NOTE: ContextVar[Note | None] = ContextVar("model_calls", default=None)
+
+
+@contextmanager
+def noted(note: Note) -> Iterator[None]:
+    """Requests that are made meanwhile, in tasks that are begun meanwhile too, are told to `note` as they end."""
+    token = _NOTE.set(note)
+    try:
+        yield
+    finally:
+        _NOTE.reset(token)
+
+
+class NotedModel:
+    """A chat model whose requests are noted. provider: whose it is; price: what usage costs."""
+
+    def __init__(self, model: ChatModel, provider: str, price: Callable[[Usage], float]) -> None:
+        self.name = model.name
+        self._model, self._provider, self._price = model, provider, price
+
+    async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
+        """See `ChatModel.stream`."""
+        with self._asked(messages) as call:
+            async with aclosing(within(self._model.stream(messages), call.span.current)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Usage):
+                        call.usage += piece
+                    elif isinstance(piece, str) and not call.answered:
+                        call.first_word()
+                    yield piece
+
+    async def complete(self, messages: Sequence[ChatMessage], seconds: float) -> tuple[str, Usage]:
+        """See `ChatModel.complete`."""
+        with self._asked(messages) as call:
+            call.usage = Usage(calls=1)
+            with call.span.current():
+                reply, call.usage = await self._model.complete(messages, seconds)
+            return reply, call.usage
+
+    async def close(self) -> None:
+        """Closes the model."""
+        await self._model.close()
+
+    @contextmanager
+    def _asked(self, messages: Sequence[ChatMessage]) -> Iterator[_Call]:
+        prompts = messages.prompts if isinstance(messages, PromptedMessages) else {}
+        call, note, failed = _Call(self._span(prompts)), _NOTE.get(), None
+        try:
+            yield call
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            cost = self._price(call.usage)
+            kind = type(failed).__name__ if failed else ""
+            if note is not None:
+                note(ModelCall(self.name, prompts, call.usage, cost, call.milliseconds, kind))
+            call.span.set(_told(call.usage, cost))
+            call.span.end(failed)
+
+    def _span(self, prompts: Mapping[str, str]) -> TracedSpan:
+        attributes: dict[str, Value] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": self._provider,
+            "gen_ai.request.model": self.name,
+        }
+        for name, version in list(prompts.items())[:1]:
+            attributes |= {"yingda.prompt.name": name, "yingda.prompt.version": version}
+        return span(f"chat {self.name}", attributes)
+
+
+@dataclass(slots=True)
+class _Call:
+    span: TracedSpan
+    usage: Usage = field(default_factory=Usage)
+    answered: bool = False
+    _started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def milliseconds(self) -> float:
+        return round((time.perf_counter() - self._started) * 1000, 3)
+
+    def first_word(self) -> None:
+        self.answered = True
+        self.span.set({"yingda.first_token_ms": self.milliseconds})
+
+
+def _told(usage: Usage, cost: float) -> Mapping[str, Value]:
+    return {
+        "gen_ai.usage.input_tokens": usage.prompt_tokens,
+        "gen_ai.usage.output_tokens": usage.completion_tokens,
+        "yingda.requests": usage.calls,
+        "yingda.cost": cost,
+    }

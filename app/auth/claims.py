@@ -1,0 +1,79 @@
+"""What a user token says, once its signature and its times are in order: the same for every kind of key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import jwt
+
+from app.errors import Unauthorized
+
+LEEWAY = timedelta(seconds=30)
+"""How far the clocks of two servers may differ."""
+MAX_CALLER_CHARS = 128
+MAX_TOKEN_CHARS = 4096
+_BROKEN = (jwt.InvalidTokenError, ValueError, OverflowError, RecursionError)
+"""Of a text that is no token; a lone surrogate and a thousand brackets are none either."""
+
+
+def header_of(token: str) -> Mapping[str, Any]:
+    """What the token says of its own signature, which proves nothing. Raises Unauthorized."""
+    try:
+        return jwt.get_unverified_header(token)
+    except _BROKEN as error:
+        raise invalid() from error
+
+
+def unproved(token: str) -> Mapping[str, Any]:
+    """What the token claims, by which its key is looked for and nothing else is done. Raises Unauthorized."""
+    try:
+        claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+    except _BROKEN as error:
+        raise invalid() from error
+    return claims
+
+
+def decoded(
+    token: str, key: Any, algorithm: str, required: Iterable[str], *, issuer: str, audience: str
+) -> dict[str, Any]:
+    """The claims of a token that this key signed by this algorithm, and no other. issuer, audience: empty for any.
+
+    Raises Unauthorized, saying what is wrong with the token.
+    """
+    options: Any = {"require": list(required), "verify_aud": bool(audience), "verify_iss": bool(issuer)}
+    checked: Any = {"audience": audience or None, "issuer": issuer or None, "options": options, "leeway": LEEWAY}
+    try:
+        return jwt.decode(token, key, algorithms=[algorithm], **checked)
+    except jwt.ExpiredSignatureError as error:
+        raise refused("已过期，请重新获取", "user_token_expired") from error
+    except jwt.MissingRequiredClaimError as error:
+        raise refused(f"缺少 {error.claim}") from error
+    except jwt.ImmatureSignatureError as error:
+        raise refused("还没有生效，请检查签发方的时钟") from error
+    except jwt.InvalidAudienceError as error:
+        raise refused("的 aud 不是这个服务") from error
+    except jwt.InvalidIssuerError as error:
+        raise refused("的 iss 不是约定的签发方") from error
+    except _BROKEN as error:
+        raise invalid() from error
+
+
+def member_in(claims: Mapping[str, Any], claim: str) -> str:
+    """The member's number. Raises Unauthorized where the claim holds none."""
+    given = claims[claim]
+    caller = given.strip() if isinstance(given, str) else ""
+    if not 0 < len(caller) <= MAX_CALLER_CHARS or not caller.isprintable():
+        raise refused(f"的 {claim} 不是会员编号")
+    return caller
+
+
+def refused(what: str, code: str = "invalid_user_token") -> Unauthorized:
+    """The error for a token."""
+    return Unauthorized(f"user_token {what}", code=code)
+
+
+def invalid() -> Unauthorized:
+    """The error for a token that may be a forged one."""
+    return refused("无效：签名、算法或格式不对")

@@ -1,0 +1,81 @@
+"""An identity provider (OpenID Connect): whose tokens are taken, and where its public keys come from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import jwt.algorithms
+
+from app.auth.claims import decoded, invalid, refused
+from app.auth.jwks import ALGORITHMS, KeySet
+from app.errors import FetchFailed
+from app.net.fetcher import Fetcher
+from app.net.targets import TargetPolicy
+from app.settings import Settings
+from knowledge.errors import MissingDependency
+
+MAX_DOCUMENT_BYTES = 256 * 1024
+_POLICY = TargetPolicy("OIDC_JWKS_URL", "请改正 OIDC_JWKS_URL", private=True)
+"""Who runs the server chose the address; that of a provider inside of one's own network is one, too."""
+
+
+class Provider:
+    """issuer, audience: that its tokens have to name; member: the claim with the member's number."""
+
+    def __init__(self, keys: KeySet, issuer: str, audience: str, member: str = "sub") -> None:
+        self.keys = keys
+        self.member = member
+        self._issuer, self._audience = issuer, audience
+
+    async def claims(self, token: str, header: Mapping[str, Any], *required: str) -> dict[str, Any]:
+        """Of a token that the provider signed. header: of the token, which says by which key. Raises Unauthorized,
+        IdentityUnavailable.
+        """
+        algorithm, key_id = header.get("alg"), header.get("kid", "")
+        if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+            raise invalid()
+        key = await self.keys.find(algorithm, key_id)
+        if key is None:
+            raise refused("无效：身份提供方没有公布签发它的公钥")
+        named = {"issuer": self._issuer, "audience": self._audience}
+        return decoded(token, key, algorithm, ("exp", "iss", "aud", self.member, *required), **named)
+
+
+@asynccontextmanager
+async def open_provider(settings: Settings) -> AsyncIterator[Provider | None]:
+    """The one of the settings, if any, until the end. Raises MissingDependency. Nothing is asked before a token comes:
+    the service starts while the provider is away.
+    """
+    if not settings.oidc_issuer:
+        yield None
+        return
+    require_cryptography()
+    async with Fetcher(_POLICY, settings.oidc_timeout, MAX_DOCUMENT_BYTES) as fetcher:
+        keys = KeySet(partial(published, fetcher, settings.oidc_jwks_url), settings.oidc_keys_ttl)
+        try:
+            yield Provider(keys, settings.oidc_issuer, settings.oidc_audience, settings.oidc_member_claim)
+        finally:
+            await keys.close()
+
+
+def require_cryptography() -> None:
+    """Raises MissingDependency, naming what to install."""
+    if not jwt.algorithms.has_crypto:
+        raise MissingDependency("OIDC_ISSUER 需要 cryptography 包：pip install cryptography==50.0.2")
+
+
+async def published_now(settings: Settings) -> bytes:
+    """The document as the provider shows it now. Raises AppError."""
+    async with Fetcher(_POLICY, settings.oidc_timeout, MAX_DOCUMENT_BYTES) as fetcher:
+        return await published(fetcher, settings.oidc_jwks_url)
+
+
+async def published(fetcher: Fetcher, url: str) -> bytes:
+    """The document. Raises AppError, also for a redirect: it would lead where nobody chose."""
+    fetched = await fetcher.fetch(url, follow=lambda _: False)
+    if fetched.status != 200:
+        raise FetchFailed(f"OIDC_JWKS_URL 返回 HTTP {fetched.status}", status=fetched.status)
+    return fetched.content

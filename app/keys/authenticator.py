@@ -1,0 +1,51 @@
+"""Who is let in: whoever shows a key, or, where settings say so, the token of a customer alone."""
+
+from __future__ import annotations
+
+import hashlib
+
+from app.auth.principal import Principal, Role
+from app.auth.user_token import UserTokens
+from app.errors import RateLimited, Unauthorized
+from app.keys.service import KeyRing
+from app.limits.attempts import Attempts
+
+_JWT = "eyJ"
+"""What every JSON object in base64url begins with."""
+
+
+class Authenticator:
+    """A token without a key is worth what a chat window's key is, in the tenant that it names, as its member. It opens
+    no tenant that has no valid key, and none at all while the server has no keys.
+    """
+
+    def __init__(self, keys: KeyRing, tokens: UserTokens, attempts: Attempts) -> None:
+        self._keys = keys
+        self._tokens = tokens
+        self._attempts = attempts
+
+    async def authenticate(self, key: str | None, host: str | None, user_token: str = "") -> Principal:
+        """The caller who shows these and asks from `host`; a token may stand in the place of the key. Raises
+        Unauthorized, RateLimited, IdentityUnavailable.
+        """
+        token = user_token if key is None else key if _is_token(key) else ""
+        if not token or not self._tokens.suffice or await self._keys.keyless():
+            return await self._keys.authenticate(key, host)
+        try:
+            async with self._attempts.checking(host, token):
+                return await self._member(token)
+        except RateLimited:
+            await self._attempts.pause()
+            raise
+
+    async def _member(self, token: str) -> Principal:
+        tenant, caller = await self._tokens.alone(token)
+        known = await self._keys.tenant(tenant)
+        if known is None:
+            raise Unauthorized("user_token 写明的租户没有开通", code="user_token_tenant")
+        counted = hashlib.sha256(f"{tenant}\0{caller}".encode()).hexdigest()[:16]
+        return Principal(tenant, frozenset({Role.CLIENT}), f"member-{counted}", known.origins, caller=caller)
+
+
+def _is_token(key: str) -> bool:
+    return key.startswith(_JWT) and key.count(".") == 2

@@ -1,0 +1,129 @@
+"""Which of the replicas does by the clock what one of them does for all: expiry, publishing, what is due.
+
+The lock is in Redis, or where there is none, or it is away, in PostgreSQL. It saves work and is not what keeps that
+right: every such job is a compare-and-set in SQL, so that two leaders, for some seconds while the lock changes its
+place, do it once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+from app.db.leader import AdvisoryLock
+from app.redis.server import RedisServer
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from redis.asyncio.lock import Lock
+
+    from app.db.engine import Database
+
+LEASE_SECONDS = 6.0
+"""A leader that says nothing for so long leads no more, in Redis and in its own eyes."""
+LOOK_SECONDS = 2.0
+"""How often it says so, and the others look: one that is killed is followed by another within both together."""
+_NUMBER = 7_316_020_413
+"""Of PostgreSQL's advisory locks, the one of the leader."""
+
+
+class Leader:
+    """This process's part in it. The only server of a SQLite file leads."""
+
+    def __init__(self, database: Database, redis: RedisServer | None, look_seconds: float = LOOK_SECONDS) -> None:
+        self._redis = redis
+        self._advisory = AdvisoryLock(database, _NUMBER)
+        self._look_seconds = look_seconds
+        self._until = 0.0
+        self._lock: Lock | None = None
+        self._task: asyncio.Task[None] | None = None
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        """What stands in Redis while it leads."""
+
+    @property
+    def leads(self) -> bool:
+        """Now."""
+        return asyncio.get_running_loop().time() < self._until
+
+    def start(self) -> None:
+        """Stands for election until `close`."""
+        self._task = asyncio.create_task(self._run(), name="leader")
+
+    async def close(self) -> None:
+        """Steps back, so that another one leads at its next look."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        self._until = 0.0
+        if self._redis is not None and self._lock is not None:
+            await self._redis.ask(self._given_back, _nothing)
+        try:
+            await self._advisory.release()
+        except Exception:  # the database is away, and the lock with it
+            logger.exception("the leader's lock cannot be given back")
+
+    async def look(self) -> bool:
+        """Takes the lock, or says that it is still this process's; whether it is."""
+        began, led = asyncio.get_running_loop().time(), self.leads
+        try:
+            won = await (self._by_database() if self._redis is None else self._by_redis(self._redis))
+        except Exception:  # the database may be away for a while; somebody leads again once it is back
+            logger.exception("no leader can be found")
+            won = False
+        self._until = began + LEASE_SECONDS if won else 0.0
+        if self.leads != led:
+            logger.info("this process leads" if self.leads else "this process leads no more")
+        return self.leads
+
+    async def _run(self) -> None:
+        while True:
+            await self.look()
+            await asyncio.sleep(self._look_seconds)
+
+    async def _by_database(self) -> bool:
+        return await self._advisory.take()
+
+    async def _by_redis(self, server: RedisServer) -> bool:
+        won = await server.ask(lambda client: self._held(client, server), _unknown)
+        if won is None:  # what it holds there is kept in mind: Redis may be back before it lapses
+            return await self._by_database()
+        await self._advisory.release()  # of the time when Redis was away
+        return won
+
+    async def _held(self, client: Redis, server: RedisServer) -> bool | None:
+        from redis.asyncio.lock import Lock
+        from redis.exceptions import LockError
+
+        if self._lock is not None:
+            try:
+                return bool(await self._lock.reacquire())
+            except LockError:  # it lapsed, and may be another's by now
+                self._lock = None
+        lock = Lock(client, server.key("leader"), timeout=LEASE_SECONDS, blocking=False, thread_local=False)
+        won = await lock.acquire(token=self.name)
+        self._lock = lock if won else None
+        return bool(won)
+
+    async def _given_back(self, client: Redis) -> None:
+        from redis.exceptions import LockError
+
+        lock, self._lock = self._lock, None
+        try:
+            if lock is not None:
+                await lock.release()
+        except LockError:  # it lapsed
+            logger.debug("the leader's lock had lapsed")
+
+
+async def _unknown() -> bool | None:
+    """Redis is away."""
+    return None
+
+
+async def _nothing() -> None:
+    """Redis is away: the lock lapses."""

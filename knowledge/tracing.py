@@ -1,0 +1,117 @@
+"""Spans: stretches of the work on one request, wherever it is done. Where nobody records them they are nothing.
+
+Who records them is the `app`'s business; attributes are figures, kinds and names of ours, never words that
+customers or documents brought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, aclosing, contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+Value = str | int | float | bool
+Event = TypeVar("Event")
+
+
+class TracedSpan(Protocol):
+    """Ends with its `with`, by an error that passes through it or without one."""
+
+    def __enter__(self) -> TracedSpan:
+        """What is begun meanwhile, in this task and in those that it makes, is a part of it."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        """Ends it."""
+
+    def child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+        """A part of it, begun now."""
+
+    def current(self) -> AbstractContextManager[object]:
+        """As `__enter__`, for a while: it does not end there."""
+
+    def set(self, attributes: Mapping[str, Value]) -> None:
+        """Tells more of it."""
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Once; what ends later is ignored."""
+
+    def headers(self) -> Mapping[str, str]:
+        """What a request to another service takes along (W3C Trace Context)."""
+
+
+class _Nothing:
+    """Is not recorded."""
+
+    def __enter__(self) -> _Nothing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def child(self, name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+        return self
+
+    def current(self) -> _Nothing:
+        return self
+
+    def set(self, attributes: Mapping[str, Value]) -> None:
+        pass
+
+    def end(self, error: BaseException | None = None) -> None:
+        pass
+
+    def headers(self) -> Mapping[str, str]:
+        return {}
+
+
+NOTHING: TracedSpan = _Nothing()
+_CURRENT: ContextVar[TracedSpan] = ContextVar("span", default=NOTHING)
+
+
+def current() -> TracedSpan:
+    """The innermost one."""
+    return _CURRENT.get()
+
+
+def span(name: str, attributes: Mapping[str, Value] | None = None) -> TracedSpan:
+    """A part of what is done now: `with span("fuse"): ...`. Not around a `yield`: see `within`."""
+    return _CURRENT.get().child(name, attributes)
+
+
+@contextmanager
+def entered(here: TracedSpan) -> Iterator[None]:
+    """What is begun meanwhile is a part of this one."""
+    token = _CURRENT.set(here)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+async def within(
+    events: AsyncGenerator[Event, None], *contexts: Callable[[], AbstractContextManager[object]]
+) -> AsyncGenerator[Event, None]:
+    """What a generator gives, each piece made within these contexts: they are left whenever somebody else runs, which
+    a generator's own `with` is not.
+    """
+    async with aclosing(events):
+        while True:
+            with _all(contexts):
+                try:
+                    event = await anext(events)
+                except StopAsyncIteration:
+                    return
+            yield event
+
+
+@contextmanager
+def _all(contexts: tuple[Callable[[], AbstractContextManager[object]], ...]) -> Iterator[None]:
+    if not contexts:
+        yield
+        return
+    with contexts[0](), _all(contexts[1:]):
+        yield

@@ -1,0 +1,125 @@
+"""One fault after the other under a constant load, and what came of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.drills.books import wrong
+from scripts.drills.faults import FAULTS, Seen
+from scripts.drills.fleet import Fleet, fleet
+from scripts.drills.ledger import Deed, Ledger, Trouble, counted
+from scripts.drills.traffic import ConstantTraffic, loaded
+
+QUIET_SECONDS = 6.0
+"""Of load alone, before the first fault and after each."""
+RECOVERY_SECONDS = 10.0
+SETTINGS = {"TURNS_PER_KEY": "32", "TURNS_PER_TENANT": "40", "TURN_WAIT": "5"}
+"""A queue that is soon full."""
+CUT_BY = ("kill",)
+"""Where a connection may end in the middle: nobody is left to say anything on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultLine:
+    """One fault. held, recovery, slowest: seconds that it lasted, from its end (of a kill: from the kill) to the first
+    success of every kind, and that one request took with all its retries at most; acknowledged: requests in that time;
+    refused: typed refusals by status and code; wrong: other errors.
+    """
+
+    fault: str
+    held: float
+    recovery: float
+    slowest: float
+    acknowledged: int
+    refused: dict[str, int]
+    cut: int
+    wrong: list[str]
+    seen: Seen
+
+    @property
+    def problems(self) -> list[str]:
+        """Why it does not pass."""
+        late = {name: value for name, value in self.seen.items() if isinstance(value, float) and name in _BOUNDED}
+        late["recovery"] = self.recovery
+        slow = [f"{self.fault}: {name} took {value:.1f} s" for name, value in late.items() if value > RECOVERY_SECONDS]
+        cut = [f"{self.fault}: {self.cut} connections ended"] if self.cut and self.fault not in CUT_BY else []
+        return [*slow, *cut, *(f"{self.fault}: {error}" for error in self.wrong)]
+
+
+_BOUNDED = {"next_leader", "shared_again", "by_model_again"}
+
+
+@dataclass(frozen=True, slots=True)
+class DrillReport:
+    """lines: of the faults; acknowledged: by kind, in all; books: what is lost or doubled."""
+
+    lines: list[FaultLine]
+    seconds: float
+    acknowledged: dict[str, int]
+    unanswered: int
+    books: list[str]
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the drill does not pass; empty where it does."""
+        given_up = [f"{self.unanswered} requests were never acknowledged"] if self.unanswered else []
+        return [*(problem for line in self.lines for problem in line.problems), *given_up, *self.books]
+
+    def json(self) -> dict[str, Any]:
+        """All of it."""
+        return asdict(self) | {"problems": self.problems}
+
+
+async def drill(folder: Path, names: Sequence[str], settings: Mapping[str, str]) -> DrillReport:
+    """Raises NotHere, OSError, KeyError for a fault that there is not."""
+    faults = {name: FAULTS[name] for name in names}
+    async with fleet(folder, SETTINGS | dict(settings)) as servers:
+        async with loaded(servers) as load:
+            await asyncio.sleep(QUIET_SECONDS)
+            lines = [await _line(name, servers, load) for name in faults]
+            seconds = load.client.now()
+        acknowledged, books = await wrong(servers, load.ledger)
+        unanswered = sum(entry.acknowledged is None for entry in load.ledger.entries)
+        return DrillReport(lines, seconds, acknowledged, unanswered, books)
+
+
+async def _line(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
+    began = load.client.now()
+    seen = await FAULTS[name](servers, load)
+    over = load.client.now()
+    since = began if name in CUT_BY else over
+    until = over + RECOVERY_SECONDS + QUIET_SECONDS
+    found = load.ledger.recovered(since, Deed)
+    while None in found.values() and load.client.now() < until:
+        await asyncio.sleep(0.1)
+        found = load.ledger.recovered(since, Deed)
+    await asyncio.sleep(QUIET_SECONDS)
+    times = [float("inf") if value is None else value for value in found.values()]
+    return _told(name, load.ledger, (began, over, load.client.now()), max(times), seen)
+
+
+def _told(name: str, ledger: Ledger, window: tuple[float, float, float], recovery: float, seen: Seen) -> FaultLine:
+    began, over, end = window
+    troubles = ledger.troubles(began, end)
+    inside = [entry for entry in ledger.acknowledged() if began <= entry.began < end]
+    cut = [trouble for trouble in troubles if not trouble.typed and (trouble.status == 0 or trouble.code == "cut")]
+    other = [trouble for trouble in troubles if not trouble.typed and trouble not in cut]
+    return FaultLine(
+        name,
+        over - began,
+        recovery,
+        max((entry.seconds for entry in inside), default=0.0),
+        len(inside),
+        counted(trouble for trouble in troubles if trouble.typed),
+        len(cut),
+        [_said(trouble) for trouble in other],
+        seen,
+    )
+
+
+def _said(trouble: Trouble) -> str:
+    return f"{trouble.status} {trouble.code}"

@@ -1,0 +1,163 @@
+"""What is done to the fleet while it is under load. Each returns when the fault is over, with what it saw meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from secrets import token_hex
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from app.redis.server import open_redis
+from scripts.drills.fleet import Fleet, Replica
+from scripts.drills.traffic import CHAT, GOODS, ConstantTraffic
+from scripts.scripted_llm import Behaviour
+
+AWAY_SECONDS = 10.0
+"""How long a server is stopped."""
+FLOOD = 64
+"""Turns at once, of which no replica takes more than TURNS_PER_TENANT of a drill's."""
+WATCH_SECONDS = 30.0
+STATE_SECONDS = 5.0
+PREFIX = "yingda"
+"""Of the keys of the product in Redis, unless it is told otherwise."""
+_STEP = 0.1
+
+Seen = dict[str, float | str]
+"""Named figures, in seconds where they are numbers."""
+Fault = Callable[[Fleet, ConstantTraffic], Awaitable[Seen]]
+
+
+async def kill_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
+    """`kill -9` for the leader, the worst of them; it is started again once another one leads."""
+    name = await _leader(fleet)
+    victim = next(replica for replica in fleet.replicas if f":{replica.program.pid}:" in name)
+    began = monotonic()
+    await victim.kill()
+    found: Seen = {"victim": f"replica {fleet.replicas.index(victim) + 1}, the leader"}
+    found["next_leader"] = await _until(began, lambda: _other_leader(fleet, name))
+    return found
+
+
+async def restart_replica(fleet: Fleet, load: ConstantTraffic) -> Seen:
+    """The one that is not there comes back."""
+    began = monotonic()
+    for replica in fleet.replicas:
+        if not replica.program.runs:
+            await replica.start()
+    return {"ready": monotonic() - began}
+
+
+async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
+    """Away for AWAY_SECONDS; then until all replicas use it again."""
+    await fleet.redis.stop()
+    await asyncio.sleep(AWAY_SECONDS / 2)
+    marked = [await _degraded(replica) for replica in fleet.replicas]
+    await asyncio.sleep(AWAY_SECONDS / 2)
+    await fleet.redis.start()
+    back = await _until(monotonic(), lambda: _none_degraded(fleet))
+    return {"marked": f"{sum(marked)}/{len(marked)}", "shared_again": back}
+
+
+async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
+    """Away for AWAY_SECONDS; then until every replica answers by it again, whose circuit breakers have to try."""
+    assert fleet.llm is not None
+    await fleet.llm.close()
+    await asyncio.sleep(AWAY_SECONDS)
+    await fleet.llm.start(port=urlsplit(fleet.llm.base_url).port or 0)
+    began = monotonic()
+    back = [await _until(began, lambda replica=replica: _by_model(fleet, replica)) for replica in fleet.replicas]  # type: ignore[misc]
+    return {"by_model_again": max(back)}
+
+
+async def stop_postgres(fleet: Fleet, load: ConstantTraffic) -> Seen:
+    """Away for AWAY_SECONDS."""
+    await fleet.postgres.stop()
+    await asyncio.sleep(AWAY_SECONDS)
+    await fleet.postgres.start()
+    return {}
+
+
+async def fill_queue(fleet: Fleet, load: ConstantTraffic) -> Seen:
+    """A model that is slow, and more customers at once than may wait for it, through one replica."""
+    assert fleet.llm is not None
+    slow = fleet.llm.script
+    fleet.llm.script = (Behaviour.STALL_FIRST,)
+    try:
+        async with AsyncExitStack() as stack:
+            http = await stack.enter_async_context(fleet.http(fleet.key, "127.0.9.1"))
+            asked = [
+                http.post(
+                    CHAT,
+                    json={
+                        "message": f"{GOODS[n % len(GOODS)]}的保修期是多久，我家有{n}口人",
+                        "session_id": f"f-{token_hex(8)}",
+                    },
+                    headers={"Idempotency-Key": str(uuid4())},
+                )
+                for n in range(FLOOD)
+            ]
+            codes = [response.status_code for response in await asyncio.gather(*asked)]
+    finally:
+        fleet.llm.script = slow
+    told = {str(code): float(codes.count(code)) for code in sorted(set(codes))}
+    return {f"answered_{code}": number for code, number in told.items()}
+
+
+FAULTS: dict[str, Fault] = {
+    "kill": kill_replica,
+    "restart": restart_replica,
+    "redis": stop_redis,
+    "model": stop_model,
+    "postgres": stop_postgres,
+    "queue": fill_queue,
+}
+"""In the order in which they come."""
+
+
+async def _until(began: float, held: Callable[[], Awaitable[bool]]) -> float:
+    """Seconds since `began`; infinite after WATCH_SECONDS."""
+    while monotonic() < began + WATCH_SECONDS:
+        if await held():
+            return monotonic() - began
+        await asyncio.sleep(_STEP)
+    return float("inf")
+
+
+async def _leader(fleet: Fleet) -> str:
+    async with open_redis(fleet.redis.url, PREFIX, STATE_SECONDS) as server:
+        assert server is not None
+
+        async def kept(client: Any) -> bytes:
+            return await client.get(server.key("leader")) or b""
+
+        return (await server.ask(kept, _nobody)).decode()
+
+
+async def _nobody() -> bytes:
+    return b""
+
+
+async def _other_leader(fleet: Fleet, name: str) -> bool:
+    now = await _leader(fleet)
+    return bool(now) and now != name
+
+
+async def _degraded(replica: Replica) -> bool:
+    state = await replica.state()
+    return state is not None and "redis" in str(state["degraded"])
+
+
+async def _none_degraded(fleet: Fleet) -> bool:
+    states = [await replica.state() for replica in fleet.replicas]
+    return all(state is not None and state["degraded"] == [] for state in states)
+
+
+async def _by_model(fleet: Fleet, replica: Replica) -> bool:
+    """Whether a new question is answered by the model there."""
+    async with fleet.http(fleet.key, address=replica.address) as http:
+        response = await http.post(CHAT, json={"message": f"台灯的保修期是多久，我有{token_hex(3)}"})
+    return response.status_code == 200 and not response.json()["data"]["degraded"]

@@ -1,0 +1,120 @@
+"""Replicas of the product behind nginx, with all the servers that they need."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic
+
+import httpx
+
+from scripts.drills.processes import HOST, START_SECONDS, Program, free_port
+from scripts.drills.servers import ROOT, Chroma, Nginx, Postgres, Redis
+from scripts.scripted_llm import Behaviour, ScriptedLLM
+
+STALL_SECONDS = 4.0
+"""How long the model is silent before each answer where it is told to be slow."""
+_STEP = 0.1
+
+
+class Replica:
+    """`python -m app` on a port and in a folder of its own."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self.port = free_port()
+        self.address = f"http://{HOST}:{self.port}"
+        folder.mkdir(parents=True)
+        own = {"HOST": HOST, "PORT": str(self.port), "DATA_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "app"]
+        self.program = Program(command, folder, folder.parent / f"{folder.name}.log", variables={**settings, **own})
+
+    async def start(self) -> None:
+        """Returns once it is ready and has learnt its examples. Raises OSError."""
+        self.program.start()
+        await self.program.answers(self.port)
+        until = monotonic() + START_SECONDS
+        while (state := await self.state()) is None or state["learning"]:
+            if monotonic() > until or not self.program.runs:
+                raise OSError(f"{self.address} 没有就绪，见 {self.program.log}")
+            await asyncio.sleep(_STEP)
+
+    async def state(self) -> dict[str, object] | None:
+        """What it says of itself once it is ready; None before, and where it does not answer."""
+        async with httpx.AsyncClient(base_url=self.address, timeout=30, trust_env=False) as http:
+            try:
+                response = await http.get("/api/v1/health/ready")
+            except httpx.TransportError:
+                return None
+        return dict(response.json()) if response.status_code == 200 else None
+
+    async def kill(self) -> None:
+        """As `kill -9`."""
+        await self.program.end(signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """As a service manager does."""
+        await self.program.end(signal.SIGTERM)
+
+
+class Fleet:
+    """All of it; `key` is the first administrator's."""
+
+    def __init__(self, folder: Path, llm: ScriptedLLM | None, settings: Mapping[str, str], replicas: int) -> None:
+        self.folder, self.llm, self.key = folder, llm, f"drill-{token_hex(16)}"
+        self.postgres, self.redis, self.chroma = Postgres(folder), Redis(folder), Chroma(folder)
+        model = {"LLM_API_KEY": "drill", "LLM_BASE_URL": llm.base_url, "LLM_MODEL": "scripted"} if llm else {}
+        shared = {
+            "API_KEY": self.key,
+            "DATABASE_URL": self.postgres.url,
+            "REDIS_URL": self.redis.url,
+            "VECTOR_STORE": "chroma",
+            "CHROMA_URL": self.chroma.url,
+            "EMBEDDING_CACHE": "database",
+            "TRUSTED_PROXIES": HOST,
+            "SAMPLES_ENABLED": "false",
+            "LOG_LEVEL": "WARNING",
+            **model,
+            **settings,
+        }
+        self.replicas = [Replica(folder / f"replica{number}", shared) for number in range(1, replicas + 1)]
+        self.nginx = Nginx(folder, [replica.port for replica in self.replicas])
+
+    async def start(self) -> None:
+        """Servers first; then one replica, which migrates the database, then the others together."""
+        await asyncio.gather(self.postgres.start(), self.redis.start(), self.chroma.start())
+        await self.replicas[0].start()
+        await asyncio.gather(*(replica.start() for replica in self.replicas[1:]))
+        await self.nginx.start()
+
+    async def stop(self) -> None:
+        """In the reverse order."""
+        await self.nginx.stop()
+        await asyncio.gather(*(replica.stop() for replica in self.replicas))
+        await asyncio.gather(self.chroma.stop(), self.redis.stop(), self.postgres.stop())
+
+    def http(self, key: str = "", source: str = "", address: str = "") -> httpx.AsyncClient:
+        """A client of nginx, or of an address; source: the address of this machine that it comes from, 127.x.y.z."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        transport = httpx.AsyncHTTPTransport(local_address=source or None)
+        base = address or self.nginx.address
+        return httpx.AsyncClient(base_url=base, headers=headers, timeout=130.0, transport=transport)
+
+
+@asynccontextmanager
+async def fleet(
+    folder: Path, settings: Mapping[str, str], *, replicas: int = 3, model: bool = True
+) -> AsyncIterator[Fleet]:
+    """A fleet that runs until the end of the block. model: with a scripted language model, in this process. Raises
+    NotHere, OSError.
+    """
+    async with AsyncExitStack() as stack:
+        llm = await stack.enter_async_context(ScriptedLLM(Behaviour.ANSWER, stall=STALL_SECONDS)) if model else None
+        made = Fleet(folder, llm, settings, replicas)
+        stack.push_async_callback(made.stop)
+        await made.start()
+        yield made
