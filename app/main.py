@@ -138,6 +138,7 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
             container.news.start()
             stack.push_async_callback(container.news.close)
         for part in (
+            container.leases,
             container.faq_books,
             container.recorder,
             container.outbox,

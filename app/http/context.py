@@ -12,7 +12,7 @@ from loguru import logger
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import InvalidRequest, describe
+from app.errors import InvalidRequest, NotFound, describe
 from app.http.statuses import UNMATCHED, Statuses
 from app.ids import random_hex
 from app.request_ids import caused_by, traced_by
@@ -58,8 +58,10 @@ class RequestContextMiddleware:
 
         with logger.contextualize(request_id=request_id), caused_by(request_id), traced_by(_traceparent(scope)):
             try:
-                if b"%00" in scope["query_string"] or "\0" in scope["path"]:
-                    raise InvalidRequest("网址里不能有空字符。")  # SQL takes none, in whatever field it is
+                if "\0" in scope["path"]:  # SQL takes none, in whatever field it is
+                    raise NotFound("没有这个地址，请检查路径。")
+                if b"%00" in scope["query_string"]:
+                    raise InvalidRequest("网址里不能有空字符。")
                 await self._app(scope, receive, send_with_id)
             except Exception as error:  # the outermost layer: whatever it is, the client gets the error body
                 description = describe(error)
