@@ -16,6 +16,7 @@ from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
 from agents.types import Thinking, Usage
 from knowledge.outside import outside
+from knowledge.tracing import current
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -124,10 +125,14 @@ class EndpointModel:
         from openai import AsyncStream
 
         body = self._body | {"messages": list(messages)}
+        options: Any = {"headers": dict(current().headers())}
         if not stream:
-            return await self._client.post(_PATH, cast_to=object, body=body)
+            return await self._client.post(_PATH, cast_to=object, body=body, options=options)
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return await self._client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+        events = AsyncStream[object]
+        return await self._client.post(
+            _PATH, cast_to=object, body=body, options=options, stream=True, stream_cls=events
+        )
 
     @asynccontextmanager
     async def _within(self, seconds: float) -> AsyncIterator[None]:
