@@ -76,15 +76,19 @@ async def _moved(settings: Settings, base: KnowledgeBase, target: StorePlace, te
     delta = await base.feed.delta(tenant, frozenset(), 0)
     vectors = await generation.embedder.passages([chunk.indexed_text for chunk, _ in delta.added])
     change = _change(delta, vectors)
-    opened: list[Index] = []
+    configured = StorePlace(settings.vector_store, settings.vector_server)
+    source = await _opened(settings, configured, generation.embedder, tenant, generation.number)
     try:
-        for place in (StorePlace(settings.vector_store, settings.vector_server), target):
-            opened.append(await _opened(settings, place, generation.embedder, tenant, generation.number))
-            await opened[-1].apply(change)
-        return Moved(tenant, len(delta.added), delta.revision, await _compared(*opened, delta, vectors))
+        await source.apply(change)
+        filled = await _opened(settings, target, generation.embedder, tenant, generation.number)
+        try:
+            await filled.apply(change)
+            dense = await _compared(source.snapshot(), filled.snapshot(), delta, vectors)
+        finally:
+            await filled.close()
     finally:
-        for index in opened:
-            await index.close()
+        await source.close()
+    return Moved(tenant, len(delta.added), delta.revision, dense)
 
 
 async def _opened(settings: Settings, place: StorePlace, embedder: Embedder, tenant: str, generation: int) -> Index:
@@ -97,9 +101,8 @@ def _change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
     return IndexChange(delta.revision, added, new_terms=delta.new_terms)
 
 
-async def _compared(source: Index, target: Index, delta: IndexDelta, vectors: Matrix) -> float:
+async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
     """Ids, every embedding and the results of sample questions; the share of neighbours that the target finds."""
-    left, right = source.snapshot(), target.snapshot()
     ids = [chunk.id for chunk, _ in delta.added]
     if right.ids() != frozenset(ids) or right.ids() != left.ids() or right.revision != delta.revision:
         raise IndexUnavailable(f"the target holds {len(right)} chunks of revision {right.revision}, not {len(ids)}")
