@@ -96,6 +96,7 @@ class ScriptedLLM:
     ) -> None:
         self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
+        self.headers: deque[dict[str, str]] = deque(maxlen=100)
         self.taken: Counter[str] = Counter()
         self.base_url = ""
         self.finish = "stop"
@@ -159,6 +160,8 @@ class ScriptedLLM:
         body = await reader.readexactly(int(length.group(1))) if length else b""
         method, path, _ = head.split(" ", 2)
         if method == "POST" and path.endswith("/chat/completions"):
+            lines = (line.partition(":") for line in head.split("\r\n")[1:])
+            self.headers.append({name.lower(): value.strip() for name, _, value in lines if name})
             await self._complete(json.loads(body), reader, writer)
         elif method == "GET" and path.endswith("/models"):
             await _send(writer, 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})

@@ -18,6 +18,7 @@ from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
 from agents.types import Thinking, Usage
 from knowledge.outside import outside
+from knowledge.tracing import current
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -105,7 +106,7 @@ class EndpointModel:
 
         yield Usage(calls=1)
         async with self._within(left()):
-            response = await self._streams.open(list(messages))
+            response = await self._streams.open(list(messages), current().headers())
         reply = _Reading(ThoughtFilter(within=self._thinks))
         try:
             async with aclosing(response), aclosing(events(response)) as chunks:
@@ -124,7 +125,9 @@ class EndpointModel:
 
     async def _request(self, messages: Sequence[ChatMessage]) -> Any:
         """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""
-        return await self._client.post(_PATH, cast_to=object, body=self._body | {"messages": list(messages)})
+        options: Any = {"headers": dict(current().headers())}
+        body = self._body | {"messages": list(messages)}
+        return await self._client.post(_PATH, cast_to=object, body=body, options=options)
 
     @asynccontextmanager
     async def _within(self, seconds: float) -> AsyncIterator[None]:

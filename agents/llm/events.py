@@ -29,10 +29,12 @@ class EventClient:
         headers |= {"accept": "text/event-stream", "accept-encoding": "identity"}
         self._client = httpx.AsyncClient(limits=_LIMITS, timeout=None, headers=headers, follow_redirects=True)
 
-    async def open(self, messages: object) -> httpx.Response:
-        """The beginning of a reply, to be closed. Raises HTTPStatusError with its body read, TransportError."""
+    async def open(self, messages: object, headers: Mapping[str, str] | None = None) -> httpx.Response:
+        """The beginning of a reply, to be closed; headers: of this request besides. Raises HTTPStatusError with its
+        body read, TransportError.
+        """
         content = b'%s, "messages": %s}' % (self._head, orjson.dumps(messages))
-        request = self._client.build_request("POST", self._url, content=content)
+        request = self._client.build_request("POST", self._url, content=content, headers=dict(headers or {}))
         response = await self._client.send(request, stream=True)
         if response.status_code >= 400:
             try:
