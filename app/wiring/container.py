@@ -60,6 +60,7 @@ from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
 from app.startup import Startup
+from app.telemetry.service import Telemetry
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
@@ -82,7 +83,7 @@ from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
 from app.wiring.knowledge import KnowledgeBase, document_runner
-from app.wiring.limits import open_attempts, open_counters, open_limits
+from app.wiring.limits import open_attempts, open_counters, open_leases, open_limits
 from app.wiring.models import LanguageModels
 from app.wiring.quality import quality_service
 from app.wiring.reindexing import reindexing
@@ -109,13 +110,15 @@ class Container:
         fetcher: Fetcher,
         redis: RedisServer | None,
         user_tokens: UserTokens,
+        telemetry: Telemetry | None,
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
-        self.redis, counters = redis, open_counters(redis)
+        self.redis, self.telemetry, counters = redis, telemetry, open_counters(redis)
+        self.leases = open_leases(redis)
         self.leader = Leader(database, redis)
-        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters)
+        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters, self.leases)
         self.attempts = open_attempts(settings, self.metrics, counters)
         self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
