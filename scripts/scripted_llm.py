@@ -82,7 +82,7 @@ class ScriptedLLM:
 
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
     Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. `asked` is
-    set by a request, `left` when a connection is closed.
+    set by a request, `left` when a connection is closed; `connections` counts those that were opened.
     """
 
     def __init__(
@@ -106,6 +106,7 @@ class ScriptedLLM:
         self._obeys = obeys or {}
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self.connections = 0
 
     @property
     def requests(self) -> int:
@@ -141,6 +142,7 @@ class ScriptedLLM:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self.connections += 1
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):  # clients leave as they like
                 while not writer.is_closing():

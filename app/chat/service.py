@@ -325,7 +325,7 @@ class _Turn:
 
     async def computed(self, events: Events) -> Events:
         """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
-        async with aclosing(within(events, self.span.current, lambda: noted(self._calls.append))) as told:
+        async with aclosing(within(events, self.span.current, lambda: noted(self._asked))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
 
@@ -338,6 +338,10 @@ class _Turn:
             self.span.end(error)
             raise
         self.span.end()
+
+    def _asked(self, call: ModelCall) -> None:
+        self._calls.append(call)
+        self._metrics.asked(self._message.tenant, call)
 
     def trace(self, done: TurnDone) -> TurnTrace | None:
         """How the answer came about, or for which turn; None where no agent was asked."""

@@ -16,6 +16,9 @@ class ObservabilitySettings(BaseModel):
     )
     prompts_ttl: float = Field(5.0, ge=0, le=3600, description="改了提示词之后最多多少秒生效，不用重启")
 
+    metrics_tenants: int = Field(
+        100, ge=1, le=100_000, description="/metrics 里分开列出最先来的几个租户，其余合计为 _other，以免序列太多"
+    )
     otel_exporter_otlp_endpoint: str = Field(
         "",
         pattern=r"^(https?://\S+)?$",
