@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,11 +56,15 @@ def test_no_check_of_schemathesis_fails_for_any_role(tmp_path: Path) -> None:
     file = tmp_path / "schemathesis.toml"
     file.write_text(configuration(), "utf-8")
     unlimited = {name.upper(): "0" for name in UNLIMITED}
-    options = {"EMBEDDER": "e5", "SAMPLES_ENABLED": "true", "API_DOCS_ENABLED": "true"}
+    options: dict[str, Any] = {"EMBEDDER": "e5", "SAMPLES_ENABLED": "true", "API_DOCS_ENABLED": "true"}
     failed = []
-    with process(tmp_path / "data", **options, **unlimited) as target:
+    with process(tmp_path / "data", **options | unlimited) as target:
         for role, examples in EXAMPLES.items():
-            command = ["env", f"KEY={getattr(target, role.value)}", Path(sys.executable).with_name("schemathesis")]
+            command: list[str | Path] = [
+                "env",
+                f"KEY={getattr(target, role.value)}",
+                Path(sys.executable).with_name("schemathesis"),
+            ]
             command += ["--config-file", file, "run", f"{target.address}/openapi.json", "--no-color"]
             command += ["-n", examples, "--seed", SEED, "--phases", "examples,coverage,fuzzing"]
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

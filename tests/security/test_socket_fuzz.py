@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -33,7 +34,7 @@ _TYPES = (
     *("message", "hello", "leave", "close", "ping", "pong", "accept", "resolve", "presence"),
     *("\0", "", None, 7, [], {}),
 )
-_VALUES = (
+_VALUES: tuple[Any, ...] = (
     *(None, True, -1, 2**70, 1.5, "", "\0", "\ud800", "你好", "x" * 3000),
     *([], [[]], {}, {"a": {"b": []}}, ["x"] * 300),
 )
