@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from secrets import token_hex
 from time import monotonic
 from typing import Any
@@ -69,7 +70,7 @@ async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
     await asyncio.sleep(AWAY_SECONDS)
     await fleet.llm.start(port=urlsplit(fleet.llm.base_url).port or 0)
     began = monotonic()
-    back = [await _until(began, lambda replica=replica: _by_model(fleet, replica)) for replica in fleet.replicas]  # type: ignore[misc]
+    back = await asyncio.gather(*(_until(began, partial(_by_model, fleet, replica)) for replica in fleet.replicas))
     return {"by_model_again": max(back)}
 
 
