@@ -27,7 +27,7 @@ LIMIT = 240
 """RATE_PER_TENANT of this drill: requests a minute."""
 TIMES = 50
 OTHERS = ("one", "two", "three")
-SECONDS = 20.0
+SECONDS = 15.0
 ROUNDS = 2
 """Of SECONDS alone and SECONDS beside the greedy one, in turn, so that both meet the same machine."""
 PAUSE_SECONDS = 1.0

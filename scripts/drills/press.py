@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import count
 from time import perf_counter
 
@@ -84,7 +84,7 @@ def main() -> int:
     done = asyncio.run(
         press(options.port, options.key, texts, seconds=options.seconds, rate=options.rate, connections=connections)
     )
-    print(json.dumps(asdict(done) | {"milliseconds": [], "ids": []}))
+    print(json.dumps({"statuses": done.statuses}))
     return 0
 
 
