@@ -42,7 +42,7 @@ all-tests: install-dev
 test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随时跑
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(FAST)
 
-acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准）
+acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准；分布式导入先装 requirements-ray.txt，否则跳过）
 	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance
 
 test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试要用的向量，免得每个新检出都重算

@@ -41,6 +41,7 @@ from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
 from knowledge.text import fold
+from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
 
 MAX_TOPICS = 3
@@ -123,7 +124,7 @@ class KnowledgeAgent:
                 yield Token(text)
             yield Settled()
         else:
-            async with aclosing(self._generator.stream(request)) as pieces:
+            async with aclosing(during(self._generator.stream(request), span("generate"))) as pieces:
                 async for piece in pieces:
                     for text in draft.take(piece):
                         yield Token(text)
@@ -146,7 +147,8 @@ class KnowledgeAgent:
         english = self._english(question)
         review = Review(question.standalone, answer.reply, draft.fragments, draft.judged, english)
         may_ask = draft.usage.calls < question.max_calls
-        checked = await verifier.verify(review) if may_ask else verifier.check(review)
+        with span("verify"):
+            checked = await verifier.verify(review) if may_ask else verifier.check(review)
         draft.spent(checked.usage, _milliseconds(started))
         if checked.outcome is Outcome.CANNOT_ANSWER:
             return replace(self._refusal("cannot_answer", checked.outcome, english), verified=checked.verified)

@@ -24,6 +24,7 @@ from agents.understanding.acts import Act
 from agents.understanding.facts import adds_facts, keeps_facts
 from agents.verification.marks import without_marks
 from knowledge.text import clean, fold
+from knowledge.tracing import span
 
 PART = "understanding"
 """What is marked as degraded when the model is late, out of reach or does not reply as told."""
@@ -87,7 +88,8 @@ class ModelUnderstanding:
         """Never raises for an outage: a message is then understood without a model."""
         known = f"{_shown(question.history)}\n{subject_of(question.page)}"
         try:
-            reply, usage = await self._model.complete(self._messages(question), self._seconds)
+            with span("understand"):
+                reply, usage = await self._model.complete(self._messages(question), self._seconds)
         except GenerationError as error:
             logger.opt(exception=error).warning("understood without the model, which failed")
             return Understood(degraded=(PART,), usage=Usage(calls=1))

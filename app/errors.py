@@ -187,9 +187,11 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.NotCalibrated: 503,
     knowledge_errors.Unavailable: 503,
     knowledge_errors.EmbeddingUnavailable: 503,
+    knowledge_errors.EmbeddingRefused: 503,
     knowledge_errors.NotEmbedded: 503,
     knowledge_errors.IndexUnavailable: 503,
     knowledge_errors.RerankUnavailable: 503,
+    knowledge_errors.RerankRefused: 503,
     knowledge_errors.ParsingUnavailable: 503,
 }
 """One row per error class; a test fails on a class that is missing here."""

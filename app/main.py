@@ -79,6 +79,7 @@ from app.wiring.knowledge import open_knowledge
 from app.wiring.models import LanguageModels
 from app.wiring.sources import open_fetcher
 from app.wiring.spending import accounts
+from app.wiring.telemetry import open_tracing
 from app.wiring.webhooks import open_webhooks
 from knowledge.errors import InvalidConfiguration
 
@@ -126,14 +127,18 @@ async def open_container(settings: Settings) -> AsyncIterator[Container]:
         fetcher = await stack.enter_async_context(open_fetcher(settings))
         url = settings.redis_url.get_secret_value()
         redis = await stack.enter_async_context(open_redis(url, settings.redis_prefix, settings.redis_timeout))
+        telemetry = await stack.enter_async_context(open_tracing(settings, models.library))
         tokens = UserTokens.of(settings, await stack.enter_async_context(open_provider(settings)))
-        container = Container(settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens)
+        container = Container(
+            settings, base, searches, models, spending, webhooks, businesses, fetcher, redis, tokens, telemetry
+        )
         followers += [base.generations.follow, container.due.warmings.moved]
         if container.news is not None:
             followers.append(container.news.moved)
             container.news.start()
             stack.push_async_callback(container.news.close)
         for part in (
+            container.leases,
             container.faq_books,
             container.recorder,
             container.outbox,

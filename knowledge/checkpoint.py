@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from loguru import logger
 
@@ -23,6 +23,9 @@ FIRST_LOAD_SECONDS = 60.0
 """How long the first users wait for the weights; a download takes longer, and they are answered without them."""
 BACKOFF_SECONDS = 2.0
 MAX_BACKOFF_SECONDS = 60.0
+
+AUTO = "auto"
+"""The device that the library of a model would choose: CUDA where there is one."""
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)?")
 _MODEL_FILES = frozenset({".bin", ".json", ".model", ".safetensors", ".txt"})
@@ -150,6 +153,15 @@ class LazyModel(Generic[M]):
         else:
             with suppress(InvalidStateError):
                 loading.set_result(model)
+
+
+def device_of(wanted: str, library: Any) -> tuple[str, bool]:
+    """Where a model of FlagEmbedding is to run, and whether in 16 bits: on CUDA alone, elsewhere they are no quicker.
+
+    One device: with a second the library would start processes of its own.
+    """
+    device = library.get_target_devices(None)[0] if wanted == AUTO else wanted
+    return device, device.startswith("cuda")
 
 
 def require(module: str, command: str) -> None:

@@ -18,9 +18,11 @@ KnowledgeError
 ├── NotCalibrated              retryable: the gate has no calibration for this scorer and base yet
 └── Unavailable                retryable: a model or store is out of reach now
     ├── EmbeddingUnavailable
+    │   ├── EmbeddingRefused   it failed at these texts; others may do
     │   └── NotEmbedded        its vectors are being made, behind
     ├── IndexUnavailable
     ├── RerankUnavailable
+    │   └── RerankRefused      it failed at these passages; others may do
     └── ParsingUnavailable
 """
 
@@ -106,6 +108,10 @@ class EmbeddingUnavailable(Unavailable):
     """The embedder failed."""
 
 
+class EmbeddingRefused(EmbeddingUnavailable):
+    """The embedder failed at these texts: it says nothing of others."""
+
+
 class NotEmbedded(EmbeddingUnavailable):
     """The vectors of a knowledge base are being made, behind."""
 
@@ -116,6 +122,10 @@ class IndexUnavailable(Unavailable):
 
 class RerankUnavailable(Unavailable):
     """The reranker failed."""
+
+
+class RerankRefused(RerankUnavailable):
+    """The reranker failed at these passages: it says nothing of others."""
 
 
 class ParsingUnavailable(Unavailable):

@@ -26,6 +26,7 @@ from knowledge.rerankers.registry import get_reranker
 from knowledge.scoring import RetrievalOptions, ScoredChunk, Scoring, milliseconds
 from knowledge.spelling import BaseSpeller
 from knowledge.text import Analyzer
+from knowledge.tracing import span
 from knowledge.types import (
     Candidate,
     Context,
@@ -188,7 +189,9 @@ class Retriever:
             scored = self._in_context(snapshot, asked, scored, scorer, context)
         started = perf_counter()
         top = self._options.rerank_top_k
-        candidates, verdict = self._gated(scored, scorer, len(scored) if explain else top + TRACED)
+        with span("gate") as gate:
+            candidates, verdict = self._gated(scored, scorer, len(scored) if explain else top + TRACED)
+            gate.set({"yingda.verdict": verdict.value, "yingda.revision": snapshot.revision})
         timings["gate"] = milliseconds(started)
         terms = tuple(dict.fromkeys(asked.queries[-1].terms))
         return Retrieval(
@@ -319,7 +322,10 @@ class Retriever:
 
         async def vector_of(place: int, text: str) -> Vector:
             vector = known.get(place)
-            return await self._embedder.query(text) if vector is None else vector
+            if vector is not None:
+                return vector
+            with span("embed"):
+                return await self._embedder.query(text)
 
         vectors: list[Vector] | list[None]
         try:

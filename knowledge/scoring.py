@@ -14,6 +14,7 @@ from knowledge.gate import EvidenceGate
 from knowledge.index import Snapshot
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.base import Query, Reranker
+from knowledge.tracing import span
 from knowledge.types import Chunk, Filter, Hit
 
 _EVERYTHING = Filter()
@@ -84,13 +85,15 @@ class Scoring:
         timings = {} if timings is None else timings
         recalled = await self._recall(snapshot, queries, self.where, timings)
         started = perf_counter()
-        fused, evidence = await self._fused(snapshot, queries, recalled)
+        with span("fuse"):
+            fused, evidence = await self._fused(snapshot, queries, recalled)
         timings["fuse"] = milliseconds(started)
         started = perf_counter()
-        by_query = [
-            await self.scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
-            for query, own in zip(queries, evidence, strict=True)
-        ]
+        with span("rerank", {"yingda.candidates": len(fused)}):
+            by_query = [
+                await self.scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
+                for query, own in zip(queries, evidence, strict=True)
+            ]
         if self.calibration is not None:
             chunks = [snapshot.chunk(chunk_id) for chunk_id in fused]
             by_query = comparable(queries, by_query, chunks, self.calibration)
@@ -105,13 +108,15 @@ class Scoring:
             if query.vector is None:
                 return []
             started = perf_counter()
-            hits = await snapshot.dense(query.vector, self.options.vector_top_k, where)
+            with span("vector"):
+                hits = await snapshot.dense(query.vector, self.options.vector_top_k, where)
             timings["vector"] = milliseconds(started)
             return hits
 
         async def lexical(query: Query) -> list[Hit]:
             started = perf_counter()
-            hits = await snapshot.lexical(query.terms, self.options.bm25_top_k, where)
+            with span("bm25"):
+                hits = await snapshot.lexical(query.terms, self.options.bm25_top_k, where)
             timings["bm25"] = milliseconds(started)
             return hits
 

@@ -108,6 +108,18 @@ async def within(
             yield event
 
 
+async def during(events: AsyncGenerator[Event, None], here: TracedSpan) -> AsyncGenerator[Event, None]:
+    """What a generator gives; making it, and whatever lies between the pieces, is what the span covers."""
+    try:
+        async with aclosing(within(events, here.current)) as made:
+            async for event in made:
+                yield event
+    except BaseException as error:
+        here.end(error)
+        raise
+    here.end()
+
+
 @contextmanager
 def _all(contexts: tuple[Callable[[], AbstractContextManager[object]], ...]) -> Iterator[None]:
     if not contexts:

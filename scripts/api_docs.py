@@ -120,9 +120,7 @@ class Reference:
     def _response(self, status: str, response: Mapping[str, Any]) -> str:
         content = self._resolved(response).get("content", {})
         bodies = [
-            self._writer.type_of(body.get("schema", {}).get("contentSchema") or body["schema"])
-            if body.get("schema")
-            else f"`{kind}`"
+            self._writer.type_of(schema) if (schema := _schema_of(body)) else f"`{kind}`"
             for kind, body in content.items()
         ]
         return f"| {status} | {self._status(status)} | {' / '.join(bodies) or '—'} |"
@@ -187,6 +185,14 @@ class Reference:
     @property
     def _close(self) -> str:
         return "）" if self.language == "zh" else ")"
+
+
+def _schema_of(told: Mapping[str, Any]) -> Schema | None:
+    """Of a body, or of the data of each event of a stream."""
+    if item := told.get("itemSchema"):
+        data = item["properties"]["data"]
+        return dict(data.get("anyOf", [data])[-1]["contentSchema"])
+    return told.get("schema") or None
 
 
 def rendered(root: Path = ROOT) -> dict[Path, str]:

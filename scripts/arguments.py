@@ -13,3 +13,11 @@ def tenant(text: str) -> str:
         return tenant_id(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def positive(text: str) -> int:
+    """A whole number from 1, for `type=`."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("至少为 1")
+    return number

@@ -19,7 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from app.settings import load_settings
 from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
-from scripts.benchmarks import charts, http, ingest, isolation, models, ocr, reindexing, retrieval, scale
+from knowledge.stores.registry import STORES
+from scripts.arguments import positive
+from scripts.benchmarks import charts, distributed, http, ingest, isolation, models, ocr, reindexing, retrieval, scale
 from scripts.benchmarks.synthetic import SAMPLES
 
 
@@ -43,13 +45,15 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         case "retrieval":
             return asyncio.run(retrieval.run(options.set, options.questions, options.peers, settings))
         case "scale":
-            return scale.run(options.chunks, options.questions, settings)
+            return scale.run(options.chunks, options.questions, options.store or [settings.vector_store], settings)
         case "http":
             return http.http(settings, options.set, options.rounds)
         case "ttft":
             return http.ttft(settings, options.set, options.turns)
         case "ingest":
             return ingest.run(settings, options.set, options.rounds)
+        case "distributed":
+            return distributed.run(settings, options.passages, options.rounds)
         case "ocr":
             return ocr.run(options.set, options.pages, options.font)
         case "reindex":
@@ -71,7 +75,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--peers", action="store_true", help="同时测 LangChain、LlamaIndex 与 bm25s（装了才测）")
     _number(command, "--questions", retrieval.QUESTIONS, "问几句")
     command = _command(commands, "scale", "合成的大知识库；召回率不到 0.95 的耗时不算数")
-    command.add_argument("--chunks", type=_positive, nargs="+", required=True, metavar="N", help="片段数，可以给几个")
+    command.add_argument("--chunks", type=positive, nargs="+", required=True, metavar="N", help="片段数，可以给几个")
+    command.add_argument(
+        "--store", choices=tuple(STORES), nargs="+", metavar="S", help="存储，可以给几个；默认是 VECTOR_STORE"
+    )
     _number(command, "--questions", scale.QUESTIONS, "问几句")
     command = _command(commands, "http", "命中缓存与不命中时每秒的请求数，旁边是空的 FastAPI 接口")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
@@ -82,6 +89,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _command(commands, "ingest", "导入文档的速度，旁边是直接调用向量模型；以及导入期间回答慢多少")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _number(command, "--rounds", ingest.ROUNDS, "轮数")
+    command = _command(commands, "distributed", "分布式导入每秒的片段数：一个进程与两个进程轮流")
+    _number(command, "--passages", distributed.PASSAGES, "片段数")
+    _number(command, "--rounds", distributed.ROUNDS, "轮数")
     command = _command(commands, "ocr", "文字识别：认对的字，每页的处理器秒数；页面由示例知识库的文字画成")
     command.add_argument("--set", type=Path, default=SAMPLES, metavar="DIR", help="文字取自哪个文件夹")
     command.add_argument("--font", type=Path, metavar="FILE", help="中文字体；不给则找系统里的")
@@ -113,14 +123,7 @@ def _command(commands: Any, name: str, description: str) -> argparse.ArgumentPar
 
 
 def _number(parser: argparse.ArgumentParser, name: str, default: int, description: str) -> None:
-    parser.add_argument(name, type=_positive, default=default, metavar="N", help=f"{description}（默认 {default}）")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("至少为 1")
-    return number
+    parser.add_argument(name, type=positive, default=default, metavar="N", help=f"{description}（默认 {default}）")
 
 
 if __name__ == "__main__":

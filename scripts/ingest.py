@@ -1,4 +1,5 @@
-"""Takes files and folders into the knowledge base: `python scripts/ingest.py PATH…`.
+"""Takes files and folders into the knowledge base: `python scripts/ingest.py PATH…`, and by many workers from folders
+and object stores: `python scripts/ingest.py --distributed URL…`.
 
 While a server runs on the same DATA_DIR the files are committed to the database and the server's index is waited for;
 otherwise this process keeps the index itself.
@@ -11,24 +12,31 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.auth.principal import DEFAULT_TENANT
 from app.db.lock import DataDirLock
+from app.distributed.files import StoredFile, find_stored
+from app.distributed.pipeline import RayOptions, ray_running
+from app.distributed.service import MassIngestion, ReadElsewhere
 from app.documents.files import FoundFile, SamePath, Skipped, find_files
 from app.documents.progress import IngestionBar
-from app.documents.types import Change, FileOutcome, FileReport
+from app.documents.types import Change, FileOutcome, FileReport, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.private import keep_private
 from app.settings import Settings, load_settings
 from app.wiring.knowledge import KnowledgeBase, open_knowledge
+from app.wiring.reading import open_reader
 from knowledge.errors import KnowledgeError
 from knowledge.parsing.registry import LEGACY, PARSERS
 from knowledge.types import FaqColumns
-from scripts.arguments import tenant
+from scripts.arguments import positive, tenant
 
 _LABELS = {
     FileOutcome.CREATED: "新增",
@@ -51,7 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         skipped: Counter[Skipped] = Counter()
-        files = find_files(options.paths, lambda path, why: _skip(skipped, path, why), options.folder)
+        files: list[Any]
+        if options.distributed:
+            files = find_stored(options.paths, partial(_skip, skipped), options.folder)
+        else:
+            files = find_files(map(Path, options.paths), partial(_skip, skipped), options.folder)
         settings = load_settings()
         keep_private(settings.data_dir)
         lock = DataDirLock(settings.data_dir)
@@ -69,9 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/ingest.py", description="把文件或目录导入知识库")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入")
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="文件或目录；目录逐层查找，其中的符号链接不导入"
+        "--distributed",
+        action="store_true",
+        help="用 Ray 由多个进程或多台机器解析、向量化；PATH 也可以是 s3://桶/目录 等",
     )
+    parser.add_argument("--workers", type=positive, default=2, metavar="N", help="--distributed 的进程数，默认 2")
+    parser.add_argument("--ray", default="", metavar="地址", help="已有的 Ray 集群；不给时在本机临时启动一个")
+    parser.add_argument("--ray-memory", type=positive, default=256, metavar="MB", help="本机 Ray 的对象内存，默认 256")
     parser.add_argument(
         "--folder", metavar="目录", help="文档路径开头的目录；不给时用目录自己的名字，单个文件用它所在目录的名字"
     )
@@ -98,13 +116,42 @@ def _skip(skipped: Counter[Skipped], path: Path, why: Skipped) -> None:
 
 
 async def _run(
-    settings: Settings, options: argparse.Namespace, files: list[FoundFile], skipped: Counter[Skipped], owns_index: bool
+    settings: Settings, options: argparse.Namespace, files: list[Any], skipped: Counter[Skipped], owns_index: bool
 ) -> int:
     if not owns_index:
         print("服务正在运行：文件写入数据库后由服务更新索引")
+    if options.distributed:
+        return _report(await _distributed(settings, options, files, owns_index), skipped, options.wait)
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:
         reports = await _ingest(base, settings, options, files)
     return _report(reports, skipped, options.wait)
+
+
+async def _distributed(
+    settings: Settings, options: argparse.Namespace, files: list[StoredFile], owns_index: bool
+) -> list[FileReport]:
+    """Reports come as files are done; a run that is killed is begun again and goes on where it was."""
+    limits = RayOptions(options.workers, options.ray_memory, options.ray)
+    async with open_reader(settings) as here:
+        reader, reports = ReadElsewhere(here), []
+        async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait, reader=reader) as base:
+            labels = Labels(options.category, tuple(options.tags) if options.tags else None)
+            mass = MassIngestion(base, reader, labels, _change(options))
+            work = await mass.work(settings, options.tenant, files, _columns(options))
+            with ray_running(limits), IngestionBar(len(files), "导入") as bar:
+                async for report in mass.run(work, limits):
+                    reports.append(report)
+                    bar.finished(report.name)
+            ready = await base.ingestion.answers(options.tenant, max((one.revision for one in reports), default=0))
+        return [replace(report, ready=ready and report.error is None) for report in reports]
+
+
+def _columns(options: argparse.Namespace) -> FaqColumns | None:
+    return FaqColumns(options.question_column, options.answer_column) if options.question_column else None
+
+
+def _change(options: argparse.Namespace) -> Change:
+    return Change(options.author, options.reason, options.draft)
 
 
 async def _ingest(
@@ -112,8 +159,7 @@ async def _ingest(
 ) -> list[FileReport]:
     reports: list[FileReport] = []
     tags = tuple(options.tags) if options.tags else None
-    columns = FaqColumns(options.question_column, options.answer_column) if options.question_column else None
-    change = Change(options.author, options.reason, options.draft)
+    columns, change = _columns(options), _change(options)
     with IngestionBar(len(files), "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.http.fields import VISIBLE
+from app.openapi.document import NO_NULL
+
 Schema = Mapping[str, Any]
 _REF = "#/components/schemas/"
 _WORDS = {
@@ -75,7 +78,7 @@ class Writer:
                     yield f"{least:.15g}–{most:.15g}{unit}"
                 elif least is not None or most is not None:
                     yield f"≥ {least:.15g}{unit}" if most is None else f"≤ {most:.15g}{unit}"
-            if "pattern" in member:
+            if member.get("pattern", VISIBLE) not in (VISIBLE, NO_NULL):
                 yield "`" + member["pattern"].replace("|", r"\|") + "`"
         if (default := schema.get("default")) not in (None, "", [], {}):
             yield f"{self.word('default')} `{str(default).lower() if isinstance(default, bool) else default}`"

@@ -82,7 +82,7 @@ class ScriptedLLM:
 
     The steps are taken in order, one a request, and the last one stays; with a seed each request takes any of them.
     Delays are in seconds. obeys: question -> what OBEY says to it, even when no order reached the prompt. `asked` is
-    set by a request, `left` when a connection is closed.
+    set by a request, `left` when a connection is closed; `connections` counts those that were opened.
     """
 
     def __init__(
@@ -96,6 +96,7 @@ class ScriptedLLM:
     ) -> None:
         self.script: Sequence[Step] = script or (Behaviour.ANSWER,)
         self.bodies: deque[dict[str, Any]] = deque(maxlen=100)
+        self.headers: deque[dict[str, str]] = deque(maxlen=100)
         self.taken: Counter[str] = Counter()
         self.base_url = ""
         self.finish = "stop"
@@ -105,6 +106,7 @@ class ScriptedLLM:
         self._obeys = obeys or {}
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self.connections = 0
 
     @property
     def requests(self) -> int:
@@ -140,6 +142,7 @@ class ScriptedLLM:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self.connections += 1
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError):  # clients leave as they like
                 while not writer.is_closing():
@@ -157,6 +160,8 @@ class ScriptedLLM:
         body = await reader.readexactly(int(length.group(1))) if length else b""
         method, path, _ = head.split(" ", 2)
         if method == "POST" and path.endswith("/chat/completions"):
+            lines = (line.partition(":") for line in head.split("\r\n")[1:])
+            self.headers.append({name.lower(): value.strip() for name, _, value in lines if name})
             await self._complete(json.loads(body), reader, writer)
         elif method == "GET" and path.endswith("/models"):
             await _send(writer, 200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import socket
+import ssl
 from collections.abc import Iterator
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 gc.set_threshold(50_000, 20, 20)
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache"
-# Every HTTP client reads all certificates there are, which takes 20 ms of each; no test speaks TLS to another machine.
+# No test speaks TLS to another machine, and to read all certificates takes 20 ms of each process and client.
 os.environ.setdefault("SSL_CERT_DIR", str(CACHE / "no-certificates"))
 
 
@@ -42,6 +44,14 @@ def no_network() -> Iterator[None]:
         patch.setattr(socket.socket, "connect", _guarded(socket.socket.connect, lambda args: args[1]))
         patch.setattr(socket.socket, "connect_ex", _guarded(socket.socket.connect_ex, lambda args: args[1]))
         patch.setattr(socket, "getaddrinfo", _guarded(socket.getaddrinfo, lambda args: args))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    """Read once, also by the clients that heed no environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
 
 

@@ -18,6 +18,7 @@ from agents.llm.replies import UnreadableReply, read_object
 from agents.prompting import PromptedMessages, Prompts, shipped
 from agents.types import Question, Usage
 from agents.understanding.normalise import whole_word
+from knowledge.tracing import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ class SqlWriter:
             messages.append({"role": "assistant", "content": json.dumps({"sql": sql}, ensure_ascii=False)})
             messages.append({"role": "user", "content": json.dumps({"refused": reason}, ensure_ascii=False)})
         try:
-            reply, usage = await self._model.complete(messages, self._timeout)
+            with span("write_sql"):
+                reply, usage = await self._model.complete(messages, self._timeout)
         except GenerationError:
             return Written(None, Usage(calls=1), failed=True)
         return Written(parse_sql(reply), usage)

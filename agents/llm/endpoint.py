@@ -8,14 +8,17 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import httpx
 from loguru import logger
 
 from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
 from agents.llm.chat import ChatMessage, Cut, ModelOptions, Part
+from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
 from agents.types import Thinking, Usage
 from knowledge.outside import outside
+from knowledge.tracing import current
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -30,6 +33,8 @@ _FOR_ALL = frozenset({401, 402, 403, 404})
 """Refusals that do not depend on what was asked."""
 _THOUGHTS = "reasoning_content", "reasoning"
 """Fields in which thoughts come apart from the text."""
+_TOLD = 500
+"""Characters of what an endpoint says of a refusal."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
 
 
@@ -51,6 +56,7 @@ class EndpointModel:
         self._client: AsyncOpenAI = AsyncOpenAI(
             base_url=options.base_url, api_key=options.api_key, max_retries=0, timeout=options.total
         )
+        self._streams = EventClient(options.base_url, options.api_key, self._body)
 
     async def stream(self, messages: Sequence[ChatMessage]) -> AsyncGenerator[Part]:
         """See `ChatModel.stream`."""
@@ -91,6 +97,7 @@ class EndpointModel:
 
     async def close(self) -> None:
         """Closes the connections."""
+        await self._streams.close()
         await self._client.close()
 
     async def _attempt(self, messages: Sequence[ChatMessage], deadline: float) -> AsyncGenerator[Part]:
@@ -99,10 +106,10 @@ class EndpointModel:
 
         yield Usage(calls=1)
         async with self._within(left()):
-            chunks = await self._request(messages, stream=True)
+            response = await self._streams.open(list(messages), current().headers())
         reply = _Reading(ThoughtFilter(within=self._thinks))
         try:
-            async with chunks:
+            async with aclosing(response), aclosing(events(response)) as chunks:
                 while True:
                     async with self._within(left()):
                         chunk = await anext(chunks, None)
@@ -116,18 +123,11 @@ class EndpointModel:
             logger.bind(model=self.name).warning("the model thinks aloud without a beginning: set its thinks to true")
             raise
 
-    async def _request(self, messages: Sequence[ChatMessage], *, stream: bool = False) -> Any:
-        """The reply, or the events of one, as plain JSON.
-
-        `chat.completions.create` would make objects of everything: 1 ms for a request, another for every four tokens.
-        """
-        from openai import AsyncStream
-
+    async def _request(self, messages: Sequence[ChatMessage]) -> Any:
+        """A whole reply as plain JSON: `chat.completions.create` would make objects of everything, for 1 ms."""
+        options: Any = {"headers": dict(current().headers())}
         body = self._body | {"messages": list(messages)}
-        if not stream:
-            return await self._client.post(_PATH, cast_to=object, body=body)
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return await self._client.post(_PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+        return await self._client.post(_PATH, cast_to=object, body=body, options=options)
 
     @asynccontextmanager
     async def _within(self, seconds: float) -> AsyncIterator[None]:
@@ -139,12 +139,13 @@ class EndpointModel:
                 yield
         except TimeoutError as error:
             raise GenerationLate(f"{self.name}: silent for {seconds:.1f} s") from error
-        except openai.APIStatusError as error:
-            if error.status_code in _TEMPORARY or error.status_code >= 500:
-                raise GenerationUnavailable(f"{self.name}: status {error.status_code}", _retry_after(error)) from error
-            kind = GenerationForbidden if error.status_code in _FOR_ALL else GenerationRejected
-            raise kind(f"{self.name}: status {error.status_code}, {error.message}") from error
-        except openai.OpenAIError as error:
+        except (openai.APIStatusError, httpx.HTTPStatusError) as error:
+            status = error.response.status_code
+            if status in _TEMPORARY or status >= 500:
+                raise GenerationUnavailable(f"{self.name}: status {status}", _retry_after(error)) from error
+            kind = GenerationForbidden if status in _FOR_ALL else GenerationRejected
+            raise kind(f"{self.name}: status {status}, {error.response.text[:_TOLD]}") from error
+        except (openai.OpenAIError, httpx.HTTPError) as error:
             raise GenerationUnavailable(f"{self.name}: {type(error).__name__}") from error
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise GenerationUnavailable(f"{self.name}: not the agreed JSON") from error

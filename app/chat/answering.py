@@ -27,6 +27,7 @@ from knowledge import continuity
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import EmbeddingUnavailable
 from knowledge.spelling import BaseSpeller
+from knowledge.tracing import during, span
 from knowledge.types import Vector
 
 
@@ -64,7 +65,8 @@ class Answering:
 
     async def _answered(self, tenant: str, team: Team, question: Question) -> Events:
         account = Account()
-        heard = await self.read(team, question, account)
+        with span("read"):
+            heard = await self.read(team, question, account)
         if heard.rejected is not None:
             reply = await self._guard.reply(tenant, question, Rejected(heard.rejected))
             self._metrics.rejected(tenant, heard.rejected)
@@ -83,7 +85,8 @@ class Answering:
         intent = "+".join(decision.intents)
         read = question.rewrite if question.rewrite != asked.rewrite else None
         yield Routed(question.standalone, turn.route, decision, read, turn.found, team.basis)
-        async with aclosing(neutral_events(team.roster.run(question, decision.intents))) as events:
+        acting = during(team.roster.run(question, decision.intents), span("agent", {"yingda.intent": intent}))
+        async with aclosing(neutral_events(acting)) as events:
             async for event in events:
                 if isinstance(event, Meta):
                     event = Meta(event.agent, intent)
@@ -114,14 +117,16 @@ class Answering:
             for task in (embedding, told, parts):
                 task.cancel()
         account.timed("embed")
-        reason = screening.check(question.text, question.vector, seen).reason if screening else None
+        with span("screen"):
+            reason = screening.check(question.text, question.vector, seen).reason if screening else None
         account.timed("screen")
         return HeardMessage(team, about_page(replace(question, rewrite=corrected)), picked, reason)
 
     async def decide(self, heard: HeardMessage, account: Account) -> tuple[TurnEvidence, Decision]:
         """All that is known of a message, and who is to answer it."""
         turn = await evidence_of(heard.team, heard.question, account, picked=heard.picked)
-        return turn, heard.team.roster.decide(turn)
+        with span("decide"):
+            return turn, heard.team.roster.decide(turn)
 
 
 async def _parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
@@ -139,7 +144,10 @@ async def _parts(embedder: Embedder, question: Question) -> tuple[Spoken, ...]:
 async def _embedded(embedder: Embedder, text: str | None) -> Vector | None:
     """One of the turn's embeddings; without it the search tries once more, then goes by keywords and says so."""
     try:
-        return None if text is None else await embedder.query(text)
+        if text is None:
+            return None
+        with span("embed"):
+            return await embedder.query(text)
     except EmbeddingUnavailable as error:
         logger.opt(exception=error).warning("turn without embedding")
         return None

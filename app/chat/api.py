@@ -13,8 +13,8 @@ from fastapi.responses import StreamingResponse
 from app.chat.flight import Flight
 from app.chat.schemas import ChatRequest, ChatResponse
 from app.chat.session import Message
-from app.chat.stream import HEADERS, MEDIA_TYPE, RESTARTING, frames, paced, replayed
-from app.chat.streams import streamed
+from app.chat.stream import HEADERS, RESTARTING, frames, paced, replayed
+from app.chat.streams import OpenStream, streamed
 from app.chat.types import ChatEvent, TurnDone
 from app.errors import Overloaded, RateLimited, ShuttingDown, describe
 from app.http.deps import TurnTenant, current_container, proof_from
@@ -25,6 +25,7 @@ from app.idempotency.header import REPLAYED, digest_of, given_key, message_id, o
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse, RetryKey
 from app.ids import new_id
+from app.limits.leases import Lease
 from app.types import SessionKey
 from knowledge.text import clean
 
@@ -57,15 +58,24 @@ async def chat_stream(body: ChatRequest, request: Request, tenant: TurnTenant) -
     gets what it came to.
     """
     message, key = await _message(body, request, tenant)
+    lease = await current_container(request).limits.stream(tenant, message.sender, message.text)
+    try:
+        return await _opened(message, key, request, lease)
+    except BaseException:
+        lease.release()
+        raise
+
+
+async def _opened(message: Message, key: RetryKey | None, request: Request, lease: Lease) -> Response:
     if key is None:
-        return await _streamed(await _claimed(message, request), request)
+        return await _streamed(await _claimed(message, request), request, lease)
     retries = current_container(request).retries
     attempt = await retries.begin(key)
     if isinstance(attempt, KeptResponse):
-        return StreamingResponse(replayed(attempt), media_type=MEDIA_TYPE, headers=HEADERS | REPLAYED)
+        return OpenStream(replayed(attempt), lease, HEADERS | REPLAYED)
     begun: asyncio.Future[AsyncGenerator[ChatEvent, None]] = asyncio.get_running_loop().create_future()
     retries.keep(_to_the_end(message, request, attempt, begun))
-    return await _streamed(await begun, request)
+    return await _streamed(await begun, request, lease)
 
 
 async def _to_the_end(
@@ -103,9 +113,9 @@ async def _claimed(message: Message, request: Request) -> AsyncGenerator[ChatEve
     return _noted(wiring.chat.stream(replace(message, claim=claim)), request)
 
 
-async def _streamed(events: AsyncIterator[ChatEvent], request: Request) -> Response:
+async def _streamed(events: AsyncIterator[ChatEvent], request: Request, lease: Lease) -> Response:
     items = paced(events, current_container(request).startup.draining)
-    return await streamed(items, request, lambda items: frames(items, request_id_of(request)), _REFUSALS)
+    return await streamed(items, request, lambda items: frames(items, request_id_of(request)), lease, _REFUSALS)
 
 
 async def _noted(events: AsyncGenerator[ChatEvent, None], request: Request) -> AsyncGenerator[ChatEvent, None]:

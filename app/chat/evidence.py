@@ -22,6 +22,7 @@ from app.chat.account import Account
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import KnowledgeError
 from knowledge.spelling import BaseSpeller
+from knowledge.tracing import span
 from knowledge.types import Retrieval
 
 
@@ -94,13 +95,21 @@ async def _understood(team: Team, question: Question, turn: TurnEvidence, unders
 async def _looked_up(team: Team, question: Question) -> tuple[Route, Question]:
     """Where it is routed to, and the question with all that is found for it."""
     route, found, curated = await asyncio.gather(
-        team.router.route(question), _found(team, question), _curated(team, question)
+        _route(team, question), _found(team, question), _curated(team, question)
     )
     return route, replace(question, found=found, curated=curated)
 
 
+async def _route(team: Team, question: Question) -> Route:
+    with span("route"):
+        return await team.router.route(question)
+
+
 async def _curated(team: Team, question: Question) -> CuratedMatch | None:
-    return await team.curated.match(question) if team.curated is not None else None
+    if team.curated is None:
+        return None
+    with span("curated"):
+        return await team.curated.match(question)
 
 
 async def _found(team: Team, question: Question) -> Retrieval | None:
@@ -108,7 +117,8 @@ async def _found(team: Team, question: Question) -> Retrieval | None:
     from it then finds out.
     """
     try:
-        return await recall(team.searcher, question)
+        with span("search"):
+            return await recall(team.searcher, question)
     except KnowledgeError as error:
         logger.opt(exception=error).warning("turn without a search")
         return None

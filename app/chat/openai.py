@@ -37,8 +37,9 @@ async def create_completion(body: CompletionRequest, request: Request, tenant: T
         request.state.outcome = done.answer.outcome.value
         return Response(completion(done), media_type="application/json")
     writer = ChunkWriter(include_usage=body.stream_options is not None and body.stream_options.include_usage)
+    lease = await wiring.limits.stream(tenant, message.sender, message.text)
     items = paced(wiring.chat.stream(message), wiring.startup.draining)
-    return await streamed(items, request, lambda items: _chunks(items, writer, request))
+    return await streamed(items, request, lambda items: _chunks(items, writer, request), lease)
 
 
 @router.get("/models")

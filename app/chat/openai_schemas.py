@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from agents.types import Turn
 from app.chat.schemas import MAX_BODY_CHARS
@@ -45,7 +45,7 @@ class ChatMessage(BaseModel):
 class StreamOptions(BaseModel):
     """include_usage: a last chunk with the tokens spent."""
 
-    include_usage: bool = False
+    include_usage: StrictBool = False
 
 
 class YingdaIn(BaseModel):
@@ -61,7 +61,7 @@ class CompletionRequest(BaseModel):
 
     model: str = Field(max_length=200, description="固定为 yingda")
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
-    stream: bool | None = None
+    stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
     user: str | None = Field(None, max_length=128, description="业务侧的用户编号")
     user_token: str = Field("", max_length=4096, description="扩展字段：商家服务器签发的用户身份（JWT）")

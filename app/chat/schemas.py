@@ -27,7 +27,7 @@ class ChatRequest(BaseModel):
     channel: str = Field("", max_length=32, description="来源渠道")
     client_id: str = Field(
         "",
-        max_length=255,
+        pattern=r"^[\x21-\x7e]{0,255}$",
         description="发送方自己的消息编号，与请求头 Idempotency-Key 相同：重发时带同一个，返回首次的结果",
     )
     page: PageIn | None = Field(None, description="用户正在看的网页；作为来源 [0] 参与回答")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -31,6 +31,8 @@ from app.ids import new_id
 from app.limits.service import RateLimits
 from app.metrics import Metrics
 from app.privacy import personal_data
+from app.request_ids import traceparent
+from app.telemetry.service import Turns, untraced
 from app.traces.types import TurnTrace
 from app.tuner.placing import Placements
 from app.types import SessionKey
@@ -56,6 +58,7 @@ class ChatService:
         limits: RateLimits,
         stops: Stops,
         placements: Placements,
+        spans: Turns = untraced,
     ) -> None:
         self._guard = guard
         self._sessions = sessions
@@ -69,11 +72,12 @@ class ChatService:
         self._limits = limits
         self._stops = stops
         self._placements = placements
+        self._spans = spans
 
     async def answer(self, message: Message) -> TurnDone:
         """The whole turn at once."""
         done = None
-        async for event in self._turn(message, _Turn(message, self._metrics, unseen=message.new_session)):
+        async for event in self._turn(message, _Turn(message, self._metrics, self._spans, unseen=message.new_session)):
             if isinstance(event, TurnDone):
                 done = event
         if done is None:
@@ -84,13 +88,14 @@ class ChatService:
         """TurnStarted, tokens, TurnDone. Raises KnowledgeError and AgentError: an outage is not an answer. Raises
         Forbidden where the conversation is somebody else's.
         """
-        return self._turn(message, _Turn(message, self._metrics))
+        return self._turn(message, _Turn(message, self._metrics, self._spans))
 
     async def _turn(self, message: Message, turn: _Turn) -> AsyncGenerator[ChatEvent, None]:
         session_id = "" if message.new_session else message.session_id
         async with self._limits.turn(message.tenant, message.sender, session_id, message.text) as turn.within_limits:
-            with self._metrics.turn(message.tenant):
-                text = self._taken(message)
+            with self._metrics.turn(message.tenant), turn.recorded():
+                with turn.span.child("guard"):
+                    text = self._taken(message)
                 turn.account.timed("guard")
                 if not text.text:
                     assert text.rejected is not None
@@ -196,12 +201,14 @@ class ChatService:
         reading = read(text)
         if await self._first(message, reading):
             question = Question(text, page=message.page, caller=message.caller, reading=reading)
-            served = await self._hot_cache.serve(
-                message.tenant, question, lambda: turn.computed(self._computing.run(message, question)), message.arm
-            )
+            with turn.span.child("cache"):
+                served = await self._hot_cache.serve(
+                    message.tenant, question, lambda: turn.computed(self._computing.run(message, question)), message.arm
+                )
             turn.account.timed("cache")
             return question, served
-        question = await self._history.question(message, reading)
+        with turn.span.child("history"):
+            question = await self._history.question(message, reading)
         turn.account.timed("history")
         flight = Flight(turn.computed(self._computing.run(message, question)))
         return question, CacheResult(flight.follow(), cached=False)
@@ -228,38 +235,39 @@ class ChatService:
         answer = done.answer
         # What was answered without its conversation belongs to one all the same.
         before = question.state or await self._history.state(message)
-        kept = await self._turn_log.append(
-            NewTurn(
-                tenant=message.tenant,
-                session_id=message.session_id,
-                user_id=message.user_id,
-                channel=message.channel,
-                id=done.message_id,
-                question=question.text,
-                standalone=question.resolved,
-                reply=answer.reply,
-                outcome=answer.outcome.value,
-                response=done.body,
-                created_at=datetime.now(UTC),
-                agent=answer.agent,
-                cited=tuple(source.document_id for source in answer.fragments),
-                new_session=turn.unseen,
-                cached=done.cached,
-                degraded=answer.degraded,
-                usage=Usage() if done.cached else answer.usage,
-                for_desk=for_desk,
-                client_id=message.client_id,
-                opening=opening,
-                waiting=done.handoff is not None,
-                claim=turn.claim,
-                receipt=message.attempt.receipt(done.reply) if message.attempt else None,
-                rows_of=(holder := rows_of(answer, message.caller)),
-                trace_id=message.trace_id,
-                trace=None if for_desk else turn.trace(done),
-                state=before.after(question.text, answer, holder).to_json(),
-                placing=message.placing,
+        with turn.span.child("persist"):
+            kept = await self._turn_log.append(
+                NewTurn(
+                    tenant=message.tenant,
+                    session_id=message.session_id,
+                    user_id=message.user_id,
+                    channel=message.channel,
+                    id=done.message_id,
+                    question=question.text,
+                    standalone=question.resolved,
+                    reply=answer.reply,
+                    outcome=answer.outcome.value,
+                    response=done.body,
+                    created_at=datetime.now(UTC),
+                    agent=answer.agent,
+                    cited=tuple(source.document_id for source in answer.fragments),
+                    new_session=turn.unseen,
+                    cached=done.cached,
+                    degraded=answer.degraded,
+                    usage=Usage() if done.cached else answer.usage,
+                    for_desk=for_desk,
+                    client_id=message.client_id,
+                    opening=opening,
+                    waiting=done.handoff is not None,
+                    claim=turn.claim,
+                    receipt=message.attempt.receipt(done.reply) if message.attempt else None,
+                    rows_of=(holder := rows_of(answer, message.caller)),
+                    trace_id=message.trace_id,
+                    trace=None if for_desk else turn.trace(done),
+                    state=before.after(question.text, answer, holder).to_json(),
+                    placing=message.placing,
+                )
             )
-        )
         if kept:
             self._sessions.remember(message)
             turn.persisted(done)
@@ -277,12 +285,13 @@ class _CheckedMessage:
 class _Turn:
     """Ids and timings of one turn. unseen: nobody but this turn knows of the session before its end."""
 
-    def __init__(self, message: Message, metrics: Metrics, *, unseen: bool = False) -> None:
+    def __init__(self, message: Message, metrics: Metrics, spans: Turns, *, unseen: bool = False) -> None:
         self.unseen = unseen
         self.account = Account()
         self._message = message
         self._message_id = new_id()
         self._metrics = metrics
+        self.span = spans(message.tenant, message.session_id, self._message_id, traceparent())
         self.within_limits = True
         self.begun = False
         self.claim = Claim()
@@ -316,9 +325,23 @@ class _Turn:
 
     async def computed(self, events: Events) -> Events:
         """An answer that is computed for this turn, and perhaps kept for others; its requests to models are noted."""
-        async with aclosing(within(events, lambda: noted(self._calls.append))) as told:
+        async with aclosing(within(events, self.span.current, lambda: noted(self._asked))) as told:
             async for event in told:
                 yield Done(replace(event.answer, origin=self._message_id)) if isinstance(event, Done) else event
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Until the turn is over, by an error too."""
+        try:
+            yield
+        except BaseException as error:
+            self.span.end(error)
+            raise
+        self.span.end()
+
+    def _asked(self, call: ModelCall) -> None:
+        self._calls.append(call)
+        self._metrics.asked(self._message.tenant, call)
 
     def trace(self, done: TurnDone) -> TurnTrace | None:
         """How the answer came about, or for which turn; None where no agent was asked."""
@@ -335,6 +358,19 @@ class _Turn:
         tenant, total = self._message.tenant, self.account.total_ms
         self._metrics.stages(tenant, {"persist": round(total - done.timings_ms["total"], 3)})
         self._metrics.finished(tenant, done.answer, cached=done.cached, total_ms=total)
+        self._told(done.answer, cached=done.cached)
+
+    def _told(self, answer: Answer, *, cached: bool) -> None:
+        self.span.set(
+            {
+                "yingda.outcome": answer.outcome.value,
+                "yingda.agent": answer.agent,
+                "yingda.intent": answer.intent,
+                "yingda.confidence": answer.confidence,
+                "yingda.degraded": ",".join(answer.degraded),
+                "yingda.cached": cached,
+            }
+        )
 
     async def rejected(
         self, rejected: Rejected, reply: str, waiting: QueueState | None = None
@@ -348,6 +384,7 @@ class _Turn:
         self._metrics.rejected(self._message.tenant, rejected.reason)
         self._metrics.finished(self._message.tenant, answer, cached=False, total_ms=self.account.total_ms)
         self.finished = True
+        self._told(answer, cached=False)
         yield self.started(Meta("guard", "rejected"))
         yield Token(reply)
         if waiting is not None:

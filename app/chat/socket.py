@@ -22,7 +22,7 @@ from app.desk.frames import is_seq, message_body
 from app.desk.types import PAGE, Actor, DeskSession
 from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
-from app.http.sockets import PING_SECONDS, Hello, SocketLine, TurnedAway, greet, run, turn_away
+from app.http.sockets import PING_SECONDS, Hello, SocketLine, TurnedAway, greeted, run, turn_away
 from app.ids import new_id
 from app.limits.types import Requester
 from app.types import Proof, SessionKey
@@ -46,10 +46,14 @@ async def customer_socket(
 ) -> None:
     """Frames are described in docs/handoff.md."""
     container: Container = websocket.app.state.container
-    greeted = await greet(websocket, container, "chat", *TALKING)
-    if greeted is None:
-        return
-    line, hello = greeted
+    async with greeted(websocket, container, "chat", *TALKING) as found:
+        if found is not None:
+            await _served(websocket, container, *found, session_id, after)
+
+
+async def _served(
+    websocket: WebSocket, container: Container, line: SocketLine, hello: Hello, session_id: str, after: int
+) -> None:
     shown = {name: websocket.headers.get(f"x-{name.replace('_', '-')}", "") for name in ("user_token", "session_token")}
     shown["session_token"] = shown["session_token"] or session_shown(websocket, session_id)
     customer = _Customer(container, line, hello, SessionKey(hello.principal.tenant, session_id), shown)

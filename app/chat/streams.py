@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from app.chat.stream import HEADERS, MEDIA_TYPE, Items, begun
 from app.http.disconnects import CLIENT_LEFT, gone
+from app.limits.leases import Lease
+
+
+class OpenStream(StreamingResponse):
+    """Events of a turn. lease: of the stream, which is open until the last of it is sent or the client has left."""
+
+    def __init__(self, events: AsyncIterator[str], lease: Lease, headers: Mapping[str, str] = HEADERS) -> None:
+        super().__init__(events, media_type=MEDIA_TYPE, headers=headers)
+        self._lease = lease
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See Response."""
+        with self._lease:
+            await super().__call__(scope, receive, send)
 
 
 async def streamed(
     items: Items,
     request: Request,
     written: Callable[[Items], AsyncIterator[str]],
+    lease: Lease,
     raised: tuple[type[Exception], ...] = (Exception,),
 ) -> Response:
-    """The response once the turn gave its first event. written: the items as text; raised: see `begun`."""
-    started = await begun(items, gone(request), raised)
+    """The response once the turn gave its first event. written: the items as text; lease: see `OpenStream`; raised: see
+    `begun`."""
+    try:
+        started = await begun(items, gone(request), raised)
+    except BaseException:
+        lease.release()
+        raise
     if started is None:
+        lease.release()
         return Response(status_code=CLIENT_LEFT)
-    return StreamingResponse(written(started), media_type=MEDIA_TYPE, headers=HEADERS)
+    return OpenStream(written(started), lease)

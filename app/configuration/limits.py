@@ -38,3 +38,13 @@ class LimitSettings(BaseModel):
     turn_wait: float = Field(15.0, gt=0, le=120, description="一轮回答最多排队几秒，超过则 503")
     turns_per_key: int = Field(192, ge=0, description="一个密钥同时进行的轮数上限，排队的也算，超出则 503；0 为不限")
     turns_per_tenant: int = Field(256, ge=0, description="一个租户同时进行的轮数上限，排队的也算，超出则 503；0 为不限")
+    streams_per_key: int = Field(160, ge=0, description="一个密钥同时打开的流（SSE）上限，超出则 429；0 为不限")
+    streams_per_address: int = Field(
+        40, ge=0, description="带 client 密钥的一个来源地址同时打开的流（SSE）上限，超出则 429；0 为不限"
+    )
+    sockets_per_key: int = Field(
+        2000, ge=0, description="一个密钥同时打开的 WebSocket 上限，超出则以 1013 关闭；0 为不限"
+    )
+    sockets_per_address: int = Field(
+        100, ge=0, description="带 client 密钥的一个来源地址同时打开的 WebSocket 上限，超出则以 1013 关闭；0 为不限"
+    )

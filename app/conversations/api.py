@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.auth.cookies import from_own_page, keep_session, session_held
 from app.auth.identity import stays_inside
@@ -32,7 +32,7 @@ class SessionIn(BaseModel):
     user_id: str = Field("", max_length=128, description="业务侧的用户编号；只有 server、admin 密钥带来的才作为身份")
     user_token: str = Field("", max_length=4096, description="用户身份：商家服务器签发的 JWT；也可放在 X-User-Token")
     channel: str = Field("", max_length=32, description="来源渠道")
-    cookie: bool = Field(
+    cookie: StrictBool = Field(
         False, description="凭据放进 HttpOnly Cookie，不在响应体里；只给由本服务提供的网页，新会话取代旧的"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.corrections.service import CorrectionMade
 from app.corrections.types import ChunkCorrection, ChunkEdit, LocatedCorrection
@@ -27,7 +27,7 @@ class CorrectionIn(BaseModel):
         None, description="片段的文字；问答表里是答案"
     )
     heading_path: list[Heading] | None = Field(None, max_length=MAX_HEADINGS, description="各级标题，从上到下")
-    excluded: bool = Field(False, description="停用：检索不到它")
+    excluded: StrictBool = Field(False, description="停用：检索不到它")
     author: Annotated[str, CLEANED, Field(max_length=64)] = Field("", description="谁改的；不给则为密钥的名字")
     reason: Annotated[str, CLEANED, Field(max_length=500)] = Field("", description="为什么改")
 

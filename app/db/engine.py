@@ -88,6 +88,16 @@ class Database:
             async with connection.begin():
                 yield connection
 
+    async def look(self, work: Callable[[Connection], Result]) -> Result:
+        """A read transaction over one snapshot that needs nothing from the event loop in between.
+
+        On SQLite all of it takes one visit to a thread, where `read` pays for a dozen: a customer waits for it.
+        """
+        if not self._in_thread:
+            async with self.read() as connection:
+                return await connection.run_sync(work)
+        return await asyncio.to_thread(self._looked, self._in_thread[False], work)
+
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """A write transaction; an exception rolls all of it back."""
@@ -150,6 +160,11 @@ class Database:
         if self._in_thread and self._log.is_long:
             engine = self._in_thread[True]
             await asyncio.get_running_loop().run_in_executor(self._thread, self._log.cut, engine)
+
+    @staticmethod
+    def _looked(engine: Engine, work: Callable[[Connection], Result]) -> Result:
+        with engine.connect() as connection, connection.begin():
+            return work(connection)
 
     @staticmethod
     def _transact(engine: Engine, work: Callable[[Connection], Result]) -> Result:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from app.db.engine import Database
@@ -37,7 +40,13 @@ async def upgrade(database: Database) -> None:
 def _upgrade(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":  # on SQLite the transaction itself lets one process in at a time
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    command.upgrade(configured(connection), "head")
+    if MigrationContext.configure(connection).get_current_revision() != _head():
+        command.upgrade(configured(connection), "head")
+
+
+@cache
+def _head() -> str | None:
+    return ScriptDirectory(str(MIGRATIONS)).get_current_head()
 
 
 def configured(connection: Connection) -> Config:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from agents.types import Outcome
 from app.conversations.schemas import RowSourceOut, SourceOut
@@ -72,13 +72,13 @@ class StaffIn(BaseModel):
 
     name: Label
     skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
-    capacity: int = Field(5, ge=0, le=1000, description="同时接待几个会话；0 为不限")
+    capacity: StrictInt = Field(5, ge=0, le=1000, description="同时接待几个会话；0 为不限")
 
 
 class PresenceIn(BaseModel):
     """Whether somebody is there."""
 
-    online: bool
+    online: StrictBool
     name: MaybeAgentId = Field("", description="显示给顾客和同事的名字；留空不改")
 
 

@@ -14,7 +14,7 @@ from app.desk.frames import is_seq, message_body
 from app.desk.schemas import MessageIn, SessionOut
 from app.desk.types import PAGE, DeskSession
 from app.errors import AppError, InvalidRequest
-from app.http.sockets import PING_SECONDS, Hello, SocketLine, greet, run
+from app.http.sockets import PING_SECONDS, Hello, SocketLine, greeted, run
 from app.types import SessionKey
 from knowledge.text import clean
 
@@ -32,10 +32,12 @@ GATHER_SECONDS = 0.02
 async def staff_socket(websocket: WebSocket, agent_id: Annotated[str, Query(max_length=64)] = "") -> None:
     """Frames are described in docs/handoff.md."""
     container: Container = websocket.app.state.container
-    greeted = await greet(websocket, container, "desk", Role.ADMIN, Role.AGENT)
-    if greeted is None:
-        return
-    line, hello = greeted
+    async with greeted(websocket, container, "desk", Role.ADMIN, Role.AGENT) as found:
+        if found is not None:
+            await _served(websocket, container, *found, agent_id)
+
+
+async def _served(websocket: WebSocket, container: Container, line: SocketLine, hello: Hello, agent_id: str) -> None:
     name = clean(str(hello.first.get("agent_id") or agent_id)).strip()[:64]
     if not name:
         await line.fail(InvalidRequest("请在 hello 里写明 agent_id。", code="agent_id_missing"))

@@ -9,11 +9,13 @@ from pathlib import Path
 from agents.errors import GenerationError, GenerationRejected
 from agents.llm.chat import ChatModel
 from app.doctor.types import Diagnosis, error, fine, note, warning
-from app.retrieval import embedder_options
+from app.retrieval import embedder_options, reranker_options
 from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.embeddings.registry import get_embedder, resolved
 from knowledge.errors import KnowledgeError
+from knowledge.rerankers.registry import get_reranker
+from knowledge.rerankers.served import ServedReranker
 
 _EMBEDDER, _RERANKER, _MODEL = "向量模型", "重排器", "大模型"
 _QUESTION = "怎么申请退货"
@@ -38,10 +40,21 @@ async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
 
 
 async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
-    """Whether what the chosen one needs is there."""
+    """Whether what the chosen one needs is there; one that is elsewhere is asked."""
     if settings.reranker == "bge" and (found := _weights(_RERANKER, "BGE_RERANKER_MODEL", settings.bge_reranker_model)):
         return [found]
-    return [fine(_RERANKER, settings.reranker)]
+    if settings.reranker not in ("tei", "jina"):
+        return [fine(_RERANKER, settings.reranker)]
+    reranker = get_reranker(settings.reranker, reranker_options(settings))
+    assert isinstance(reranker, ServedReranker)
+    try:
+        await reranker.probe()
+    except KnowledgeError as problem:
+        told = f"RERANKER={settings.reranker} 不能用，问答会先由 {settings.rerank_fallback} 重排：{problem}"
+        return [error(_RERANKER, told, "核对 RERANK_BASE_URL、RERANK_API_KEY 与 RERANK_MODEL，以及这台机器能否连到它")]
+    finally:
+        reranker.close()
+    return [fine(_RERANKER, f"{settings.reranker}，{settings.rerank_model} 有回答")]
 
 
 async def check_language_models(settings: Settings) -> Sequence[Diagnosis]:
@@ -93,6 +106,6 @@ def _weights(subject: str, variable: str, model: str) -> Diagnosis | None:
 
 
 def _embedder_fix(name: str) -> str:
-    if name == "openai":
+    if name in ("openai", "tei"):
         return "核对 EMBEDDING_BASE_URL、EMBEDDING_API_KEY、EMBEDDING_MODEL 与 EMBEDDING_DIMENSION"
     return _BGE if name == "bge" else ".venv/bin/python -m pip install -r requirements-lite.txt"

@@ -196,7 +196,7 @@ async def list_chunks(
 
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_FILE: Responses = {200: {"description": "文件原文，Content-Type 随文件类型", "content": _BYTES}}
+_FILE: Responses = {200: {"description": "文件原文", "content": _BYTES}}
 
 
 @router.get(
@@ -219,7 +219,7 @@ async def get_original(
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "sandbox; default-src 'none'",
     }
-    return Response(found.data, media_type=found.media_type, headers=headers)
+    return Response(found.data, media_type="application/octet-stream", headers=headers)
 
 
 async def detail(wiring: Wiring, tenant: str, document_id: str) -> DocumentDetail:

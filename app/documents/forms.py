@@ -141,9 +141,9 @@ def _change(form: FormData, author: str) -> Change:
     said, reason, draft = (clean(value).strip() if isinstance(value, str) else "" for value in sent)
     if len(said) > MAX_AUTHOR_CHARS or len(reason) > MAX_REASON_CHARS:
         raise InvalidRequest(f"author 不能超过 {MAX_AUTHOR_CHARS} 个字，reason 不能超过 {MAX_REASON_CHARS} 个字")
-    if draft.lower() not in ("", "true", "false", "1", "0"):
+    if draft.lower() not in ("", "true", "false"):
         raise InvalidRequest("draft 要写成 true 或 false", field="draft")
-    return Change(said or author[:MAX_AUTHOR_CHARS], reason, draft.lower() in ("true", "1"))
+    return Change(said or author[:MAX_AUTHOR_CHARS], reason, draft.lower() == "true")
 
 
 def _moment(form: FormData, name: str) -> datetime | None:

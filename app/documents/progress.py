@@ -38,5 +38,11 @@ class IngestionBar:
         self._bar.set_postfix_str(f"{name} 向量 {done}/{total} 片段", refresh=False)
         self._move_to(self._finished + done / (total + 1))
 
+    def finished(self, name: str) -> None:
+        """One more file is done, wherever it was."""
+        self._bar.set_postfix_str(name, refresh=False)
+        self._finished += 1
+        self._move_to(self._finished)
+
     def _move_to(self, position: float) -> None:
         self._bar.update(position - self._bar.n)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from app.db.base import now
 from app.db.engine import Database
 from app.documents.tables import Content, Document, DocumentVersion, KbState, StoredChunk
-from app.documents.types import DocumentKind, Filing
+from app.documents.types import DocumentKind, Filing, HeldFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,15 @@ class DocumentRepository:
     async def filed(self, tenant: str, filing: Filing) -> DocumentRow | None:
         """The document that is filed so: of that external id, or where there is none, of that path."""
         return await self._one(tenant, Document.identity == filing.identity)
+
+    async def held(self, tenant: str) -> list[HeldFile]:
+        """All that is published and has no external id."""
+        columns = Document.path, Document.content_hash, Document.category, Document.tags
+        where = (Document.tenant_id == tenant) & Document.published & (Document.external_id == "")
+        query = select(*columns).where(where, Document.kind == DocumentKind.FILE)
+        async with self._database.read() as connection:
+            rows = await connection.execute(query)
+            return [HeldFile(path, digest, category, tuple(tags)) for path, digest, category, tags in rows]
 
     async def holding(self, tenant: str, content_hash: str) -> DocumentRow | None:
         """The oldest document whose published version has that content and has not expired: from one that has, nothing

@@ -96,6 +96,16 @@ class Filing:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldFile:
+    """What a published document is known by when its file comes again."""
+
+    path: str
+    content_hash: str
+    category: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Labels:
     """What is said of a document besides its content; None says nothing and keeps what is known."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, checked_tags, checked_validity
@@ -46,7 +46,7 @@ class UrlImport(BaseModel):
     tags: list[str] | None = Field(default=None, max_length=MAX_TAGS, description="标签；不给则保留原有的")
     valid_from: Moment | None = Field(default=None, description="生效时间")
     valid_until: Moment | None = Field(default=None, description="失效时间")
-    draft: bool = Field(default=False, description="只存为草稿，不发布")
+    draft: StrictBool = Field(default=False, description="只存为草稿，不发布")
     author: Annotated[str, CLEANED, Field(max_length=MAX_AUTHOR_CHARS)] = Field(
         default="", description="作者；不给则为密钥的名称"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from app.documents.diff import Diff, LineKind
 from app.documents.repository_version_rows import VersionRow
@@ -68,7 +68,7 @@ class RejectionIn(DecisionIn):
 class RollbackIn(DecisionIn):
     """The version whose content is to answer again."""
 
-    version: int = Field(ge=1, le=2**31, description="回到哪一版的内容")
+    version: StrictInt = Field(ge=1, le=2**31, description="回到哪一版的内容")
     reason: Reason = Field("", description="为什么回滚")
 
 

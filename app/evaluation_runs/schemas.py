@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.evaluation.comparing import ComparedTurn, ReportComparison, TurnEffect
 from app.evaluation.judging import TurnVerdict
@@ -20,7 +20,7 @@ class EvaluationRunIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     set_id: str = Field(min_length=1, max_length=32, description="评测集的编号")
-    judge: bool = Field(True, description="接了大模型时，也由它评判忠实与切题；每个回答多一次请求")
+    judge: StrictBool = Field(True, description="接了大模型时，也由它评判忠实与切题；每个回答多一次请求")
 
 
 class EvaluationCircumstances(BaseModel):

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
 from app.chat.page_schemas import PageIn
 from app.evaluation.dialogues import Dialogue, Expectation, LabelledTurn, TurnKind
@@ -34,7 +34,19 @@ def _grouped(value: object) -> object:
 
 
 Phrase = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
-Phrases = Annotated[list[Phrase], BeforeValidator(_listed), Field(max_length=30)]
+_Group = Annotated[list[Phrase], Field(min_length=1, max_length=30)]
+_Groups = Annotated[list[_Group | Phrase], Field(max_length=20)]
+_Kinds = Annotated[list[TurnKind], Field(min_length=1, max_length=len(TurnKind))]
+Phrases = Annotated[
+    list[Phrase],
+    BeforeValidator(_listed, json_schema_input_type=Annotated[list[Phrase], Field(max_length=30)] | Phrase),
+    Field(max_length=30),
+]
+Groups = Annotated[
+    list[_Group], BeforeValidator(_grouped, json_schema_input_type=_Groups | Phrase), Field(max_length=20)
+]
+Kinds = Annotated[_Kinds, BeforeValidator(_listed, json_schema_input_type=_Kinds | TurnKind)]
+"""One stands for a list of it, so that a cell of a table can hold it."""
 Say = Annotated[str, CLEANED, Field(min_length=1, max_length=2000)]
 Tag = Annotated[str, CLEANED, Field(max_length=64)]
 Key = Annotated[str, CLEANED, Field(max_length=MAX_KEY_CHARS, pattern=r"^[A-Za-z0-9_.:@-]*$")]
@@ -45,17 +57,13 @@ class ExpectIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Annotated[list[TurnKind], BeforeValidator(_listed), Field(min_length=1, max_length=len(TurnKind))] = Field(
-        [TurnKind.ANSWER], description="哪几类回应算对；不写就是要回答"
-    )
-    must_any: Annotated[
-        list[Annotated[list[Phrase], Field(min_length=1, max_length=30)]], BeforeValidator(_grouped)
-    ] = Field([], max_length=20, description="每一组至少要说到一个")
+    kind: Kinds = Field([TurnKind.ANSWER], description="哪几类回应算对；不写就是要回答")
+    must_any: Groups = Field([], description="每一组至少要说到一个")
     must_not: Phrases = Field([], description="一个也不能出现")
     source: Phrases = Field([], description="所引文档的标题或小节名里要有其中一个")
     documents: Phrases = Field([], description="或者所引文档的编号是其中一个")
     note: Annotated[str, CLEANED, Field(max_length=1000)] = Field("", description="给人看的备注")
-    date_dependent: bool = Field(False, description="怎样算对取决于今天的日期；给人看的")
+    date_dependent: StrictBool = Field(False, description="怎样算对取决于今天的日期；给人看的")
 
     @property
     def expectation(self) -> Expectation:

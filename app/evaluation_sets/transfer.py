@@ -33,6 +33,9 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """What the columns of a table may be called."""
 COLUMNS = tuple(_NAMES)
+_FLAGS = dict.fromkeys(("yes", "y", "true", "t", "on", "1", "是"), True) | dict.fromkeys(
+    ("", "no", "n", "false", "f", "off", "0", "否"), False
+)
 _OR = re.compile(r"(?<!\\)\|")
 """Between wordings of which one is enough; what has to be said besides stands in a line of its own."""
 MAX_ROWS = 20_000
@@ -107,7 +110,7 @@ def _turn(row: SheetRow) -> dict[str, Any]:
         "source": _split(_cell(row, "source")),
         "documents": _split(_cell(row, "documents")),
         "note": _cell(row, "note"),
-        "date_dependent": _cell(row, "date_dependent") or False,
+        "date_dependent": _FLAGS.get(_cell(row, "date_dependent").lower(), _cell(row, "date_dependent")),
     }
     if kinds := _split(_cell(row, "kind")):
         expect["kind"] = [kind.lower() for kind in kinds]

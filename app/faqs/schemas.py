@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from agents.types import Button
 from app.conversations.schemas import ButtonOut
@@ -42,7 +42,7 @@ class FaqIn(BaseModel):
     buttons: Annotated[list[FaqButtonIn], Field(max_length=MAX_BUTTONS, description="回答下面的按钮")] = Field(
         default_factory=list
     )
-    draft: bool = Field(False, description="true：先存为草稿，不答顾客")
+    draft: StrictBool = Field(False, description="true：先存为草稿，不答顾客")
 
     def draft_entry(self) -> FaqDraft:
         """For the service."""

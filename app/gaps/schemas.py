@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from agents.types import Outcome
 from app.faqs.rules import MAX_QUESTION_CHARS, MAX_VARIANTS
@@ -199,4 +199,4 @@ class GapPolicy(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    two_persons: bool = Field(description="写草稿的人（密钥）不能自己审核通过")
+    two_persons: StrictBool = Field(description="写草稿的人（密钥）不能自己审核通过")

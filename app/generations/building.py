@@ -110,7 +110,7 @@ class ShadowBuilder:
                 await steps.did(len(part))
             return np.concatenate(rows)
 
-        return await self._catch_up.bring(shadow.generation.tenant, shadow.held, embed) is not None
+        return await self._catch_up.bring(shadow.generation.tenant, shadow.held, embed)
 
     async def verify(self, shadow: Shadow, steps: Steps) -> int:
         """How many chunks it has, all as they are in SQL. Raises IndexUnavailable where one is not."""

@@ -36,7 +36,7 @@ class ReindexOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    embedder: Literal["", "auto", "e5", "use", "bge", "openai", "hash"] = Field(
+    embedder: Literal["", "auto", "e5", "use", "bge", "openai", "tei", "hash"] = Field(
         "", description="改用的向量模型；不给则用现在的，只重建索引"
     )
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from agents.screening.types import Reason
 from app.hit_test.batch import MAX_QUESTIONS
@@ -35,7 +35,7 @@ class BatchSearchRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     questions: list[BatchQuestionIn] = Field(min_length=1, max_length=MAX_QUESTIONS, description="要试的问题")
-    decide: bool = Field(False, description="为 true 时像对话那样决定由谁回答")
+    decide: StrictBool = Field(False, description="为 true 时像对话那样决定由谁回答")
 
     def trials(self) -> list[Trial]:
         """One by one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, StrictBool, StrictInt, model_validator
 
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
@@ -43,7 +43,7 @@ class DraftKeyIn(BaseModel):
     """A version of a document."""
 
     document_id: Annotated[str, CLEANED, Field(max_length=64)]
-    version: int = Field(ge=1, le=2**31)
+    version: StrictInt = Field(ge=1, le=2**31)
 
 
 DraftsIn = Annotated[list[DraftKeyIn], Field(min_length=1, max_length=50)] | Literal[True]
@@ -61,13 +61,13 @@ class SearchRequest(BaseModel):
     """A question to try."""
 
     query: str = Field(max_length=2000)
-    top_k: int | None = Field(None, ge=1, le=200, description="最多返回几条；留空则返回检索给出的全部")
+    top_k: StrictInt | None = Field(None, ge=1, le=200, description="最多返回几条；留空则返回检索给出的全部")
     filter: SearchFilter = SearchFilter()
-    explain: bool = Field(False, description="为 true 时返回所有召回的候选，而不只是重排后的前几条")
+    explain: StrictBool = Field(False, description="为 true 时返回所有召回的候选，而不只是重排后的前几条")
     history: list[Annotated[str, Field(max_length=2000)]] = Field(
         default=[], max_length=10, description="之前问过的话，先问的在前：像对话里那样接着它们理解"
     )
-    decide: bool = Field(False, description="为 true 时像对话那样决定由谁回答；接了大模型时也由它理解这句话")
+    decide: StrictBool = Field(False, description="为 true 时像对话那样决定由谁回答；接了大模型时也由它理解这句话")
     why: ExpectedIn | None = Field(None, description="应当命中的文档或片段：看它停在哪一步")
     drafts: DraftsIn | None = Field(
         None, description="当作已经发布来试的版本：一个列表；true 为每篇文档最新的、还没发布的版本。对话不受影响"

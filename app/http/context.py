@@ -12,11 +12,12 @@ from loguru import logger
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import InvalidRequest, describe
+from app.errors import InvalidRequest, NotFound, describe
 from app.http.statuses import UNMATCHED, Statuses
 from app.ids import random_hex
-from app.request_ids import caused_by
+from app.request_ids import caused_by, traced_by
 
+_TRACEPARENT_BYTES = 64
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -55,10 +56,12 @@ class RequestContextMiddleware:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with logger.contextualize(request_id=request_id), caused_by(request_id):
+        with logger.contextualize(request_id=request_id), caused_by(request_id), traced_by(_traceparent(scope)):
             try:
-                if b"%00" in scope["query_string"] or "\0" in scope["path"]:
-                    raise InvalidRequest("网址里不能有空字符。")  # SQL takes none, in whatever field it is
+                if "\0" in scope["path"]:  # SQL takes none, in whatever field it is
+                    raise NotFound("没有这个地址，请检查路径。")
+                if b"%00" in scope["query_string"]:
+                    raise InvalidRequest("网址里不能有空字符。")
                 await self._app(scope, receive, send_with_id)
             except Exception as error:  # the outermost layer: whatever it is, the client gets the error body
                 description = describe(error)
@@ -90,10 +93,15 @@ class RequestContextMiddleware:
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             await send(message)
 
-        with logger.contextualize(request_id=request_id), caused_by(request_id):
+        with logger.contextualize(request_id=request_id), caused_by(request_id), traced_by(_traceparent(scope)):
             await self._app(scope, receive, send_with_id)
 
 
 def _given_id(scope: Scope) -> str | None:
     given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
     return given.decode() if _REQUEST_ID.fullmatch(given) else None
+
+
+def _traceparent(scope: Scope) -> str:
+    given = next((value for name, value in scope["headers"] if name == b"traceparent"), b"")
+    return given[:_TRACEPARENT_BYTES].decode("latin-1")

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from loguru import logger
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from agents.errors import AgentError
 from app.errors import OPENAI_PREFIX, AppError, Description, Overloaded, ShuttingDown, describe
@@ -55,7 +56,20 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     code, message = _HTTP.get(error.status_code, ("http_error", "请求没有成功。"))
     response = _response(request, Description(error.status_code, code, message, {}))
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = ", ".join(_methods(request))
     return response
+
+
+def _methods(request: Request) -> list[str]:
+    """Of the address of a request, and not only those of the first of its routes, which the framework names. A route
+    for just this address goes before one for all addresses like it.
+    """
+    found: dict[str, set[str]] = {}
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found.setdefault(route.path, set()).update(route.methods or ())
+    return sorted(found[min(found, key=lambda path: path.count("{"))])
 
 
 async def _validation(request: Request, error: Exception) -> JSONResponse:

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 from knowledge.text import clean
+
+VISIBLE = r"[^\s\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+"""One character that is left of a text by `clean` and `strip`, as a pattern of JSON Schema."""
+_NUMBER = re.compile(r"\s*[-+]?[\d.]+(e[-+]?\d+)?\s*", re.IGNORECASE)
+
+
+class _Cleaned:
+    """Cleans a text before it is looked at, and says so in the schema of one that must not be empty then."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_cleaned, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        told = handler(core)
+        return told | {"pattern": VISIBLE} if told.get("minLength") and "pattern" not in told else told
 
 
 def _cleaned(value: object) -> object:
     return clean(value).strip() if isinstance(value, str) else value
+
+
+def _written(value: object) -> object:
+    """pydantic also takes numbers for times, as seconds since 1970, which the schema does not say."""
+    if isinstance(value, datetime) or (isinstance(value, str) and not _NUMBER.fullmatch(value)):
+        return value
+    raise ValueError("时间要写成 2026-03-02T20:38:27+08:00 这样，带时区")
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -22,9 +46,9 @@ def _in_utc(value: datetime) -> datetime:
         raise ValueError("超出了能表示的时间：年份要在 1 到 9999 之间") from error
 
 
-CLEANED = BeforeValidator(_cleaned)
+CLEANED = _Cleaned()
 """Before its length is looked at, a text loses what nobody sees and the white space around it."""
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_utc)]
 """A time with its zone, in UTC; the last hours of the year 9999 in the west have none."""
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 """Rows before a page; SQL does not take every integer."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from app.auth.principal import Principal, Role
 from app.auth.scopes import within
 from app.auth.sender import sender_of
 from app.errors import AppError, Forbidden, IdentityUnavailable, InvalidRequest, RateLimited, Unauthorized, describe
+from app.limits.leases import Lease
 from app.limits.types import Requester
 from knowledge.text import clean
 
@@ -55,12 +56,13 @@ Guard = Callable[[], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class Hello:
     """Who is there, by which key, or which user token alone. `first` is the first frame, empty without one;
-    `unhandled`: it was no greeting.
+    `unhandled`: it was no greeting; `lease`: of the connection, while it is open.
     """
 
     principal: Principal
     sender: Requester
     first: dict[str, Any]
+    lease: Lease
     key: str | None = field(default=None, repr=False)
     token: str = field(default="", repr=False)
     unhandled: bool = False
@@ -118,13 +120,27 @@ class SocketLine:
             await self.fail(InvalidRequest("每一帧须是一个 JSON 对象，带有 type 字段。", code="invalid_frame"))
 
 
-async def greet(websocket: WebSocket, container: Container, tag: str, *roles: Role) -> tuple[SocketLine, Hello] | None:
-    """Accepts the connection and finds out who it is; None when it was turned away, with the reason sent.
+@asynccontextmanager
+async def greeted(
+    websocket: WebSocket, container: Container, tag: str, *roles: Role
+) -> AsyncIterator[tuple[SocketLine, Hello] | None]:
+    """A connection that is accepted, and who it is; None when it was turned away, with the reason sent. It counts as
+    open within.
 
     The key comes in a header, as the subprotocol `key.KEY` beside `yingda`, or in the first frame `{"type": "hello",
     "key": ...}`, since browsers can set no header, and so does a user token that comes without a key; or in the cookie
     of who signed in on a page of this server. tag: to which the connection counts for scopes, see `within`.
     """
+    with ExitStack() as stack:
+        found = await _met(websocket, container, tag, roles)
+        if found is not None:
+            stack.enter_context(found[1].lease)
+        yield found
+
+
+async def _met(
+    websocket: WebSocket, container: Container, tag: str, roles: Sequence[Role]
+) -> tuple[SocketLine, Hello] | None:
     offered = websocket.scope.get("subprotocols", [])
     await websocket.accept(subprotocol=_PROTOCOL if _PROTOCOL in offered else None)
     line = SocketLine(websocket, SEND_SECONDS)
@@ -205,7 +221,8 @@ async def _hello(
     if principal.scopes and not within(principal.scopes, tags):
         raise Forbidden("这个密钥的权限范围不包括该连接", code="scope_missing", scopes=sorted(principal.scopes))
     sender = await container.limits.take(principal.tenant, sender_of(principal, host))
-    return Hello(principal, sender, frame, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
+    lease = await container.limits.socket(principal.tenant, sender)
+    return Hello(principal, sender, frame, lease, key, token, unhandled=bool(frame) and frame.get("type") != "hello")
 
 
 async def _open_to(container: Container, host: str | None) -> bool:

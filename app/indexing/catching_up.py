@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from app.documents.types import IndexDelta, OutdatedTokens
 from app.indexing.retokenising import Retokeniser, Vocabularies
 from knowledge.index import Index, Snapshot
+from knowledge.memory import give_back
 from knowledge.types import IndexChange, IndexedChunk, Matrix
 
 if TYPE_CHECKING:
@@ -51,10 +53,8 @@ class CatchUp:
         self._retokeniser = retokeniser
         self._vocabularies = vocabularies
 
-    async def bring(
-        self, tenant: str, held: Held, embed: Embed, distrusted: frozenset[str] = frozenset()
-    ) -> IndexDelta | None:
-        """Moves the index to SQL's revision, if it is not there; what moved it. distrusted: chunks that are taken from
+    async def bring(self, tenant: str, held: Held, embed: Embed, distrusted: frozenset[str] = frozenset()) -> bool:
+        """Moves the index to SQL's revision; False where it is there already. distrusted: chunks that are taken from
         SQL anew, and the vocabulary with them.
 
         Raises what the embedder or the index raises; the index stays consistent.
@@ -66,11 +66,13 @@ class CatchUp:
         analyzer = await self._vocabularies.analyzer(tenant, delta.vocabulary)
         self._vocabularies.history(tenant).note(delta.revision, analyzer)
         if delta.revision == snapshot.revision:
-            return None
+            return False
         vectors = await embed([chunk.indexed_text for chunk, _ in delta.added])
         await held.index.apply(_change(replace(delta, removed=delta.removed | anew), vectors, known))
         held.terms = known + len(delta.new_terms)
-        return delta
+        del delta, vectors
+        await asyncio.to_thread(give_back)
+        return True
 
     async def _delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
         """What the index lacks, once all terms are of the tenant's newest vocabulary."""

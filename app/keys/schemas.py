@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat
 
 from app.auth.principal import Role
 from app.auth.scopes import KeyScope
@@ -45,7 +45,7 @@ class KeyRotation(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    grace_hours: float = Field(
+    grace_hours: StrictFloat = Field(
         GRACE_HOURS, ge=0, le=MAX_GRACE_HOURS, description="原来的密钥还能用多少小时；0 为立即失效"
     )
 

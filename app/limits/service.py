@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil
 
 from agents.language import in_english
@@ -13,6 +12,7 @@ from agents.profile import TenantProfile
 from agents.types import Question
 from agents.wording.catalogue import say
 from app.errors import AppError, Overloaded, RateLimited
+from app.limits.leases import Held, Lease, Leases, MemoryLeases
 from app.limits.pause import Pause
 from app.limits.slots import TurnSlots
 from app.limits.types import NOBODY, LimitKind, Rate, Requester
@@ -28,7 +28,9 @@ _SENDER: ContextVar[Requester] = ContextVar("sender", default=NOBODY)
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """By what is counted; a count of 0 is no limit. `turns_*`: at once, those that wait included."""
+    """By what is counted; a count of 0 is no limit. `turns_*`: at once, those that wait included; `streams_*` and
+    `sockets_*`: open at once.
+    """
 
     key: Rate
     server_key: Rate
@@ -41,14 +43,10 @@ class LimitOptions:
     tickets_per_address: Rate
     turns_per_key: int
     turns_per_tenant: int
-
-
-@dataclass(slots=True)
-class _UnderWay:
-    """Turns of a tenant, and of each of its keys."""
-
-    turns: int = 0
-    keys: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    streams_per_key: int
+    streams_per_address: int
+    sockets_per_key: int
+    sockets_per_address: int
 
 
 class RateLimits:
@@ -61,6 +59,7 @@ class RateLimits:
         urgent: UrgentReplies,
         metrics: Metrics,
         counters: Counters | None = None,
+        leases: Leases | None = None,
     ) -> None:
         self.slots = slots
         self.urgent = urgent
@@ -68,7 +67,7 @@ class RateLimits:
         self._options = options
         self._metrics = metrics
         self._counters = counters or MemoryCounters()
-        self._under_way: defaultdict[str, _UnderWay] = defaultdict(_UnderWay)
+        self._leases = leases or MemoryLeases()
 
     async def counted(self, tenant: str, sender: Requester, session_id: str = "") -> Requester:
         """Counts a request; the sender with the refusal where it is one too many."""
@@ -111,37 +110,58 @@ class RateLimits:
         return await self._of_customer(LimitKind.TICKET, tenant, _SENDER.get(), (customer, False), rates) is None
 
     async def refusal(self, tenant: str, sender: Requester, session_id: str) -> AppError | None:
-        """Why a turn is not taken."""
+        """Why a turn is not taken, by what was sent lately."""
         if sender.refusal is not None:
             return sender.refusal
-        options = self._options
         if session_id and sender.key and not sender.staff:
-            session: Wanted = (LimitKind.SESSION, (tenant, session_id), options.session)
-            if refusal := await self._hit(tenant, [session]):
-                return refusal
-        under_way = self._under_way[tenant]
-        full = 0 < options.turns_per_tenant <= under_way.turns
-        if full or (sender.key and 0 < options.turns_per_key <= under_way.keys[sender.key]):
-            self._metrics.limited(tenant, LimitKind.QUEUE_FULL)
-            return Overloaded(say("too_busy", False), code="too_many_turns", retry_after=FULL_SECONDS)
+            session: Wanted = (LimitKind.SESSION, (tenant, session_id), self._options.session)
+            return await self._hit(tenant, [session])
         return None
 
+    async def begin(self, tenant: str, sender: Requester, *, beyond: bool = False) -> Lease | Overloaded:
+        """A turn is under way, until it is released; or why it is not. beyond: it is, however many are."""
+        options = self._options
+        wanted: list[Held] = [(LimitKind.QUEUE_FULL, ("tenant", tenant), options.turns_per_tenant)]
+        if sender.key:
+            wanted.append((LimitKind.QUEUE_FULL, ("key", tenant, sender.key), options.turns_per_key))
+        lease = await self._leases.take(wanted, beyond=beyond)
+        if isinstance(lease, Lease):
+            _SENDER.set(sender)
+            return lease
+        self._metrics.limited(tenant, lease)
+        return Overloaded(say("too_busy", False), code="too_many_turns", retry_after=FULL_SECONDS)
+
+    async def stream(self, tenant: str, sender: Requester, text: str) -> Lease:
+        """A stream of events is open, until it is released. Raises RateLimited, but for an urgent message."""
+        rates = self._options.streams_per_key, self._options.streams_per_address
+        return await self._opened(LimitKind.STREAMS, tenant, sender, rates, text)
+
+    async def socket(self, tenant: str, sender: Requester) -> Lease:
+        """A socket is open, until it is released. Raises RateLimited."""
+        rates = self._options.sockets_per_key, self._options.sockets_per_address
+        return await self._opened(LimitKind.SOCKETS, tenant, sender, rates)
+
     def under_way(self, tenant: str) -> int:
-        """Turns of a tenant that are under way."""
-        return self._under_way[tenant].turns
+        """Turns of a tenant that are under way in this process."""
+        return self._leases.held(LimitKind.QUEUE_FULL, ("tenant", tenant))
 
-    def begin(self, tenant: str, sender: Requester) -> None:
-        """A turn is under way, until `done`."""
-        _SENDER.set(sender)
-        under_way = self._under_way[tenant]
-        under_way.turns += 1
-        under_way.keys[sender.key] += 1
-
-    def done(self, tenant: str, sender: Requester) -> None:
-        """A turn is over."""
-        under_way = self._under_way[tenant]
-        under_way.turns -= 1
-        under_way.keys[sender.key] -= 1
+    async def _opened(
+        self, kind: LimitKind, tenant: str, sender: Requester, most: tuple[int, int], text: str = ""
+    ) -> Lease:
+        """most: of a key, and of an address that shows a key which is public; text: the message, if there is one."""
+        if not sender.key:
+            return Lease()
+        wanted: list[Held] = [(kind, ("key", tenant, sender.key), most[0])]
+        if sender.address:
+            wanted.insert(0, (kind, ("address", tenant, sender.address), most[1]))
+        lease = await self._leases.take(wanted)
+        if not isinstance(lease, Lease) and text and self.urgent.wanted(text):
+            lease = await self._leases.take(wanted, beyond=True)
+        if isinstance(lease, Lease):
+            return lease
+        self._metrics.limited(tenant, kind)
+        await self.pause()
+        raise RateLimited(say("too_busy", False), code=f"too_many_{kind}", limit=kind, retry_after=FULL_SECONDS)
 
     async def _of_customer(
         self, kind: LimitKind, tenant: str, sender: Requester, who: tuple[str, bool], rates: tuple[Rate, Rate]
@@ -166,7 +186,7 @@ class RateLimits:
 class Admission:
     """A turn within the limits: `async with` gives False for one that is too many, but urgent, and raises otherwise."""
 
-    __slots__ = ("_limits", "_sender", "_session_id", "_tenant", "_text")
+    __slots__ = ("_lease", "_limits", "_sender", "_session_id", "_tenant", "_text")
 
     def __init__(self, limits: RateLimits, tenant: str, sender: Requester, session_id: str, text: str) -> None:
         self._limits = limits
@@ -177,13 +197,19 @@ class Admission:
         """Raises RateLimited, Overloaded."""
         limits = self._limits
         refusal = await limits.refusal(self._tenant, self._sender, self._session_id)
-        if refusal is not None and not limits.urgent.wanted(self._text):
+        lease = refusal or await limits.begin(self._tenant, self._sender)
+        if isinstance(lease, Lease):
+            self._lease = lease
+            return True
+        if not limits.urgent.wanted(self._text):
             await limits.pause()
-            key = "too_busy" if isinstance(refusal, Overloaded) else "too_often"
-            refusal.message = say(key, in_english(Question(self._text), TenantProfile()))
-            raise refusal
-        limits.begin(self._tenant, self._sender)
-        return refusal is None
+            key = "too_busy" if isinstance(lease, Overloaded) else "too_often"
+            lease.message = say(key, in_english(Question(self._text), TenantProfile()))
+            raise lease
+        urgent = await limits.begin(self._tenant, self._sender, beyond=True)
+        assert isinstance(urgent, Lease), "nothing is refused beyond the limits"
+        self._lease = urgent
+        return False
 
     async def __aexit__(self, *_: object) -> None:
-        self._limits.done(self._tenant, self._sender)
+        self._lease.release()

@@ -66,4 +66,9 @@ class RedisCounters:
         return await self._server.ask(counted, lambda: self._alone.hit(limited))
 
     def _key(self, kind: LimitKind, name: Hashable) -> str:
-        return self._server.key("limit", kind, hashlib.sha256(repr(name).encode("utf-8", "replace")).hexdigest()[:32])
+        return self._server.key("limit", kind, name_in_redis(name))
+
+
+def name_in_redis(name: Hashable) -> str:
+    """A digest of what is counted: some names are addresses and members."""
+    return hashlib.sha256(repr(name).encode("utf-8", "replace")).hexdigest()[:32]

@@ -23,6 +23,8 @@ class LimitKind(StrEnum):
     HANDOFF = "handoff"
     TICKET = "ticket"
     QUEUE_FULL = "queue_full"
+    STREAMS = "streams"
+    SOCKETS = "sockets"
     QUEUE_TIMEOUT = "queue_timeout"
 
 

@@ -7,20 +7,23 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from agents.llm.breaker import BreakerState, CircuitBreaker
 from app.auth.principal import DEFAULT_TENANT
 from app.errors import Forbidden, NotFound
 from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
+from knowledge.breaker import Breaker, BreakerState
 
 router = APIRouter(prefix="/api/v1/observability", tags=["observability"], route_class=GuardedRoute)
 
 
 class BreakerOut(BaseModel):
-    """The circuit breaker of a language model's provider, in the process that answers."""
+    """The circuit breaker of a model elsewhere, in the process that answers."""
 
-    name: str = Field(description="哪一家：llm 为 LLM_*，small 为 SMALL_LLM_*，其余为 LLM_PROVIDERS 里的 name")
+    name: str = Field(
+        description="哪一家：llm 为 LLM_*，small 为 SMALL_LLM_*，embedding: 与 rerank: 开头的为向量接口与重排接口，"
+        "其余为 LLM_PROVIDERS 里的 name"
+    )
     model: str = Field(description="请求的模型")
     state: BreakerState = Field(description="closed 正常，open 暂停请求，half_open 放一个请求去试")
     failures: int = Field(description="最近连续失败的次数")
@@ -28,7 +31,7 @@ class BreakerOut(BaseModel):
     retry_in_seconds: float = Field(description="再过几秒放一个请求去试；没有暂停时为 0")
 
     @classmethod
-    def of(cls, breaker: CircuitBreaker) -> Self:
+    def of(cls, breaker: Breaker) -> Self:
         return cls(
             name=breaker.name,
             model=breaker.model,
@@ -40,7 +43,9 @@ class BreakerOut(BaseModel):
 
 
 class BreakersOut(BaseModel):
-    """The first provider, those of LLM_PROVIDERS in their order, then the one that reads messages and replies."""
+    """The first provider, those of LLM_PROVIDERS in their order, the one that reads messages and replies, then
+    embeddings and reranking.
+    """
 
     items: list[BreakerOut]
 
@@ -49,7 +54,7 @@ class BreakersOut(BaseModel):
 async def list_circuit_breakers(tenant: AdminTenant, wiring: Wiring) -> BreakersOut:
     """The circuit breakers of this process. All tenants share them, so only the default tenant's keys see them."""
     _own(tenant)
-    return BreakersOut(items=[BreakerOut.of(breaker) for breaker in wiring.models.breakers.values()])
+    return BreakersOut(items=[BreakerOut.of(breaker) for breaker in wiring.breakers.values()])
 
 
 @router.post("/circuit-breakers/{name}/reset", response_model=BreakerOut, responses=fails(404))
@@ -58,9 +63,9 @@ async def reset_circuit_breaker(
 ) -> BreakerOut:
     """Lets requests pass at once, as if nothing had failed."""
     _own(tenant)
-    breaker = wiring.models.breakers.get(name)
+    breaker = wiring.breakers.get(name)
     if breaker is None:
-        raise NotFound("没有这个名字的大模型")
+        raise NotFound("没有这个名字的熔断器")
     breaker.reset()
     return BreakerOut.of(breaker)
 

@@ -63,6 +63,8 @@ _MODELS: tuple[type[BaseModel], ...] = (
     ModelList,
 )
 _JSON = "application/json"
+LAST = "[DONE]"
+NO_NULL = r"^[^\u0000]*$"
 _SCHEMA = "#/components/schemas/"
 _HEADERS = {
     "X-Request-ID": ("这次请求的编号，查日志用", {"type": "string"}),
@@ -71,10 +73,14 @@ _HEADERS = {
     "Retry-After": ("多少秒之后再试", {"type": "integer"}),
     "WWW-Authenticate": ("出示密钥的方式", {"type": "string", "enum": ["Bearer"]}),
 }
-_PARAMETERS = {
-    "IdempotencyKey": ("Idempotency-Key", "这次请求自己的编号：24 小时内重发时带同一个，返回首次的结果"),
-    "SessionToken": ("X-Session-Token", "会话凭据，首次响应中返回；client 密钥凭它使用会话"),
-    "UserToken": ("X-User-Token", "用户身份：商家服务器签发的 JWT"),
+_PARAMETERS: Mapping[str, tuple[str, str, dict[str, str]]] = {
+    "IdempotencyKey": (
+        "Idempotency-Key",
+        "这次请求自己的编号：24 小时内重发时带同一个，返回首次的结果",
+        {"type": "string", "pattern": r"^[\x21-\x7e]{0,255}$"},
+    ),
+    "SessionToken": ("X-Session-Token", "会话凭据，首次响应中返回；client 密钥凭它使用会话", {"type": "string"}),
+    "UserToken": ("X-User-Token", "用户身份：商家服务器签发的 JWT", {"type": "string"}),
 }
 _STREAMS: Mapping[str, tuple[str, str]] = {
     "chat_stream": ("ChatEvent", "SSE：meta、token、replace、handoff、ping，最后是 done 或 error"),
@@ -122,7 +128,19 @@ def _complete(operation: dict[str, Any], route: APIRoute, example: BodyExample) 
             _take(operation, "SessionToken", "UserToken")
     if name in _ONCE:
         _take(operation, "IdempotencyKey")
+    for parameter in operation.get("parameters", ()):
+        if parameter.get("in") == "query":
+            _without_null(parameter["schema"])
     _exemplify(operation, example)
+
+
+def _without_null(schema: dict[str, Any]) -> None:
+    """What a null character stands in is no address: see `app.http.context`."""
+    for kind in schema.get("anyOf", [schema]):
+        if kind.get("type") == "string" and not kind.keys() & {"enum", "const", "format", "pattern"}:
+            kind["pattern"] = NO_NULL
+        elif kind.get("type") == "array":
+            _without_null(kind["items"])
 
 
 def _take(operation: dict[str, Any], *parameters: str) -> None:
@@ -142,12 +160,15 @@ _TAKING_TOKENS = ("request_handoff", "stop_chat")
 
 
 def _streamed(response: dict[str, Any], model: str, what: str) -> None:
-    """A stream is a text, whose events are the model's."""
-    schema = {"type": "string", "contentMediaType": MEDIA_TYPE, "contentSchema": {"$ref": _SCHEMA + model}}
+    """The data of a stream's events is the model's."""
+    data: dict[str, Any] = {"type": "string", "contentMediaType": _JSON, "contentSchema": {"$ref": _SCHEMA + model}}
+    if model == "CompletionChunk":
+        data = {"type": "string", "anyOf": [{"const": LAST}, {key: data[key] for key in data if key != "type"}]}
+    event = {"type": "object", "properties": {"event": {"type": "string"}, "data": data}, "required": ["data"]}
     response["description"] = what
     response["content"] = {
         **{kind: told for kind, told in response.get("content", {}).items() if kind == _JSON and told},
-        MEDIA_TYPE: {"schema": schema},
+        MEDIA_TYPE: {"schema": {"contentMediaType": MEDIA_TYPE}, "itemSchema": event},
     }
 
 
@@ -175,7 +196,7 @@ def _components(components: dict[str, Any]) -> None:
     components["responses"] = dict(failures.components())
     components["headers"] = {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()}
     components["parameters"] = {
-        name: {"name": header, "in": "header", "description": text, "required": False, "schema": {"type": "string"}}
-        for name, (header, text) in _PARAMETERS.items()
+        name: {"name": header, "in": "header", "description": text, "required": False, "schema": schema}
+        for name, (header, text, schema) in _PARAMETERS.items()
     }
     components["securitySchemes"]["ApiKeyHeader"] = {"type": "apiKey", "in": "header", "name": "X-API-Key"}

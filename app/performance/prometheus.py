@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollecto
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
 
 from app.http.statuses import Statuses
 from app.metrics import BUCKETS_MS, BUCKETS_SCORE, Durations, Metrics, TenantMetrics
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
     from app.redis.server import RedisServer
 
 
+OTHERS = "_other"
+"""No tenant is called so: ids begin with a letter or a figure."""
 Tenants = Iterable[tuple[str, TenantMetrics]]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What there is to tell. cache: of a tenant; recalls: by tenant, who answered them."""
+    """What there is to tell. cache: of a tenant; recalls: by tenant, who answered them; refused_prompts: files whose
+    edit is not in force; named: how many tenants have series of their own.
+    """
 
     metrics: Metrics
     cache: Callable[[str], CacheStats]
@@ -35,25 +40,52 @@ class Measured:
     statuses: Statuses
     recalls: Mapping[str, Mapping[DenseRecall, int]] = field(default_factory=dict)
     redis: RedisServer | None = None
+    refused_prompts: int = 0
+    named: int = 100
 
 
 def exposition(measured: Measured, only: str | None) -> bytes:
     """All metrics; only: of this tenant, None for every tenant's and the process's."""
     metrics = measured.metrics
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Families([(name, own) for name, own in metrics if only in (None, name)], measured.cache))
-    registry.register(_Waiting(measured.backlog))
-    registry.register(_Recalls({tenant: own for tenant, own in measured.recalls.items() if only in (None, tenant)}))
+    tenants = [(name, own) for name, own in metrics if only in (None, name)]
+    named = frozenset(name for name, _ in tenants[: measured.named])
+    recalls = {tenant: own for tenant, own in measured.recalls.items() if only in (None, tenant)}
+    for collector in (_Families(tenants, measured.cache), _Waiting(measured.backlog), _Recalls(recalls)):
+        registry.register(_Folded(collector, named) if len(tenants) > len(named) else collector)
     if only is None:
         ProcessCollector(registry=registry)
         registry.register(_Requests(measured.statuses))
         refused = Counter("yingda_sign_ins_refused", "Wrong keys and tokens beyond the limit", registry=registry)
         refused.inc(metrics.sign_ins_refused)
+        prompts = Gauge("yingda_prompts_refused", "Files of prompts whose edit is not in force", registry=registry)
+        prompts.set(measured.refused_prompts)
         if measured.redis is not None:
             Gauge("yingda_redis_up", "Whether Redis answers", registry=registry).set(not measured.redis.away)
             outages = Counter("yingda_redis_outages", "How often Redis went away", registry=registry)
             outages.inc(measured.redis.outages)
     return generate_latest(registry)
+
+
+class _Folded(Collector):
+    """The tenants that came first have series of their own, and keep them; all others are one, so that what counts up
+    never counts down.
+    """
+
+    def __init__(self, collector: Collector, named: frozenset[str]) -> None:
+        self._collector, self._named = collector, named
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self._collector.collect():
+            sums: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+            for sample in metric.samples:
+                labels = {**sample.labels}
+                if "tenant" in labels and labels["tenant"] not in self._named:
+                    labels["tenant"] = OTHERS
+                key = sample.name, tuple(labels.items())
+                sums[key] = sums.get(key, 0.0) + sample.value
+            metric.samples = [Sample(name, dict(labels), value) for (name, labels), value in sums.items()]
+            yield metric
 
 
 class _Families(Collector):
@@ -74,6 +106,7 @@ class _Families(Collector):
         yield stages
         yield turns
         yield from self._routing()
+        yield from self._models()
         yield self._counter("yingda_turns_degraded", "Turns answered while something was down", lambda t, m: m.degraded)
         yield self._counter("yingda_turns_failed", "Turns that ended in an error", lambda t, m: m.failed)
         yield self._counter("yingda_cache_hits", "Kept or shared answers", lambda t, m: self._saved(t))
@@ -110,6 +143,19 @@ class _Families(Collector):
             for verdict, count in own.verdicts.items():
                 verified.add_metric([tenant, verdict], count)
         return iter((routes, scores, rejected, limited, ingested, jobs, verified))
+
+    def _models(self) -> Iterator[Metric]:
+        labels = ["tenant", "model"]
+        requests = HistogramMetricFamily("yingda_llm_request_seconds", "Whole replies of models", labels=labels)
+        cost = CounterMetricFamily("yingda_llm_cost", "In the unit of LLM_PRICES", labels=labels)
+        errors = CounterMetricFamily("yingda_llm_errors", "Requests that failed", labels=[*labels, "error"])
+        for tenant, own in self._tenants:
+            for model, durations in own.requests.items():
+                _add(requests, [tenant, model], durations)
+                cost.add_metric([tenant, model], own.cost[model])
+            for failed, count in own.errors.items():
+                errors.add_metric([tenant, *failed], count)
+        return iter((requests, cost, errors))
 
     def _saved(self, tenant: str) -> int:
         stats = self._cache(tenant)

@@ -32,5 +32,7 @@ async def prometheus_metrics(request: Request, tenant: MetricsTenant, wiring: Wi
         statuses,
         wiring.base.recalls,
         wiring.redis,
+        sum(bool(state.problem) for state in wiring.models.library.states()),
+        wiring.settings.metrics_tenants,
     )
     return Response(exposition(measured, only), media_type=CONTENT_TYPE_LATEST)

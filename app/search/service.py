@@ -15,6 +15,7 @@ from app.retrieval import reranker_options, retrieval_options
 from app.search.repository import CalibrationRepository
 from app.search.retrieval_cache import RetrievalCache
 from app.settings import Settings
+from knowledge.breaker import Breaker
 from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
@@ -148,6 +149,11 @@ class Searches:
         self._left: list[Calibrator] = []
         # One for all tenants: it may hold a model.
         self._reranker = get_reranker(settings.reranker, reranker_options(settings))
+
+    @property
+    def breaker(self) -> Breaker | None:
+        """Of the reranker, where that is elsewhere."""
+        return self._reranker.breaker
 
     async def open(self, tenant: str, base: KnowledgeBase, settings: Settings) -> CalibratedSearch:
         """A tenant's search by its settings, calibrated on what is stored already; the one that is open, if any. Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator, model_validator
 
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags
 from app.documents.paths import folder_path
@@ -38,11 +38,11 @@ class WebsiteIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="起始页或站点地图（sitemap.xml、.xml.gz、索引都可以）的网址")
-    depth: int = Field(
+    depth: StrictInt = Field(
         default=2, ge=0, le=MAX_DEPTH, description="从起始页起最多跟几层链接；0 只取起始页或站点地图里的"
     )
-    max_pages: int = Field(default=200, ge=1, le=MAX_PAGES, description="一次同步最多看几页")
-    requests_per_minute: int = Field(
+    max_pages: StrictInt = Field(default=200, ge=1, le=MAX_PAGES, description="一次同步最多看几页")
+    requests_per_minute: StrictInt = Field(
         default=60, ge=1, le=600, description="每分钟最多请求几次；robots.txt 要求更慢时从之"
     )
     prefix: Annotated[str, CLEANED, Field(pattern=r"^/", max_length=500)] = Field(
@@ -77,8 +77,8 @@ class SourceIn(_Labelled):
     folder: Folder = Field(default="", description="文档放在哪个目录下")
     category: Category = Field(default="", description="文档的分类；空为不设")
     tags: list[str] = Field(default=[], max_length=MAX_TAGS, description="文档的标签")
-    enabled: bool = Field(default=True, description="是否定时同步")
-    interval_minutes: int = _INTERVAL
+    enabled: StrictBool = Field(default=True, description="是否定时同步")
+    interval_minutes: StrictInt = _INTERVAL
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -103,8 +103,8 @@ class SourcePatch(_Labelled):
     folder: Folder | None = Field(default=None, description="文档放在哪个目录下；已有的文档在内容变化时才移动")
     category: Category | None = Field(default=None, description="以后取来的文档的分类")
     tags: list[str] | None = Field(default=None, max_length=MAX_TAGS, description="以后取来的文档的标签")
-    enabled: bool | None = Field(default=None, description="是否定时同步")
-    interval_minutes: int | None = Field(default=None, ge=0, le=MAX_INTERVAL, description="每隔几分钟同步一次")
+    enabled: StrictBool | None = Field(default=None, description="是否定时同步")
+    interval_minutes: StrictInt | None = Field(default=None, ge=0, le=MAX_INTERVAL, description="每隔几分钟同步一次")
 
     def values(self) -> dict[str, Any]:
         """Columns with what was said of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from agents.ticketing.types import TicketState
 from agents.understanding.tickets import Category, Priority
@@ -47,7 +47,7 @@ class TicketPatch(BaseModel):
     priority: Priority | None = None
     assignee: Name | None = None
     author: Author = STAFF
-    version: int | None = Field(None, description="读到的版本；给出时，工单已被别人改动则返回 409")
+    version: StrictInt | None = Field(None, description="读到的版本；给出时，工单已被别人改动则返回 409")
 
 
 class CommentIn(BaseModel):
@@ -56,7 +56,7 @@ class CommentIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     text: Words
-    public: bool = Field(False, description="true 时顾客查询工单会看到")
+    public: StrictBool = Field(False, description="true 时顾客查询工单会看到")
     author: Author = STAFF
 
 
@@ -68,7 +68,7 @@ class TransitionIn(BaseModel):
     to: TicketState
     note: Body = Field("", description="说明，顾客查询工单会看到")
     author: Author = STAFF
-    version: int | None = None
+    version: StrictInt | None = None
 
 
 class SlaOut(BaseModel):

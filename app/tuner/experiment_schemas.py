@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from app.http.fields import CLEANED
 from app.tuner.comparing import Conclusion
@@ -23,11 +23,11 @@ class ExperimentIn(BaseModel):
 
     name: Title = Field(description="给实验起个名字")
     values: dict[Name, Value] = Field(min_length=1, max_length=len(NAMES), description="新参数组与现在不同的参数")
-    share: int = Field(50, ge=1, le=99, description="百分之几进新参数组")
+    share: StrictInt = Field(50, ge=1, le=99, description="百分之几进新参数组")
     unit: Literal["customer", "conversation"] = Field(
         "customer", description="按顾客还是按会话分组：同一个总在同一组；没有 user_id 的顾客按会话"
     )
-    needed: int = Field(200, ge=20, le=100_000, description="每组至少多少位顾客（会话）之后才下结论")
+    needed: StrictInt = Field(200, ge=20, le=100_000, description="每组至少多少位顾客（会话）之后才下结论")
 
 
 class EndIn(BaseModel):
@@ -35,7 +35,7 @@ class EndIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    adopt: bool = Field(False, description="true：所有人改用新参数；false：回到原来的")
+    adopt: StrictBool = Field(False, description="true：所有人改用新参数；false：回到原来的")
     note: Note = Field("", description="为什么，留在历史里")
 
 

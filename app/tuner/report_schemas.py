@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from app.http.fields import CLEANED
 from app.jobs.types import JobRun, RunState
@@ -25,7 +25,7 @@ class LabelledQuestionIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: Text
-    answerable: bool = Field(description="知识库里有没有答案")
+    answerable: StrictBool = Field(description="知识库里有没有答案")
     documents: list[DocumentName] = Field(
         default=[], max_length=20, description="答案在哪些文档里：编号或文件名；填了才能比较排序"
     )
@@ -56,7 +56,7 @@ class QuestionsIn(BaseModel):
 class CalibrationIn(QuestionsIn):
     """Where should the gate stand?"""
 
-    refusal: float | None = Field(
+    refusal: StrictFloat | None = Field(
         None, gt=0, le=1, description="不能答的题至少要拒掉多大比例；不填则让两种题的正确率之和最大"
     )
 
@@ -64,11 +64,11 @@ class CalibrationIn(QuestionsIn):
 class SweepIn(QuestionsIn):
     """Which weights, constant and width are best?"""
 
-    alphas: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+    alphas: list[Annotated[StrictFloat, Field(ge=0, le=1)]] = Field(
         default=[0.3, 0.45, 0.6, 0.75], min_length=1, max_length=20, description="向量召回的权重；关键词为 1 减它"
     )
-    ks: list[int] = Field(default=[20, 60], min_length=1, max_length=20, description="融合常数 k")
-    widths: list[int] = Field(default=[25, 50], min_length=1, max_length=20, description="两路召回的条数")
+    ks: list[StrictInt] = Field(default=[20, 60], min_length=1, max_length=20, description="融合常数 k")
+    widths: list[StrictInt] = Field(default=[25, 50], min_length=1, max_length=20, description="两路召回的条数")
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

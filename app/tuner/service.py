@@ -73,8 +73,7 @@ class Tuner:
     async def read(self, tenant: str) -> Tuning:
         """The same from SQL: what this process just changed holds in it at once."""
         started = self._clock()
-        async with self._database.read() as connection:
-            params, experiment = await connection.run_sync(repository.standing, tenant)
+        params, experiment = await self._database.look(lambda connection: repository.standing(connection, tenant))
         known = self._known.get(tenant)
         if known is not None and known[1] > started + FRESH_SECONDS:  # what began later, after a change, came in first
             return known[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.http.fields import CLEANED
 from app.vocabulary.types import MAX_OTHERS, MAX_TERM_CHARS, PutReport, Refusal, StoredEntry
@@ -29,7 +29,7 @@ class VocabularyEntryIn(BaseModel):
         max_length=MAX_OTHERS,
         description="同义词：其余的词；简称：全称；实体：种类，如 product_model；其他：不填",
     )
-    both_ways: bool = Field(default=True, description="同义词：互相都能找到；false 只有 term 能找到其余的词")
+    both_ways: StrictBool = Field(default=True, description="同义词：互相都能找到；false 只有 term 能找到其余的词")
 
     @property
     def entry(self) -> VocabularyEntry:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.http.deps import AdminTenant, Wiring
 from app.http.failures import fails
@@ -45,7 +45,7 @@ class WebhookPatch(BaseModel):
     url: Url | None = None
     events: list[WebhookEvent] | None = Field(None, min_length=1)
     description: Description | None = None
-    enabled: bool | None = None
+    enabled: StrictBool | None = None
 
 
 class WebhookOut(BaseModel):

@@ -18,6 +18,7 @@ from app.chat.shared_answers import SharedAnswers
 from app.hit_test.repository import ExpectedRepository
 from app.hit_test.service import HitTest
 from app.redis.news import News
+from app.telemetry.service import untraced
 from app.tuner.placing import Placements
 
 if TYPE_CHECKING:
@@ -67,5 +68,6 @@ def chat_service(parts: Container) -> tuple[ChatService, HitTest]:
         limits,
         parts.stops,
         Placements(parts.tuner.of),
+        parts.telemetry.turn if parts.telemetry is not None else untraced,
     )
     return chat, HitTest(guard, history, answering, parts.tenants, ExpectedRepository(parts.base.database))

@@ -60,6 +60,7 @@ from app.search.service import CalibratedSearch, Searches
 from app.settings import Settings
 from app.spending.service import Accounts
 from app.startup import Startup
+from app.telemetry.service import Telemetry
 from app.tenants import Tenants
 from app.tickets.repository import TicketRepository
 from app.tickets.service import TicketService
@@ -82,7 +83,7 @@ from app.wiring.erasure import forget
 from app.wiring.gaps import gap_parts
 from app.wiring.jobs import background_jobs
 from app.wiring.knowledge import KnowledgeBase, document_runner
-from app.wiring.limits import open_attempts, open_counters, open_limits
+from app.wiring.limits import open_attempts, open_counters, open_leases, open_limits
 from app.wiring.models import LanguageModels
 from app.wiring.quality import quality_service
 from app.wiring.reindexing import reindexing
@@ -91,6 +92,7 @@ from app.wiring.teams import Teams
 from app.wiring.tuning import LabelledCases, tuner_reports
 from app.wiring.turns import turn_log
 from app.wiring.warming import cache_warming
+from knowledge.breaker import Breaker
 
 
 class Container:
@@ -108,13 +110,15 @@ class Container:
         fetcher: Fetcher,
         redis: RedisServer | None,
         user_tokens: UserTokens,
+        telemetry: Telemetry | None,
     ) -> None:
         database, lifetime = base.database, timedelta(hours=settings.session_token_hours)
         self.settings, self.base, self.webhooks, self.fetcher = settings, base, webhooks, fetcher
         self.metrics, self.strangers, self.stops = Metrics(), Strangers(), Stops()
-        self.redis, counters = redis, open_counters(redis)
+        self.redis, self.telemetry, counters = redis, telemetry, open_counters(redis)
+        self.leases = open_leases(redis)
         self.leader = Leader(database, redis)
-        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters)
+        self.limits = open_limits(settings, self.metrics, base.embedder.query_threads, counters, self.leases)
         self.attempts = open_attempts(settings, self.metrics, counters)
         self.user_tokens = user_tokens
         stored_keys = KeyRepository(database)
@@ -162,7 +166,7 @@ class Container:
         )
         self.document_runner = document_runner(base, self.metrics)
         self.document_jobs = DocumentJobs(JobRepository(database), self.document_runner.wake)
-        self.models, self.accounts = models, accounts
+        self.models, self.accounts, self._searches = models, accounts, searches
         self.teams = Teams(settings, models, businesses, self.tickets, self.limits, self.faq_books)
         self.tuner = Tuner(database, settings, self._prepare)
         self.tenants = Tenants(
@@ -190,6 +194,12 @@ class Container:
         self.quality: QualityService = quality_service(settings, base, self.profiles)
         self.jobs, self.job_worker, self.scheduler, self.due = background_jobs(self, searches)
         self.evaluation_runs = EvaluationRuns(database, self.evaluation_sets, self.jobs)
+
+    @property
+    def breakers(self) -> dict[str, Breaker]:
+        """Of all models elsewhere, by name."""
+        encoders = [self._searches.breaker, *(engine.embedder.breaker for engine in self.base.generations.engines)]
+        return {**self.models.breakers, **{breaker.name: breaker for breaker in encoders if breaker is not None}}
 
     @property
     def learning(self) -> Learning:

@@ -160,6 +160,10 @@ def _unlimited(settings: Settings, metrics: Metrics) -> RateLimits:
         tickets_per_address=_FREE,
         turns_per_key=0,
         turns_per_tenant=0,
+        streams_per_key=0,
+        streams_per_address=0,
+        sockets_per_key=0,
+        sockets_per_address=0,
     )
     slots = TurnSlots(2, settings.turn_wait)
     return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics)

@@ -48,7 +48,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder, resolved
 from knowledge.errors import IndexUnavailable
 from knowledge.index import Index
-from knowledge.ingest import Ingestor
+from knowledge.ingest import DocumentReader, Ingestor
 from knowledge.stores.base import DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
 from knowledge.text import Analyzer
@@ -112,11 +112,13 @@ async def open_knowledge(
     owns_index: bool,
     wait_seconds: float = 60.0,
     on_revision: Callable[[str, int], None] | None = None,
+    reader: DocumentReader | None = None,
 ) -> AsyncIterator[KnowledgeBase]:
     """Migrates, repairs and follows; closes in reverse order.
 
     owns_index: this process holds the lock on DATA_DIR and keeps the index; otherwise commits go to SQL and whoever
-    holds it is waited for, `wait_seconds` at most. Raises InvalidConfiguration, IndexMismatch.
+    holds it is waited for, `wait_seconds` at most. reader: of files, instead of one in
+    processes of its own. Raises InvalidConfiguration, IndexMismatch.
     """
     async with AsyncExitStack() as stack:
         database = Database(settings.sql_url)
@@ -131,7 +133,7 @@ async def open_knowledge(
         documents, feed = DocumentRepository(database), IndexFeed(database)
         tokens, analyzers = TokenRepository(database), TenantAnalyzers(database, vocabulary_version)
         knowledge = KnowledgeRepository(database, correction_rows.settle)
-        reader = await stack.enter_async_context(open_reader(settings))
+        reader = reader or await stack.enter_async_context(open_reader(settings))
         corrector, options = StoredCorrections(database), chunk_options(settings)
         ingestor = Ingestor(generations.embedder, Analyzer(), options, reader, analyzers.newest, corrector)
         recalls: DenseRecalls = defaultdict(Counter)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 
 from app.limits.attempts import Attempts
+from app.limits.leases import Leases, MemoryLeases
 from app.limits.service import LimitOptions, RateLimits
 from app.limits.shared import RedisCounters
+from app.limits.shared_leases import RedisLeases
 from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, Rate
 from app.limits.urgent import UrgentReplies
@@ -23,7 +25,18 @@ def open_counters(redis: RedisServer | None) -> Counters:
     return RedisCounters(redis, MemoryCounters())
 
 
-def open_limits(settings: Settings, metrics: Metrics, embeddings: int, counters: Counters | None = None) -> RateLimits:
+def open_leases(redis: RedisServer | None) -> Leases:
+    """Of this process, or with Redis of all replicas."""
+    return MemoryLeases() if redis is None else RedisLeases(redis)
+
+
+def open_limits(
+    settings: Settings,
+    metrics: Metrics,
+    embeddings: int,
+    counters: Counters | None = None,
+    leases: Leases | None = None,
+) -> RateLimits:
     """Rates, and places for a tenant, with one more for another one.
 
     embeddings: how many questions are embedded at once. There are no more places, unless told: whoever has a place must
@@ -41,10 +54,14 @@ def open_limits(settings: Settings, metrics: Metrics, embeddings: int, counters:
         tickets_per_address=Rate(settings.tickets_per_address, HOUR),
         turns_per_key=settings.turns_per_key,
         turns_per_tenant=settings.turns_per_tenant,
+        streams_per_key=settings.streams_per_key,
+        streams_per_address=settings.streams_per_address,
+        sockets_per_key=settings.sockets_per_key,
+        sockets_per_address=settings.sockets_per_address,
     )
     own = settings.turn_slots or max(min(os.cpu_count() or 1, embeddings - 1), 1)
     slots = TurnSlots(own + 1, settings.turn_wait)
-    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics, counters)
+    return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics, counters, leases)
 
 
 def open_attempts(settings: Settings, metrics: Metrics, counters: Counters | None = None) -> Attempts:

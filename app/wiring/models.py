@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from agents.answering.meaning import Meaning
 from agents.generator import Generator
-from agents.llm.breaker import BreakerOptions, CircuitBreaker
+from agents.llm.breaker import CircuitBreaker
 from agents.llm.calls import NotedModel
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.critique import Critic
@@ -32,6 +32,7 @@ from app.prompts.library import PromptLibrary
 from app.retrieval import generator_options
 from app.settings import Settings
 from app.spending.service import Accounts
+from knowledge.breaker import BreakerOptions
 from knowledge.text import Analyzer
 
 _SLOW = 0.9

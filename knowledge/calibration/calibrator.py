@@ -27,6 +27,7 @@ from knowledge.rerankers.base import Query, Reranker
 from knowledge.retriever import Retriever
 from knowledge.scoring import Scoring
 from knowledge.text import VERSION
+from knowledge.tracing import NOTHING, entered
 from knowledge.types import Chunk, Matrix
 
 DEBOUNCE_SECONDS = 1.0
@@ -158,7 +159,8 @@ class Calibrator:
                 return
             if scorer is not self._retriever.scorers.keywords and not embedded(snapshot):
                 return  # whoever gives the index its vectors asks again
-            calibration = await self._fit(snapshot, scorer)
+            with entered(NOTHING):  # its hundreds of searches are no part of the turn that happens to wait for it
+                calibration = await self._fit(snapshot, scorer)
             self._retriever.calibrate(calibration)
             if self._store:
                 await self._store.save(scorer.kind, self._key(scorer), snapshot.revision, calibration)

@@ -16,7 +16,9 @@ from typing import Literal, NewType, Protocol
 
 import numpy as np
 
-from knowledge.errors import EmbeddingUnavailable, InvalidConfiguration
+from knowledge.batching import Batcher
+from knowledge.breaker import Breaker
+from knowledge.errors import EmbeddingRefused, EmbeddingUnavailable, InvalidConfiguration
 from knowledge.outside import outside
 from knowledge.text import clean, simplify, without_expanding
 from knowledge.types import Matrix, Vector
@@ -107,11 +109,17 @@ class Embedder(ABC):
     name: str
     dimension: int
     batch_size = 1
-    elsewhere = False
-    """Whether another server does the work."""
     """Passages that one call of `_encode` gets."""
+    query_batch = 1
+    """Questions, of as many customers, that one call of `_encode` gets where they come together. With 1 none waits."""
+    elsewhere = False
+    """Whether another server or a GPU does the work, and a turn that waits for it needs no processor."""
     query_threads = 3
     """Two keep two processors busy; one more, so that a short question need not wait for two long ones to end."""
+    query_calls = query_threads
+    """Calls of `_encode` at once; the questions that come meanwhile go together with the next."""
+    breaker: Breaker | None = None
+    """Of a server that is asked over the network: while it is open, questions are answered without it at once."""
     has_meaning = True
     """Whether sentences that mean the same are near each other: what learns from examples needs that."""
 
@@ -121,6 +129,9 @@ class Embedder(ABC):
         self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
         self.lane = QueryLane()
         self._last_passage = -math.inf
+        self._together: Batcher[Readable, Vector] = Batcher(
+            self._questions, lambda: self.query_batch, self.query_calls, EmbeddingRefused
+        )
 
     @property
     def title(self) -> str:
@@ -146,9 +157,10 @@ class Embedder(ABC):
         if not question.strip():
             return np.zeros(await self._width(), dtype=np.float32)
         with self.lane.question():
-            matrix = await self._run(self._queries, [question], "query")
-            vector: Vector = matrix[0]
-            return vector
+            if self.query_batch == 1:
+                return (await self._questions([question]))[0]
+            async with outside() if self.elsewhere else nullcontext():
+                return await self._together.result(question)
 
     async def queries(self, texts: Sequence[str]) -> Matrix:
         """Embeddings of many questions (anchors, FAQ variants, evaluation), through the cache."""
@@ -237,6 +249,10 @@ class Embedder(ABC):
             if unsaved:
                 await asyncio.to_thread(self.cache.put_many, unsaved)
 
+    async def _questions(self, questions: list[Readable]) -> list[Vector]:
+        with self.breaker.around(_out_of_order, _left_alone) if self.breaker else nullcontext():
+            return list(await self._run(self._queries, questions, "query"))
+
     async def _width(self) -> int:
         return await asyncio.to_thread(lambda: self.dimension)  # it may take a model to know
 
@@ -264,9 +280,17 @@ class Embedder(ABC):
         except (InvalidConfiguration, EmbeddingUnavailable):  # the first is permanent: a package is missing
             raise
         except Exception as error:  # a provider may raise anything; the caller knows one reaction
-            raise EmbeddingUnavailable(f"embedder {self.name} failed: {error}") from error
+            raise EmbeddingRefused(f"embedder {self.name} failed: {error}") from error
 
     def close(self) -> None:
         """Stops the threads; running work is finished."""
         self._queries.shutdown()
         self._passages.shutdown()
+
+
+def _out_of_order(error: BaseException) -> bool:
+    return isinstance(error, EmbeddingUnavailable) and not isinstance(error, EmbeddingRefused)
+
+
+def _left_alone(message: str, _: float) -> Exception:
+    return EmbeddingUnavailable(message)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from knowledge.checkpoint import Checkpoint, LazyModel
+from knowledge.checkpoint import AUTO, Checkpoint, LazyModel, device_of
 from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind
 from knowledge.errors import EmbeddingUnavailable, MissingDependency
 from knowledge.types import Matrix
@@ -17,18 +17,25 @@ QUERY_INSTRUCTION = "为这个句子生成表示以用于检索相关文章："
 """What bge-*-zh-v1.5 was trained to read before a question (FlagEmbedding's model list); passages have none."""
 MAX_TOKENS = 512
 GPU_BATCH = 32
+CPU_QUERIES = 8
+"""Questions of one call on a CPU, where the weights are read from memory once for all of them."""
 _INSTALL = "EMBEDDER=bge 需要 FlagEmbedding：请运行 pip install -r requirements.txt"
 
 
 class BgeEmbedder(Embedder):
-    """Loaded at the first use, 16-bit on CUDA only. The tokenizer is not safe in two threads, hence the lock.
+    """Loaded at the first use, 16-bit on CUDA only. The tokenizer is not safe in two threads, hence the lock, and
+    questions that come while others are embedded go together.
 
     On a CPU passages go one by one, as a batch is no quicker there and questions would wait for all of it.
     """
 
-    def __init__(self, model: str, cache: EmbeddingCache | None = None, hub: str = "") -> None:
-        """hub: see `Checkpoint`."""
+    query_batch = CPU_QUERIES
+    query_calls = 1
+
+    def __init__(self, model: str, cache: EmbeddingCache | None = None, hub: str = "", device: str = AUTO) -> None:
+        """hub: see `Checkpoint`; device: see `device_of`."""
         super().__init__(cache)
+        self._device = device
         self._checkpoint = Checkpoint(model, hub)
         self._model = LazyModel(model, self._load, EmbeddingUnavailable)
         self._lock = Lock()
@@ -73,8 +80,7 @@ class BgeEmbedder(Embedder):
             from FlagEmbedding import FlagModel
         except ImportError as error:
             raise MissingDependency(_INSTALL) from error
-        device = FlagModel.get_target_devices(None)[0]  # one: a second would be a process of its own
-        on_cuda = device.startswith("cuda")
+        device, on_cuda = device_of(self._device, FlagModel)
         model = FlagModel(
             self._checkpoint.model,
             query_instruction_for_retrieval=QUERY_INSTRUCTION,
@@ -86,7 +92,8 @@ class BgeEmbedder(Embedder):
             passage_max_length=MAX_TOKENS,
         )
         if on_cuda:
-            self.batch_size = GPU_BATCH
+            self.batch_size = self.query_batch = GPU_BATCH
+            self.elsewhere = True
         return model
 
     def close(self) -> None:

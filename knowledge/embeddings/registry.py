@@ -6,22 +6,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
+from knowledge.breaker import BreakerOptions
+from knowledge.checkpoint import AUTO
 from knowledge.embeddings.base import Embedder, EmbeddingCache
+from knowledge.embeddings.served import EmbeddingEndpoint
 from knowledge.errors import InvalidConfiguration
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """What only some embedders need: a checkpoint's name or folder, the mirror of the hub that has it, and where an
-    embeddings endpoint is.
+    """What only some embedders need: a checkpoint's name or folder, the mirror of the hub that has it and the device
+    that runs it, and where an embeddings endpoint is.
     """
 
     bge_model: str = "BAAI/bge-large-zh-v1.5"
     hub: str = ""
+    device: str = AUTO
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     model: str = ""
     dimension: int = 1024
+    instruction: str = ""
+    breaker: BreakerOptions = field(default_factory=BreakerOptions)
+
+    @property
+    def endpoint(self) -> EmbeddingEndpoint:
+        """Of the embedders that are elsewhere."""
+        return EmbeddingEndpoint(
+            self.base_url, self.api_key, self.model, self.dimension, self.instruction, self.breaker
+        )
 
 
 def _e5(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
@@ -45,13 +58,19 @@ def _hash(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
 def _bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.bge import BgeEmbedder
 
-    return BgeEmbedder(options.bge_model, cache, options.hub)
+    return BgeEmbedder(options.bge_model, cache, options.hub, options.device)
 
 
 def _openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.openai import OpenAIEmbedder
 
-    return OpenAIEmbedder(options.base_url, options.api_key, options.model, options.dimension, cache)
+    return OpenAIEmbedder(options.endpoint, cache)
+
+
+def _tei(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
+    from knowledge.embeddings.tei import TeiEmbedder
+
+    return TeiEmbedder(options.endpoint, cache)
 
 
 EMBEDDERS: dict[str, Callable[[EmbedderOptions, EmbeddingCache | None], Embedder]] = {
@@ -59,6 +78,7 @@ EMBEDDERS: dict[str, Callable[[EmbedderOptions, EmbeddingCache | None], Embedder
     "use": _use,
     "bge": _bge,
     "openai": _openai,
+    "tei": _tei,
     "hash": _hash,
 }
 

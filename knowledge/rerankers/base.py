@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
+from knowledge.breaker import Breaker
 from knowledge.index import Snapshot
 from knowledge.types import Vector
 
@@ -37,6 +38,8 @@ class Reranker(ABC):
     kind: str
     constants: tuple[float | str, ...] = ()
     fallback: Fallback | None = None
+    breaker: Breaker | None = None
+    """Of a server that is asked over the network."""
 
     async def score(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
         """One raw score a chunk of `fused` (id -> fusion score), in that order; higher is better.

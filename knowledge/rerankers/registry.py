@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from knowledge.breaker import BreakerOptions
+from knowledge.checkpoint import AUTO
 from knowledge.errors import InvalidConfiguration
 from knowledge.rerankers.base import Fallback, Reranker
+from knowledge.rerankers.served import RerankEndpoint
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerOptions:
-    """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, and who
-    scores while it cannot.
+    """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, who
+    scores while it cannot, and the device that runs it; and where a rerank endpoint is.
     """
 
     bge_model: str = "BAAI/bge-reranker-base"
     candidates: int = 20
     hub: str = ""
     fallback: Fallback = "lexical_dense"
+    device: str = AUTO
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    breaker: BreakerOptions = field(default_factory=BreakerOptions)
+
+    @property
+    def endpoint(self) -> RerankEndpoint:
+        """Of the rerankers that are elsewhere."""
+        return RerankEndpoint(self.base_url, self.api_key, self.model, self.breaker)
 
 
 def _lexical_dense(options: RerankerOptions) -> Reranker:
@@ -42,11 +55,25 @@ def _lexical(options: RerankerOptions) -> Reranker:
 def _bge(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.bge import BgeReranker
 
-    return BgeReranker(options.bge_model, options.candidates, options.hub, options.fallback)
+    return BgeReranker(options.bge_model, options.candidates, options.hub, options.fallback, options.device)
+
+
+def _tei(options: RerankerOptions) -> Reranker:
+    from knowledge.rerankers.tei import TeiReranker
+
+    return TeiReranker(options.endpoint, options.candidates, options.fallback)
+
+
+def _jina(options: RerankerOptions) -> Reranker:
+    from knowledge.rerankers.jina import JinaReranker
+
+    return JinaReranker(options.endpoint, options.candidates, options.fallback)
 
 
 RERANKERS: dict[str, Callable[[RerankerOptions], Reranker]] = {
     "bge": _bge,
+    "tei": _tei,
+    "jina": _jina,
     "lexical_dense": _lexical_dense,
     "cosine": _cosine,
     "lexical": _lexical,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from knowledge.types import Chunk, Hit, IndexedChunk, TermIds, Vector
+from knowledge.types import Chunk, Hit, Matrix, TermIds, Vector
 
 EXACT_SEARCH_MAX_CHUNKS = 20_000
 """Up to here dense recall is one exact matrix product (under 2 ms), which never misses a neighbour; an approximate
@@ -60,8 +60,8 @@ class VectorStore(Protocol):
     def search(self, vector: Vector, k: int) -> list[Hit]:
         """The `k` nearest by cosine, best first."""
 
-    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
-        """Adds or replaces."""
+    def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
+        """Adds or replaces rows, one vector an id."""
 
     def delete(self, ids: list[str], revision: int) -> None:
         """Ids that are not there are ignored."""

@@ -17,7 +17,7 @@ from chromadb.config import Settings
 from chromadb.errors import NotFoundError
 
 from knowledge.errors import IndexMismatch, IndexUnavailable
-from knowledge.types import Hit, IndexedChunk, Vector
+from knowledge.types import Hit, Matrix, Vector
 
 _BATCH = 1000
 _SERVER_BATCH = 500
@@ -58,13 +58,11 @@ class ChromaStore:
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         return [Hit(chunk_id, 1.0 - float(distance)) for chunk_id, distance in pairs]
 
-    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
-        for start in range(0, len(chunks), _BATCH):
-            part = chunks[start : start + _BATCH]
+    def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
+        for start in range(0, len(ids), _BATCH):
+            part = slice(start, start + _BATCH)
             with self._lock, _unavailable("upsert"):
-                self._collection.upsert(
-                    ids=[item.chunk.id for item in part], embeddings=np.stack([item.vector for item in part])
-                )
+                self._collection.upsert(ids=ids[part], embeddings=vectors[part])
 
     def delete(self, ids: list[str], revision: int) -> None:
         for start in range(0, len(ids), _BATCH):
@@ -76,7 +74,7 @@ class ChromaStore:
             return set(self._collection.get(include=[])["ids"])
 
     def close(self) -> None:
-        """The client's files are released with the process; Chroma has no per-collection close."""
+        """Files are released with the process: Chroma has no close for one collection of several."""
 
     def _open(self, built_by: dict[str, str | int]) -> Any:
         try:
@@ -98,17 +96,17 @@ class SharedChromaStore(ChromaStore):
     wrote, so that a process which dies half-way leaves nothing to the others that they would have to repair.
     """
 
-    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
-        for start in range(0, len(chunks), _SERVER_BATCH):
-            part = {item.chunk.id: item for item in chunks[start : start + _SERVER_BATCH]}
+    def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
+        for start in range(0, len(ids), _SERVER_BATCH):
+            part = dict(zip(ids[start : start + _SERVER_BATCH], vectors[start : start + _SERVER_BATCH], strict=True))
             with self._lock, _unavailable("upsert"):
                 found = self._collection.get(ids=list(part), include=["metadatas"])
                 written = zip(found["ids"], found["metadatas"], strict=True)
                 newer = {chunk_id for chunk_id, metadata in written if metadata["revision"] >= revision}
-                if missing := [item for chunk_id, item in part.items() if chunk_id not in newer]:
+                if missing := [chunk_id for chunk_id in part if chunk_id not in newer]:
                     self._collection.upsert(
-                        ids=[item.chunk.id for item in missing],
-                        embeddings=np.stack([item.vector for item in missing]),
+                        ids=missing,
+                        embeddings=np.stack([part[chunk_id] for chunk_id in missing]),
                         metadatas=[{"revision": revision}] * len(missing),
                     )
 

@@ -8,23 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.stores.recent import Recent
-from knowledge.types import Chunk, DocumentMeta, Filter
+from knowledge.types import DocumentMeta, Filter
 
 Rows = NDArray[np.int64]
 
 
 class Facets:
-    """Ids, categories and tags of the documents of one revision. Rows are in the order of the chunks given."""
+    """Ids, categories and tags of the documents of one revision."""
 
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
-        documents: dict[int, DocumentMeta] = {id(chunk.document): chunk.document for chunk in chunks}
-        places = {key: place for place, key in enumerate(documents)}
-        self._document_of = np.fromiter((places[id(chunk.document)] for chunk in chunks), np.int32, len(chunks))
-        self._count = len(documents)
+    def __init__(self, documents: Sequence[DocumentMeta], document_of: NDArray[np.int32]) -> None:
+        """document_of: row -> place of its document."""
+        self._document_of, self._count = document_of, len(documents)
         self._by_id: dict[str, list[int]] = {}
         self._by_category: dict[str, list[int]] = {}
         self._by_tag: dict[str, list[int]] = {}
-        for place, document in enumerate(documents.values()):
+        for place, document in enumerate(documents):
             self._by_id.setdefault(document.id, []).append(place)
             self._by_category.setdefault(document.category, []).append(place)
             for tag in document.tags:

@@ -1,7 +1,8 @@
-"""BM25 over stored term ids: rank-bm25's BM25Okapi, whose scores of a whole base come from a sparse impact matrix.
+"""BM25 over stored term ids: rank-bm25's BM25Okapi, whose scores of a whole base come from a sparse matrix of counts.
 
 A query touches only the postings of its own terms: its `get_scores` needs 108 ms at 100,000 chunks, and its
-constructor, which counts token by token in Python, holds the interpreter for 1.9 s.
+constructor, which counts token by token in Python, holds the interpreter for 1.9 s. What a posting adds to a score is
+computed when it is asked for: kept, it would take as much memory as all the rest.
 """
 
 from __future__ import annotations
@@ -21,14 +22,13 @@ from knowledge.types import TermIds
 OKAPI = BM25Okapi([[""]])
 """Its k1, b and epsilon are ours; its one word does not matter."""
 Scores = NDArray[np.float32]
-_BLOCK = 1 << 20
-"""Postings whose impacts are computed at once: 30 million at a time would need four times the memory of the result."""
 
 
 class LexicalIndex:
     """Immutable BM25 (Okapi, rank-bm25's defaults) of one revision.
 
-    vocabulary: term -> id. It may know more terms than occur here, and may grow while this index is in use.
+    vocabulary: term -> id, iterating in the order of ids, which are 0, 1, 2... It may know more terms than occur here,
+    and may grow while this index is in use.
     `scores` equals `BM25Okapi.get_scores` to float32 precision.
     """
 
@@ -69,17 +69,13 @@ class LexicalIndex:
     def _build(self, counts: Any, lengths: NDArray[np.int32], vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
         self._lengths = lengths
-        self._indptr, self._indices, self._counts = counts.indptr, counts.indices, counts.data
+        self._indptr, self._counts = counts.indptr, _narrow(counts.data)
+        self._indices = _narrow(counts.indices, len(lengths))
         self._average = float(lengths.mean()) if len(lengths) else 0.0
         self._idf = document_idf(np.diff(self._indptr), len(lengths))
         self._unseen_idf = float(np.log(len(lengths) + 0.5) - np.log(0.5)) if len(lengths) else 0.0
         # What a term's frequency is set against in a chunk of that length.
-        norm = (OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * lengths / (self._average or 1.0))).astype(np.float32)
-        self._impact = np.repeat(self._idf.astype(np.float32), np.diff(self._indptr))
-        for start in range(0, len(self._impact), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            frequency = self._counts[part].astype(np.float32)
-            self._impact[part] *= frequency * (OKAPI.k1 + 1) / (frequency + norm[self._indices[part]])
+        self._norm = (OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * lengths / (self._average or 1.0))).astype(np.float32)
         self._recent: Recent[tuple[str, ...], Scores] = Recent()
 
     def scores(self, terms: Sequence[str]) -> Scores:
@@ -92,9 +88,9 @@ class LexicalIndex:
             return known[list(rows)]
         wanted = np.asarray(rows, dtype=self._indices.dtype)
         scores = np.zeros(len(wanted), dtype=np.float32)
-        for times, found, impacts in self._postings(terms):
+        for times, found, counts in self._postings(terms):
             places = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
-            scores += times * np.where(found[places] == wanted, impacts[places], 0)
+            scores += np.where(found[places] == wanted, _saturated(times, counts[places], self._norm[wanted]), 0)
         return scores
 
     def score_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
@@ -117,26 +113,41 @@ class LexicalIndex:
     def frequencies(self) -> dict[str, int]:
         """In how many rows each term occurs, of those that occur."""
         counts = np.diff(self._indptr).tolist()
-        terms = list(self._vocabulary.items())  # may grow meanwhile
-        return {term: counts[column] for term, column in terms if column < len(counts) and counts[column]}
+        return {term: count for term, count in zip(self._vocabulary, counts, strict=False) if count}
 
     def _scores(self, terms: Sequence[str]) -> Scores:
         scores = np.zeros(len(self._lengths), dtype=np.float32)
-        for times, rows, impacts in self._postings(terms):
-            # .4 ms for 350,000 postings, where `scores[rows] += impacts` needs .9 and bincount 3.
-            np.add.at(scores, rows, impacts if times == 1 else times * impacts)
+        for times, rows, counts in self._postings(terms):
+            # In place and by places of the machine's width: a third of the time of the plain expression, 1.6 times what
+            # it takes to add up numbers that are kept.
+            places = rows.astype(np.intp)
+            np.add.at(scores, places, _saturated(times, counts, self._norm.take(places)))
         return scores
 
-    def _postings(self, terms: Sequence[str]) -> Iterator[tuple[int, NDArray[np.int32], NDArray[np.float32]]]:
-        """Of every term that occurs: its count in the query, its rows (rising) and their impacts."""
+    def _postings(self, terms: Sequence[str]) -> Iterator[tuple[np.float32, NDArray[Any], NDArray[Any]]]:
+        """Of every term that occurs: idf times its count in the query, its rows (rising), its counts there."""
         for term, times in Counter(terms).items():
             column = self._vocabulary.get(term)
             if column is not None and self._occurs(column):
                 span = slice(self._indptr[column], self._indptr[column + 1])
-                yield times, self._indices[span], self._impact[span]
+                yield np.float32(times * self._idf[column]), self._indices[span], self._counts[span]
 
     def _occurs(self, column: int) -> bool:
         return column + 1 < len(self._indptr) and bool(self._indptr[column + 1] > self._indptr[column])
+
+
+def _saturated(times: np.float32, counts: NDArray[Any], norm: NDArray[np.float32]) -> Scores:
+    """What so many occurrences of a term of that idf add to scores; `norm` is written to."""
+    frequency = counts.astype(np.float32)
+    norm += frequency
+    np.divide(frequency, norm, out=norm)
+    norm *= times * np.float32(OKAPI.k1 + 1)
+    return norm
+
+
+def _narrow(values: NDArray[Any], below: int | None = None) -> NDArray[Any]:
+    """In the fewest bytes that hold whole numbers `below` this, or those that are there."""
+    return values.astype(np.min_scalar_type(below if below is not None else int(values.max(initial=0))), copy=False)
 
 
 def _counted(documents: Sequence[TermIds], places: NDArray[np.int64], rows: int) -> Any:

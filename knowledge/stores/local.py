@@ -13,15 +13,17 @@ from loguru import logger
 from numpy.typing import NDArray
 
 from knowledge.errors import IndexUnavailable
-from knowledge.memory import give_back
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
 from knowledge.stores.lexical import LexicalIndex
+from knowledge.stores.matrix import products, rows_of
+from knowledge.stores.packed import PackedChunks
 from knowledge.stores.recent import Recent
+from knowledge.stores.terms import TermTable
 from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
 _EVERYTHING = Filter()
-_ROW_ORDER = attrgetter("document.name", "ordinal", "id")
+_row_order = attrgetter("document.name", "ordinal", "id")
 """Ties go by row: the same documents rank alike whatever their ids, which are random, and whenever they came."""
 _TIE_DECIMALS = 6
 EXACT_SHARE = 0.2
@@ -29,19 +31,21 @@ EXACT_SHARE = 0.2
 other the vector store's own answer, WIDENED, is likely to hold enough; its filters cost 42 to 184 ms at 100,000 chunks.
 """
 WIDENED = 3
+_PART = 1000
+"""Rows that the vector store is given at once."""
 
 
 class LocalSnapshot:
     """Chunks, embeddings and BM25 of one revision, in memory.
 
     Dense recall is exact up to the limit of the options; beyond, the vector store is asked, unless a filter leaves few
-    rows.
+    rows. matrix: in half precision where a store finds the neighbours and only their cosines are computed here.
     """
 
     def __init__(
         self,
         revision: int,
-        chunks: tuple[Chunk, ...],
+        chunks: PackedChunks,
         matrix: Matrix,
         lexical: LexicalIndex,
         vectors: VectorStore | None,
@@ -52,16 +56,18 @@ class LocalSnapshot:
         self.chunks = chunks
         self.matrix = matrix
         self.bm25s = lexical
-        self.centre: Vector = matrix.mean(axis=0) if chunks else np.zeros(matrix.shape[1], np.float32)
-        self._ids = tuple(chunk.id for chunk in chunks)
-        self._centrality = matrix @ self.centre
-        self._row = {chunk.id: row for row, chunk in enumerate(chunks)}
-        self._facets = Facets(chunks)
+        self.centre: Vector = (
+            matrix.mean(axis=0, dtype=np.float32) if len(chunks) else np.zeros(matrix.shape[1], np.float32)
+        )
+        self._ids = chunks.ids
+        self._centrality = products(matrix, self.centre)
+        self._row = {chunk_id: row for row, chunk_id in enumerate(chunks.ids)}
+        self._facets = Facets(chunks.documents, chunks.document_of)
         self._cosines: Recent[bytes, NDArray[np.float32]] = Recent()
         self._vectors = vectors
         self._threads = threads
         self._recalls = options.recalls
-        self._small = len(chunks) <= options.exact_search_max_chunks
+        self.small = len(chunks) <= options.exact_search_max_chunks
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -73,9 +79,9 @@ class LocalSnapshot:
         return self.chunks[self._row[chunk_id]]
 
     async def dense(self, vector: Vector, k: int, where: Filter = _EVERYTHING) -> list[Hit]:
-        if not self.chunks:
+        if not len(self):
             return []
-        if self._small:
+        if self.small:
             hits, recall = self._dense(vector, k, where)
         else:
             run = asyncio.get_running_loop().run_in_executor
@@ -84,19 +90,18 @@ class LocalSnapshot:
         return hits
 
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = _EVERYTHING) -> list[Hit]:
-        if self._small:
+        if self.small:
             return self._bm25(terms, k, where)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._bm25, terms, k, where)
 
     def vectors(self, chunk_ids: Sequence[str]) -> Matrix:
-        vectors: Matrix = self.matrix[[self._row[chunk_id] for chunk_id in chunk_ids]]
+        vectors: Matrix = self.matrix[[self._row[chunk_id] for chunk_id in chunk_ids]].astype(np.float32)
         return vectors
 
     def cosines(self, vector: Vector, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         rows = [self._row[chunk_id] for chunk_id in chunk_ids]
         known = self._cosines.find(vector.tobytes())
-        cosines: NDArray[np.float32] = self.matrix[rows] @ vector if known is None else known[rows]
-        return cosines
+        return products(self.matrix[rows], vector) if known is None else known[rows]
 
     def centrality(self, chunk_ids: Sequence[str]) -> NDArray[np.float32]:
         return self._centrality[[self._row[chunk_id] for chunk_id in chunk_ids]]
@@ -116,12 +121,12 @@ class LocalSnapshot:
 
     def _dense(self, vector: Vector, k: int, where: Filter) -> tuple[list[Hit], DenseRecall]:
         rows = self._facets.rows(where) if where else None
-        if not self._small:
+        if not self.small:
             if (found := self._nearest(vector, k, rows)) is not None:
-                return self._hits(found, self.matrix[found] @ vector), DenseRecall.HNSW
+                return self._hits(found, products(self.matrix[found], vector)), DenseRecall.HNSW
             if rows is not None:
-                return self._best(self.matrix[rows] @ vector, k, rows, -np.inf), DenseRecall.EXACT
-        cosines = self._cosines.get(vector.tobytes(), lambda _: self.matrix @ vector)
+                return self._best(products(self.matrix[rows], vector), k, rows, -np.inf), DenseRecall.EXACT
+        cosines = self._cosines.get(vector.tobytes(), lambda _: products(self.matrix, vector))
         return self._best(cosines if rows is None else cosines[rows], k, rows, -np.inf), DenseRecall.EXACT
 
     def _nearest(self, vector: Vector, k: int, rows: Rows | None) -> Rows | None:
@@ -169,8 +174,10 @@ class LocalIndex:
         self._vectors = vectors
         self._options = options or IndexOptions()
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
-        self._vocabulary: dict[str, int] = {}
-        self._snapshot = self._view(-1, (), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary))
+        self._vocabulary = TermTable()
+        self._snapshot = self._view(
+            -1, PackedChunks.of(()), np.zeros((0, 1), np.float32), LexicalIndex([], self._vocabulary)
+        )
         self._reconciled = vectors is None
 
     def snapshot(self) -> LocalSnapshot:
@@ -181,39 +188,52 @@ class LocalIndex:
 
     def _apply(self, change: IndexChange) -> None:
         # One vocabulary for all revisions: it only grows, and a view has no postings of terms that came later.
-        self._vocabulary.update({term: change.first_term + offset for offset, term in enumerate(change.new_terms)})
+        self._vocabulary.extend(change.first_term, change.new_terms)
+        old, new = self._snapshot, self._next(change)
+        held = self._fill(old, new, change) if self._vectors is not None else frozenset()
+        self._snapshot = new
         if self._vectors is not None:
-            stored = self._stored()
-            self._vectors.upsert([item for item in change.added if item.chunk.id not in stored], change.revision)
-        self._snapshot = self._next(change)
-        if self._vectors is not None:
-            surplus = (change.removed | self._stored()) - self._snapshot.ids()
-            self._vectors.delete(sorted(surplus), change.revision)
+            self._vectors.delete(sorted(held if new.small else held - new.ids()), change.revision)
             self._reconciled = True
-        give_back()
+
+    def _fill(self, old: LocalSnapshot, new: LocalSnapshot, change: IndexChange) -> frozenset[str]:
+        """Writes what the store lacks of `new`; gives what the store held that may have to go.
+
+        It has nothing of a base that is searched exactly: nobody would ask it, and 10,000 rows take 30 MB and 13 s.
+        """
+        assert self._vectors is not None
+        if old.small:  # just opened, when a kill may have left it behind or ahead, or grown beyond the limit
+            held = frozenset() if new.small and self._reconciled else frozenset(self._vectors.ids())
+            missing = new.ids() - held
+        else:
+            held = old.ids() if new.small else change.removed
+            missing = frozenset(item.chunk.id for item in change.added)
+        if not new.small:
+            ids = sorted(missing)
+            for start in range(0, len(ids), _PART):
+                part = ids[start : start + _PART]
+                self._vectors.upsert(part, new.vectors(part), change.revision)
+        return held
 
     def _next(self, change: IndexChange) -> LocalSnapshot:
         old, added = self._snapshot, _sorted({item.chunk.id: item for item in change.added})
         replaced = change.removed | {item.chunk.id for item in added}
-        kept = [row for row, chunk in enumerate(old.chunks) if chunk.id not in replaced]
-        kept_chunks = [old.chunks[row] for row in kept]
-        places = [bisect_right(kept_chunks, _ROW_ORDER(item.chunk), key=_ROW_ORDER) for item in added]
+        kept = [row for row, chunk_id in enumerate(old.chunks.ids) if chunk_id not in replaced]
+        places = [
+            bisect_right(kept, _row_order(item.chunk), key=lambda row: _row_order(old.chunks[row])) for item in added
+        ]
         # Where each new row comes from: old rows by number, and after the last of them those that were added.
         source = np.insert(np.array(kept, np.int64), places, len(old) + np.arange(len(added)))
-        chunks = old.chunks + tuple(item.chunk for item in added)
+        half = self._vectors is not None and len(source) > self._options.exact_search_max_chunks
         return self._view(
             change.revision,
-            tuple(chunks[row] for row in source.tolist()),
-            _rows(old.matrix, [item.vector for item in added], source),
+            old.chunks.changed([item.chunk for item in added], source),
+            rows_of(old.matrix, [item.vector for item in added], source, np.float16 if half else np.float32),
             old.bm25s.changed([item.terms for item in added], source),
         )
 
-    def _view(self, revision: int, chunks: tuple[Chunk, ...], matrix: Matrix, lexical: LexicalIndex) -> LocalSnapshot:
+    def _view(self, revision: int, chunks: PackedChunks, matrix: Matrix, lexical: LexicalIndex) -> LocalSnapshot:
         return LocalSnapshot(revision, chunks, matrix, lexical, self._vectors, self._threads, self._options)
-
-    def _stored(self) -> set[str]:
-        """What the store holds already: asked once after opening, when a kill may have left it behind or ahead."""
-        return set() if self._reconciled or self._vectors is None else self._vectors.ids()
 
     async def close(self) -> None:
         self._threads.shutdown()
@@ -222,16 +242,4 @@ class LocalIndex:
 
 
 def _sorted(added: dict[str, IndexedChunk]) -> list[IndexedChunk]:
-    return sorted(added.values(), key=lambda item: _ROW_ORDER(item.chunk))
-
-
-def _rows(old: Matrix, added: Sequence[Vector], source: NDArray[np.int64]) -> Matrix:
-    """The rows `source` of `old` with `added` below it, without laying the two together first."""
-    is_added = source >= len(old)
-    if is_added.all():
-        return np.stack([added[row - len(old)] for row in source.tolist()]) if len(source) else old[:0]
-    matrix: Matrix = np.empty((len(source), old.shape[1]), np.float32)
-    np.take(old, np.where(is_added, 0, source), axis=0, out=matrix, mode="clip")
-    if added:
-        matrix[is_added] = np.stack(added)
-    return matrix
+    return sorted(added.values(), key=lambda item: _row_order(item.chunk))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from knowledge.stores.base import DenseRecall, IndexOptions, StoredRow
 from knowledge.stores.statistics import TermStatistics
+from knowledge.stores.terms import TermTable
 from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
 _EVERYTHING = Filter()
@@ -183,7 +184,7 @@ class RemoteIndex:
     def __init__(self, table: RowTable, dimension: int, options: IndexOptions) -> None:
         self.table, self.cache, self.recalls = table, RowCache(table), options.recalls
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="recall")
-        self._vocabulary: dict[str, int] = {}
+        self._vocabulary = TermTable()
         totals = Totals(TermStatistics(np.zeros(0, np.int32), 0, 0, self._vocabulary), np.zeros(dimension))
         self._snapshot = RemoteSnapshot(-1, {}, totals, self)
 
@@ -198,7 +199,7 @@ class RemoteIndex:
         await asyncio.to_thread(self._apply, change)
 
     def _apply(self, change: IndexChange) -> None:
-        self._vocabulary.update({term: change.first_term + offset for offset, term in enumerate(change.new_terms)})
+        self._vocabulary.extend(change.first_term, change.new_terms)
         old, revision = self._snapshot, change.revision
         added = {item.chunk.id: item for item in change.added}
         items = {chunk_id: self.table.item(item, revision) for chunk_id, item in added.items()}

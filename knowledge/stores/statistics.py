@@ -62,8 +62,8 @@ class TermStatistics:
 
     def frequencies(self) -> dict[str, int]:
         """See `Snapshot.frequencies`."""
-        terms = list(self._vocabulary.items())  # may grow meanwhile
-        return {term: int(self._frequencies[number]) for term, number in terms if self._occurs(number)}
+        counts = self._frequencies.tolist()
+        return {term: count for term, count in zip(self._vocabulary, counts, strict=False) if count}
 
     def _okapi(self, counts: NDArray[np.int64], idf: NDArray[np.float64], length: int) -> float:
         average = self._terms / self._chunks if self._terms else 1.0

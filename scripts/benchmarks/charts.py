@@ -55,9 +55,10 @@ def _peers(report: dict[str, Any], axes: Any) -> None:
 
 def _scale(report: dict[str, Any], axes: Any) -> None:
     rows = [row for row in report["scale"] if row["counts"]]
-    sizes = [row["chunks"] for row in rows]
-    for key, label in (("overhead_over_embedding", "unfiltered"), ("filtered_over_embedding", "filtered")):
-        axes.plot(sizes, [row[key] for row in rows], marker="o", label=label)
+    for store in dict.fromkeys(row["store"] for row in rows):
+        own = [row for row in rows if row["store"] == store]
+        for key, label in (("overhead_over_embedding", "unfiltered"), ("filtered_over_embedding", "filtered")):
+            axes.plot([row["chunks"] for row in own], [row[key] for row in own], marker="o", label=f"{store}, {label}")
     axes.set_xscale("log")
     axes.set_ylim(bottom=0)
     axes.set_xlabel("chunks")

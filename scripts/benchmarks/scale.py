@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -21,6 +23,7 @@ from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.embeddings.registry import get_embedder
 from knowledge.index import Index, Snapshot
+from knowledge.memory import give_back
 from knowledge.probability import CalibrationMap
 from knowledge.retriever import Retriever
 from knowledge.stores.registry import get_index
@@ -43,19 +46,19 @@ class _Space(HashEmbedder):
     dimension = DIMENSION
 
 
-def run(sizes: Sequence[int], questions: int, settings: Settings) -> dict[str, Any]:
-    """One report a size. Several sizes get a process each, so that each one's memory is its own."""
-    if len(sizes) == 1:
-        return {"scale": [asyncio.run(_one(sizes[0], questions, settings))]}
+def run(sizes: Sequence[int], questions: int, stores: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """One report a size and store. Several get a process each, so that each one's memory is its own."""
+    if len(sizes) == len(stores) == 1:
+        return {"scale": [asyncio.run(_one(sizes[0], questions, stores[0], settings))]}
     reports: list[Any] = []
     with TemporaryDirectory() as folder:
-        for size in sizes:
+        for store, size in product(stores, sizes):
             path = Path(folder, "report.json")
             script = Path(__file__).resolve().parents[1] / "benchmark.py"
-            options = ["--chunks", str(size), "--questions", str(questions), "--json", str(path)]
+            options = ["--chunks", str(size), "--store", store, "--questions", str(questions), "--json", str(path)]
             subprocess.run([sys.executable, str(script), "scale", *options], check=True, stdout=subprocess.DEVNULL)
             reports += json.loads(path.read_text("utf-8"))["scale"]
-    return {"scale": reports} | _growth(reports)
+    return {"scale": reports} | _growth([report for report in reports if report["store"] == stores[0]])
 
 
 def _growth(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -67,7 +70,7 @@ def _growth(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {"rss_mb_per_10000_chunks": round(growth * 10_000, 1)}
 
 
-async def _one(size: int, questions: int, settings: Settings) -> dict[str, Any]:
+async def _one(size: int, questions: int, store: str, settings: Settings) -> dict[str, Any]:
     analyzer = Analyzer()
     with (
         TemporaryDirectory() as folder,
@@ -76,7 +79,7 @@ async def _one(size: int, questions: int, settings: Settings) -> dict[str, Any]:
     ):
         await embedder.warm_up()
         base = synthetic(size, questions, analyzer)
-        index = get_index(settings.vector_store, Path(folder), "benchmark", space)
+        index = get_index(store, Path(folder), "benchmark", space)
         try:
             started = perf_counter()
             await index.apply(base.change)
@@ -84,12 +87,15 @@ async def _one(size: int, questions: int, settings: Settings) -> dict[str, Any]:
             changed = await _change_one_document(index, base)
             questions_of, vectors, filters = base.questions, base.vectors, base.filters
             del base  # the product does not keep the change either
+            gc.collect()
+            give_back()
+            resident = rss_mb()
             retriever = _retriever(index, embedder, analyzer, settings)
-            recall = await _recall(index.snapshot(), vectors)
             timed = await measure_search(retriever, embedder, questions_of, vectors, filters)
-            report: dict[str, Any] = {"chunks": size, "store": settings.vector_store, "embedder": embedder.name}
+            recall = await _recall(index.snapshot(), synthetic(size, questions, analyzer))
+            report: dict[str, Any] = {"chunks": size, "store": store, "embedder": embedder.name}
             report |= {f"recall@{RECALL_AT}": recall, "counts": recall >= LOWEST_RECALL, **timed}
-            return report | {"build_s": round(built, 2), "change_s": changed, "rss_mb": rss_mb()}
+            return report | {"build_s": round(built, 2), "change_s": changed, "rss_mb": resident}
         finally:
             await index.close()
 
@@ -110,12 +116,12 @@ async def _change_one_document(index: Index, base: Synthetic) -> float:
     return round(since(started) / 1000, 2)
 
 
-async def _recall(snapshot: Snapshot, vectors: np.ndarray) -> float:
+async def _recall(snapshot: Snapshot, base: Synthetic) -> float:
     """Share of the exact nearest neighbours that dense recall finds, over all questions."""
-    ids = sorted(snapshot.ids())
-    matrix, found = snapshot.vectors(ids), 0
+    ids = [item.chunk.id for item in base.change.added]
+    matrix, found = np.stack([item.vector for item in base.change.added]), 0
     count = min(RECALL_AT, len(ids))
-    for vector in vectors:
+    for vector in base.vectors:
         exact = {ids[row] for row in np.argpartition(-(matrix @ vector), count - 1)[:count]}
         found += len(exact & {hit.chunk_id for hit in await snapshot.dense(vector, count)})
-    return ratio(found, count * len(vectors))
+    return ratio(found, count * len(base.vectors))

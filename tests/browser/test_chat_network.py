@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import httpx
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.chatting import Chat
@@ -52,6 +53,7 @@ def test_too_many_requests_say_when_to_try_again(server: str, page: Page) -> Non
     expect(chat.customer).to_have_count(1)
 
 
+@pytest.mark.acceptance(only=True)
 def test_being_offline_is_said_and_ends_by_itself(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     page.context.set_offline(True)

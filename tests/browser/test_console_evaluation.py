@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.console import opened
@@ -15,6 +16,7 @@ def table(*rows: str) -> FilePayload:
     return {"name": "题.csv", "mimeType": "text/csv", "buffer": "\n".join((HEAD, *rows)).encode()}
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_file_of_cases_is_run_and_two_reports_are_compared(light: str, page: Page) -> None:
     with httpx.Client(base_url=light, timeout=30) as http:
         http.post("/api/v1/knowledge/documents?wait=30", files=[("files", ("退货说明.md", FREIGHT.encode()))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
 from app.spreadsheets import read_sheet
@@ -49,6 +50,7 @@ def test_files_are_dropped_found_edited_and_deleted(server: str, page: Page) -> 
     expect(content).to_contain_text("没有符合条件的内容")
 
 
+@pytest.mark.acceptance(only=True)
 def test_an_import_that_the_list_of_jobs_tells_too_is_shown_once(server: str, page: Page) -> None:
     listed: list[Route] = []
 
@@ -149,6 +151,7 @@ def test_a_hit_is_shown_from_question_to_decision_and_a_miss_is_explained(server
     expect(page).to_have_url(re.compile("document="))
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_file_of_questions_becomes_a_table_that_can_be_kept(server: str, page: Page) -> None:
     content = opened(page, server, "hit-test")
     questions = '问题,之前问过\n退货运费谁出,\n"你们在火星, 有分店吗",\n'

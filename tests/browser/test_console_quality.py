@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import opened
@@ -46,6 +47,7 @@ def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, 
         expect(page.get_by_text("没有发现问题。")).to_be_visible()
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_knowledge_base_is_indexed_anew_by_an_embedder_that_is_chosen(light: str, page: Page) -> None:
     with httpx.Client(base_url=light, timeout=30) as http:
         http.post(

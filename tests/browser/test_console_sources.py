@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import opened
@@ -19,6 +20,7 @@ def rules(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_folder_is_added_synced_looked_into_and_deleted(light: str, source_root: Path, page: Page) -> None:
     folder = rules(source_root)
     content = opened(page, light, "sources")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.console import confirm, opened
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_parameter_is_set_and_put_back_and_an_experiment_begins_and_ends(light: str, page: Page) -> None:
     content = opened(page, light, "tuning")
     content.get_by_label("回答门槛").fill("0.65")

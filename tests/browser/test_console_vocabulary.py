@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import confirm, loaded, opened
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_short_name_is_added_refused_as_a_stop_word_and_deleted(light: str, page: Page) -> None:
     with httpx.Client(base_url=light, timeout=60) as http:  # what other tests uploaded holds words to suggest
         for document in http.get("/api/v1/knowledge/documents").json()["items"]:

@@ -343,6 +343,7 @@ def test_nothing_that_customers_and_colleagues_write_is_run(seats: Seats, arrive
     assert [address for address in asked if CANARY in address] == []
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_key_signs_in_without_being_seen_by_a_script_and_out_again(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path, **LIGHT, API_KEY=KEY) as address:
         seats = Seats(browser, address)

@@ -5,10 +5,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from agents.llm.breaker import BreakerOptions, CircuitBreaker
+from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatModel, ModelOptions
 from agents.llm.fleet import GuardedModel, ModelFleet
 from agents.llm.registry import MODELS, get_model
+from knowledge.breaker import BreakerOptions
 from knowledge.errors import InvalidConfiguration
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.models import scripted

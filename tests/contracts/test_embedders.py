@@ -9,8 +9,9 @@ import pytest
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import EMBEDDERS, EmbedderOptions, default_embedder, get_embedder
 from knowledge.errors import InvalidConfiguration, MissingDependency
+from tests.checkpoints import HIDDEN
 from tests.contracts.embedders import EmbedderContract
-from tests.embeddings_server import KEY, MODEL, embeddings_server
+from tests.model_server import KEY, MODEL, embedding_server, model_server
 
 
 class TestHash(EmbedderContract):
@@ -42,9 +43,24 @@ class TestOpenAI(EmbedderContract):
     @pytest.fixture(scope="class")
     @classmethod
     def embedder(cls) -> Iterator[Embedder]:
-        with embeddings_server() as server:
+        with model_server() as server:
             options = EmbedderOptions(base_url=server.url, api_key=KEY, model=MODEL, dimension=256)
             embedder = get_embedder("openai", options=options)
+            yield embedder
+            embedder.close()
+
+
+class TestTei(EmbedderContract):
+    """Of a server that computes with a checkpoint."""
+
+    name = "tei"
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def embedder(cls, bge_embedder_folder: Path) -> Iterator[Embedder]:
+        with embedding_server(bge_embedder_folder) as server:
+            options = EmbedderOptions(base_url=server.address, api_key=KEY, model=MODEL, dimension=HIDDEN)
+            embedder = get_embedder("tei", options=options)
             yield embedder
             embedder.close()
 

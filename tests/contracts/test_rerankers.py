@@ -15,10 +15,12 @@ from knowledge.rerankers.base import Fallback, Query, Reranker
 from knowledge.rerankers.registry import RERANKERS, RerankerOptions, get_reranker
 from knowledge.types import PAGE_ID, PageText
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
+from tests.model_server import KEY, MODEL, reranking_server
 
 QUESTION = "退货的运费谁承担"
 IDS = [f"c{row}" for row in range(len(TEXTS))]
-RANDOM = {"bge"}
+SERVED = {"tei", "jina"}
+RANDOM = {"bge"} | SERVED
 """The checkpoint of the tests has random weights: it scores, and knows nothing."""
 FUSED = {name: 1 / (61 + row) for row, name in enumerate(IDS)}
 
@@ -31,8 +33,18 @@ def reranker(request: pytest.FixtureRequest, options: RerankerOptions) -> Iterat
 
 
 @pytest.fixture
-def options(bge_reranker_folder: Path) -> RerankerOptions:
-    return RerankerOptions(bge_model=str(bge_reranker_folder))
+def options(bge_reranker_folder: Path, request: pytest.FixtureRequest) -> RerankerOptions:
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("reranker")
+    address = request.getfixturevalue("address") if name in SERVED else ""
+    base_url = f"{address}/v1" if name == "jina" else address
+    return RerankerOptions(bge_model=str(bge_reranker_folder), base_url=base_url, api_key=KEY, model=MODEL)
+
+
+@pytest.fixture(scope="module")
+def address(bge_reranker_folder: Path) -> Iterator[str]:
+    """Of a server that computes with the checkpoint."""
+    with reranking_server(bge_reranker_folder) as server:
+        yield server.address
 
 
 @pytest.fixture

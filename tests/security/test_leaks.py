@@ -41,6 +41,8 @@ SETTINGS: dict[str, Any] = {
     "user_token_secret": SECRET,
     "user_token_tenant_claim": "org",
     "sign_in_failures": 0,
+    "rate_per_session": 0,
+    "rate_per_address": 0,
 }
 
 

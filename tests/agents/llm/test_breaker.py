@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agents.errors import CircuitOpen, GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable
-from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker
+from agents.llm.breaker import CircuitBreaker
+from knowledge.breaker import BreakerOptions, BreakerState
 
 
 class Clock:

@@ -99,3 +99,10 @@ async def test_blocked_content_is_not_tried_again() -> None:
         with pytest.raises(GenerationRejected):
             await streamed(llm)
         assert llm.server.requests == 1
+
+
+async def test_connections_are_kept_between_replies() -> None:
+    async with scripted(Say("好的")) as llm:
+        for _ in range(3):
+            assert (await streamed(llm))[0] == "好的"
+        assert llm.server.connections == 1

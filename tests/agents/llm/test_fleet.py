@@ -4,12 +4,13 @@ import pytest
 
 from agents.errors import CircuitOpen, GenerationLate, GenerationUnavailable
 from agents.generator import Degraded, Spent
-from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker
+from agents.llm.breaker import CircuitBreaker
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
 from agents.llm.fleet import GuardedModel, ModelFleet
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
+from knowledge.breaker import BreakerOptions, BreakerState
 from scripts.scripted_llm import Behaviour, Say
 from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted
 from tests.agents.support import ANALYZER

@@ -10,7 +10,7 @@ import pytest
 
 from agents.errors import BudgetExhausted
 from agents.generator import Degraded, Piece, Spent, Text, Withdrawn
-from agents.llm.breaker import BreakerOptions, BreakerState, CircuitBreaker
+from agents.llm.breaker import CircuitBreaker
 from agents.llm.chat import ChatModel
 from agents.llm.extractive import ExtractiveGenerator
 from agents.llm.fallback import FallbackGenerator
@@ -20,6 +20,7 @@ from agents.llm.race import Patience
 from agents.llm.writer import ModelGenerator
 from agents.profile import TenantProfile
 from agents.types import Usage
+from knowledge.breaker import BreakerOptions, BreakerState
 from knowledge.outside import PLACE
 from scripts.scripted_llm import Behaviour, Say, Step
 from tests.agents.models import RETURNS, Scripted, reply_of, request, scripted

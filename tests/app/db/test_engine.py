@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from app.db import wal
 from app.db.engine import Database
@@ -119,3 +120,13 @@ async def test_a_reader_that_stays_holds_no_writer_up(database: Database, monkey
             await CalibrationRepository(database, "t").save("cosine", str(number), 1, calibration(1.5))
     assert await CalibrationRepository(database, "t").load("cosine", "19") is not None
     await database.close()
+
+
+async def test_a_look_that_fails_gives_its_connection_back(database: Database) -> None:
+    async def count() -> int:
+        return await database.look(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
+
+    assert await count() == 1
+    with pytest.raises(DBAPIError):
+        await database.look(lambda connection: connection.execute(text("SELECT no_such_column")).one())
+    assert await count() == 1  # its connection came back whole

@@ -14,6 +14,7 @@ from app.errors import Overloaded, QueueTimeout, RateLimited, Unauthorized
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
 from app.limits.attempts import Attempts
+from app.limits.leases import Lease
 from app.limits.slots import TurnSlots
 from app.limits.types import HOUR, MINUTE, NOBODY, LimitKind, Rate, Requester, network
 from app.limits.urgent import UrgentReplies
@@ -249,25 +250,28 @@ def test_what_is_urgent_is_told_without_a_model(text: str, wanted: bool) -> None
 async def test_turns_at_once_are_bounded_by_key_and_tenant() -> None:
     counted = limits(turns_per_key=2, turns_per_tenant=3)
     mine, theirs = Requester("mine"), Requester("theirs")
-    for sender in (mine, mine, theirs):
-        assert await counted.refusal("t", sender, "") is None
-        counted.begin("t", sender)
+    leases = [taken(await counted.begin("t", sender)) for sender in (mine, mine, theirs)]
     for sender in (mine, theirs):
-        refusal = await counted.refusal("t", sender, "")
-        assert refusal is not None and refusal.code == "too_many_turns"
-    assert await counted.refusal("other", theirs, "") is None
-    counted.done("t", theirs)
-    assert await counted.refusal("t", theirs, "") is None
-    for _ in range(2):
-        counted.done("t", mine)
+        refusal = await counted.begin("t", sender)
+        assert isinstance(refusal, Overloaded) and refusal.code == "too_many_turns"
+    with taken(await counted.begin("other", theirs)), leases.pop():
+        pass
+    with taken(await counted.begin("t", theirs)):
+        assert counted.under_way("t") == 3
+    for lease in leases:
+        lease.release()
     assert not counted.under_way("t")
+
+
+def taken(lease: Lease | Overloaded) -> Lease:
+    assert isinstance(lease, Lease)
+    return lease
 
 
 @pytest.mark.parametrize(("text", "english"), [("怎么退货", False), ("how do I return it", True)])
 async def test_a_turn_that_is_not_taken_is_told_so_in_the_customers_language(text: str, english: bool) -> None:
     counted, mine = limits(turns_per_key=1), Requester("mine")
-    counted.begin("t", mine)
-    with pytest.raises(Overloaded) as raised:
+    with taken(await counted.begin("t", mine)), pytest.raises(Overloaded) as raised:
         async with counted.turn("t", mine, "", text):
             pass
     assert raised.value.message == say("too_busy", english)

@@ -53,6 +53,16 @@ def operations() -> Mapping[str, Operation]:
     }
 
 
+def data_of(told: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What the data of each event of a stream is; None for what is no stream."""
+    item = told.get("itemSchema")
+    if item is None:
+        return None
+    data = item["properties"]["data"]
+    found: Mapping[str, Any] = data.get("anyOf", [data])[-1]["contentSchema"]
+    return found
+
+
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
     """What of a value is not as its schema says; fields that are not described included."""
     whole = {"allOf": [_closed(schema)], "components": _components()}

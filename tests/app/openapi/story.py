@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.app.openapi.document import JSON, operations, problems
+from tests.app.openapi.document import JSON, data_of, operations, problems
 
 SESSION, AGENT = "demo-1", "a01"
 PATIENCE_S = 240
@@ -73,11 +73,10 @@ class Story:
             return None
         body = response.json() if kind == JSON else response.text
         if kind:
-            schema = told[kind]["schema"]
-            self.faults += [f"{where} {fault}" for fault in problems(schema, body)]
-            for _, data in events(body) if "contentSchema" in schema else ():
-                if data != "[DONE]":
-                    self.faults += [f"{where} {fault}" for fault in problems(schema["contentSchema"], data)]
+            streamed = data_of(told[kind])
+            schema = streamed or told[kind]["schema"]
+            for value in [data for _, data in events(body) if data != "[DONE]"] if streamed else [body]:
+                self.faults += [f"{where} {fault}" for fault in problems(schema, value)]
             self.bodies[name, kind if kind != JSON else str(response.status_code)] = body
         return body
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.types import Answer, Outcome, Source, Usage
+from agents.types import Answer, ModelCall, Outcome, Source, Usage
 from app.chat.hot_cache import CacheStats
 from app.http.statuses import Statuses
 from app.metrics import WINDOW_SAMPLES, WINDOW_SECONDS, Durations, Metrics
@@ -101,3 +101,26 @@ def test_one_tenant_never_reads_the_metrics_of_another() -> None:
     assert 'tenant="a"' in text
     assert 'tenant="b"' not in text
     assert 'yingda_turn_seconds_bucket{le="0.005",tenant="a"} 1.0' in text
+
+
+def test_beyond_so_many_tenants_the_later_ones_are_counted_as_one() -> None:
+    metrics = Metrics()
+    for tenant, turns in (("a", 1), ("b", 2), ("c", 3), ("d", 4)):
+        for _ in range(turns):
+            metrics.finished(tenant, answer(), cached=False, total_ms=30_000.0)
+        metrics.asked(tenant, ModelCall("large", {}, Usage(1, 2, 3), 0.5, 12_000.0, "GenerationLate"))
+    backlog = Backlog({("c", "waiting"): 5, ("d", "waiting"): 6}, {}, {}, {})
+    measured = Measured(metrics, lambda _: CacheStats(), backlog, Statuses(), named=2)
+    lines = set(exposition(measured, None).decode().splitlines())
+    assert {line for line in lines if line.startswith('yingda_turns_total{outcome="answered"')} == {
+        'yingda_turns_total{outcome="answered",tenant="a"} 1.0',
+        'yingda_turns_total{outcome="answered",tenant="b"} 2.0',
+        'yingda_turns_total{outcome="answered",tenant="_other"} 7.0',
+    }
+    assert 'yingda_turn_seconds_bucket{le="20.0",tenant="_other"} 0.0' in lines
+    assert 'yingda_turn_seconds_bucket{le="60.0",tenant="_other"} 7.0' in lines
+    assert 'yingda_desk_sessions{state="waiting",tenant="_other"} 11.0' in lines
+    assert 'yingda_llm_cost_total{model="large",tenant="_other"} 1.0' in lines
+    assert 'yingda_llm_errors_total{error="GenerationLate",model="large",tenant="a"} 1.0' in lines
+    own = exposition(measured, "d").decode()
+    assert 'tenant="d"' in own and "_other" not in own

@@ -46,6 +46,44 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.parametrize(("device", "half"), [("cpu", False), ("mps", False), ("cuda", True), ("cuda:1", True)])
+async def test_half_precision_and_large_batches_are_for_cuda(
+    bge_embedder_folder: Path, monkeypatch: pytest.MonkeyPatch, device: str, half: bool
+) -> None:
+    """The library is told; as no such device is here, it computes on the processor all the same."""
+    import FlagEmbedding
+
+    flag_model, told = FlagEmbedding.FlagModel, dict[str, Any]()
+
+    def here(model: str, **options: Any) -> Any:
+        told.update(options)
+        return flag_model(model, **options | {"devices": "cpu", "use_fp16": False})
+
+    monkeypatch.setattr(FlagEmbedding, "FlagModel", here)
+    embedder = BgeEmbedder(str(bge_embedder_folder), device=device)
+    await embedder.warm_up()
+    assert (told["devices"], told["use_fp16"]) == (device, half)
+    assert (embedder.elsewhere, embedder.batch_size > 1) == (half, half)
+    embedder.close()
+
+
+async def test_questions_that_come_together_are_one_call_and_each_gets_its_own(
+    embedder: BgeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await embedder.warm_up()
+    calls, encode = list[int](), embedder._encode
+
+    def counted(texts: Any, kind: Any) -> Any:
+        calls.append(len(texts))
+        return encode(texts, kind)
+
+    texts = [f"{TEXT}{number}" for number in range(5)]
+    alone = [await embedder.query(text) for text in texts]
+    monkeypatch.setattr(embedder, "_encode", counted)
+    assert alike(await asyncio.gather(*map(embedder.query, texts)), alone)
+    assert calls == [5]
+
+
 async def test_questions_are_read_after_the_instruction_and_passages_are_not(embedder: BgeEmbedder) -> None:
     question, passage = await embedder.query(TEXT), (await embedder.passages([TEXT]))[0]
     instructed = (await embedder.passages([QUERY_INSTRUCTION + TEXT]))[0]

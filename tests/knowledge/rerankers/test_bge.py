@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -17,7 +17,8 @@ from knowledge.calibration.calibrator import Calibrator
 from knowledge.embeddings.bge import BgeEmbedder
 from knowledge.errors import MissingDependency, RerankUnavailable
 from knowledge.rerankers.base import Fallback, Query
-from knowledge.rerankers.bge import MAX_PASSAGE_CHARS, UNSCORED, BgeReranker
+from knowledge.rerankers.bge import BgeReranker
+from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, UNSCORED
 from knowledge.rerankers.registry import RerankerOptions, get_reranker
 from knowledge.retriever import Retriever
 from knowledge.types import Retrieval
@@ -79,6 +80,40 @@ async def test_scores_are_the_logits_of_the_model(base: Base, reranker: BgeReran
     scores = await reranker.score(Query(QUESTION, (), None), base.index.snapshot(), fused)
     library = FlagReranker(str(bge_reranker_folder), devices="cpu")
     assert scores == pytest.approx(library.compute_score([(QUESTION, text) for text in TEXTS]), abs=1e-2)
+
+
+async def test_on_cuda_searches_that_come_together_are_one_call_and_in_half_precision(
+    base: Base, bge_reranker_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library is told; as there is no CUDA here, it computes on the processor all the same."""
+    import FlagEmbedding
+
+    flag_reranker, told, calls = FlagEmbedding.FlagReranker, dict[str, Any](), list[int]()
+
+    def here(model: str, **options: Any) -> Any:
+        told.update(options)
+        return flag_reranker(model, **options | {"devices": "cpu", "use_fp16": False})
+
+    monkeypatch.setattr(FlagEmbedding, "FlagReranker", here)
+    reranker = BgeReranker(str(bge_reranker_folder), 20, device="cuda:0")
+    other = reranker.reading(3)
+    compute, snapshot = reranker._compute, base.index.snapshot()
+
+    def counted(pairs: Any) -> list[float]:
+        calls.append(len(pairs))
+        return compute(pairs)
+
+    monkeypatch.setattr(reranker, "_compute", counted)
+    fused = {f"c{row}": 1 / (61 + row) for row in range(len(TEXTS))}
+    first, second = Query(QUESTION, (), None), Query("怎么开发票", (), None)
+    alone = [await reranker.score(first, snapshot, fused), await other.score(second, snapshot, fused)]
+    assert (told["devices"], told["use_fp16"], other.elsewhere) == ("cuda:0", True, True)
+    calls.clear()
+    together = await asyncio.gather(reranker.score(first, snapshot, fused), other.score(second, snapshot, fused))
+    assert calls == [len(TEXTS) + 3]
+    for some, others in zip(together, alone, strict=True):
+        assert some == pytest.approx(others, abs=1e-2)
+    reranker.close()
 
 
 async def test_only_the_best_of_fusion_are_read_and_the_others_pass_no_gate(

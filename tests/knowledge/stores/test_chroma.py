@@ -9,18 +9,20 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable
 from knowledge.index import Index
 from knowledge.stores import chroma
+from knowledge.stores.base import IndexOptions
 from knowledge.stores.chroma import ChromaStore, collection_name
 from knowledge.stores.registry import get_index
-from knowledge.types import IndexedChunk
+from knowledge.types import Matrix
 from tests.contracts.indexes import both, found, same
 from tests.knowledge.builders import TEXTS, Base, chunk, chunks
 
 QUESTION = "退货的运费谁承担"
 
 
-def opened(path: Path, former: Base | None = None) -> Base:
+def opened(path: Path, former: Base | None = None, limit: int = 0) -> Base:
+    """A base on Chroma, which a base of more chunks than `limit` asks."""
     embedder = HashEmbedder()
-    base = Base(get_index("chroma", path, "t", embedder), embedder)
+    base = Base(get_index("chroma", path, "t", embedder, IndexOptions(limit)), embedder)
     if former is not None:
         base.terms, base.revision = former.terms, former.revision
     return base
@@ -30,10 +32,9 @@ def store(path: Path, tenant: str = "t", generation: int = 0) -> ChromaStore:
     return ChromaStore(path, tenant, HashEmbedder.name, HashEmbedder.dimension, generation)
 
 
-def row(chunk_id: str) -> IndexedChunk:
-    vector = np.zeros(HashEmbedder.dimension, dtype=np.float32)
-    vector[0] = 1
-    return IndexedChunk(chunk(chunk_id, "陌生的行"), vector, np.zeros(0, dtype=np.int32))
+def rows(count: int = 1) -> Matrix:
+    """Vectors of rows that no base has."""
+    return np.eye(HashEmbedder.dimension, dtype=np.float32)[:count]
 
 
 async def killed(path: Path) -> Base:
@@ -56,7 +57,7 @@ async def test_rows_that_a_kill_left_out_are_written_at_the_next_start(tmp_path:
 
 async def test_rows_that_a_kill_left_over_are_removed_at_the_next_start(tmp_path: Path) -> None:
     former = await killed(tmp_path)
-    store(tmp_path).upsert([row("half-written"), row("deleted-document")], 1)
+    store(tmp_path).upsert(["half-written", "deleted-document"], rows(2), 1)
     again = opened(tmp_path, former)
     await again.apply(chunks(*TEXTS))
     assert store(tmp_path).ids() == {item.id for item in chunks(*TEXTS)}
@@ -88,9 +89,9 @@ async def test_what_the_store_holds_already_is_not_written_again(
     written: list[str] = []
     upsert = ChromaStore.upsert
 
-    def spy(self: ChromaStore, rows: list[IndexedChunk], revision: int) -> None:
-        written.extend(item.chunk.id for item in rows)
-        upsert(self, rows, revision)
+    def spy(self: ChromaStore, ids: list[str], vectors: Matrix, revision: int) -> None:
+        written.extend(ids)
+        upsert(self, ids, vectors, revision)
 
     monkeypatch.setattr(ChromaStore, "upsert", spy)
     again = opened(tmp_path, former)
@@ -125,7 +126,7 @@ async def test_chroma_finds_what_exact_search_finds(tmp_path: Path) -> None:
 def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
     tmp_path: Path, embedder: str, dimension: int
 ) -> None:
-    store(tmp_path).upsert([row("c0")], 1)
+    store(tmp_path).upsert(["c0"], rows(), 1)
     with pytest.raises(IndexMismatch, match=r"python scripts/reindex\.py") as caught:
         ChromaStore(tmp_path, "t", embedder, dimension)
     assert HashEmbedder.name in str(caught.value)
@@ -133,9 +134,9 @@ def test_an_index_of_another_embedder_names_the_command_that_rebuilds_it(
 
 
 def test_a_dropped_index_can_be_built_by_another_embedder(tmp_path: Path) -> None:
-    store(tmp_path).upsert([row("c0")], 1)
-    store(tmp_path, "neighbour").upsert([row("theirs")], 1)
-    store(tmp_path, "t", generation=11).upsert([row("c1")], 1)
+    store(tmp_path).upsert(["c0"], rows(), 1)
+    store(tmp_path, "neighbour").upsert(["theirs"], rows(), 1)
+    store(tmp_path, "t", generation=11).upsert(["c1"], rows(), 1)
     chroma.drop_others(tmp_path, "t", keep={11})
     chroma.drop_others(tmp_path, "never-opened", keep={0})
     assert ChromaStore(tmp_path, "t", "another/model", 384).ids() == set()
@@ -152,12 +153,12 @@ def test_collection_names_are_valid_and_distinct_for_any_tenant_id() -> None:
 
 def test_a_failing_database_is_an_unavailable_index(tmp_path: Path) -> None:
     broken = store(tmp_path)
-    broken.upsert([row("c0")], 1)
+    broken.upsert(["c0"], rows(), 1)
     chroma.drop_others(tmp_path, "t", keep={1})
-    vector = row("c0").vector
+    vector = rows()[0]
     for step in (
         lambda: broken.search(vector, 3),
-        lambda: broken.upsert([row("c1")], 1),
+        lambda: broken.upsert(["c1"], rows(), 1),
         lambda: broken.delete(["c0"], 1),
         broken.ids,
     ):
@@ -179,7 +180,7 @@ async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
     index: Index = base.index
     change = await base.change(chunks(*TEXTS)[3:], removed=["c0"])
 
-    def fail(self: ChromaStore, rows: list[IndexedChunk], revision: int) -> None:
+    def fail(self: ChromaStore, ids: list[str], vectors: Matrix, revision: int) -> None:
         raise IndexUnavailable("disk full")
 
     with monkeypatch.context() as patch:
@@ -191,3 +192,30 @@ async def test_a_failed_change_leaves_the_old_revision_and_can_be_applied_again(
     await index.apply(change)
     assert index.snapshot().ids() == store(tmp_path).ids() == {"c1", "c2", "c3", "c4", "c5"}
     await base.close()
+
+
+async def test_a_base_that_is_searched_exactly_leaves_the_store_empty_until_it_grows_beyond_the_limit(
+    tmp_path: Path,
+) -> None:
+    base = opened(tmp_path, limit=4)
+    await base.apply(chunks(*TEXTS[:4]))
+    assert store(tmp_path).ids() == set()
+    await base.apply(chunks(*TEXTS)[4:])
+    assert store(tmp_path).ids() == {f"c{number}" for number in range(len(TEXTS))}
+    expected = await both(base, QUESTION)
+    await base.apply([chunk("n", "退货说明")])
+    await base.apply(removed=["n"])
+    assert same(await both(base, QUESTION), expected)
+    await base.apply(removed=["c4", "c5"])
+    assert store(tmp_path).ids() == set()
+    assert {hit.chunk_id for hit in (await both(base, QUESTION))[0]} == {f"c{number}" for number in range(4)}
+    await base.close()
+
+
+async def test_what_a_larger_limit_leaves_unasked_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    former = await killed(tmp_path)
+    again = opened(tmp_path, former, limit=100)
+    await again.apply(chunks(*TEXTS))
+    assert store(tmp_path).ids() == set()
+    assert (await both(again, QUESTION))[0][0].chunk_id == "c0"
+    await again.close()

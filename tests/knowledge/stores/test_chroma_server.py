@@ -15,7 +15,7 @@ from knowledge.stores import chroma
 from knowledge.stores.base import DenseRecall, IndexOptions
 from knowledge.stores.chroma import SharedChromaStore, drop_others
 from knowledge.stores.registry import get_index
-from knowledge.types import IndexedChunk
+from knowledge.types import Matrix
 from tests.chroma_server import chroma_server
 from tests.contracts.indexes import both, same
 from tests.knowledge.builders import TEXTS, Base, chunk, chunks
@@ -34,10 +34,9 @@ def store(server: str, tenant: str, generation: int = 0) -> SharedChromaStore:
     return SharedChromaStore(server, tenant, HashEmbedder.name, HashEmbedder.dimension, generation)
 
 
-def row(chunk_id: str, place: int = 0) -> IndexedChunk:
-    vector = np.zeros(HashEmbedder.dimension, dtype=np.float32)
-    vector[place] = 1
-    return IndexedChunk(chunk(chunk_id, "一行"), vector, np.zeros(0, dtype=np.int32))
+def rows(*places: int) -> Matrix:
+    """A vector a row, each in the direction of that dimension."""
+    return np.eye(HashEmbedder.dimension, dtype=np.float32)[list(places)]
 
 
 def worker(server: str, path: Path, tenant: str, former: Base | None = None) -> Base:
@@ -50,25 +49,25 @@ def worker(server: str, path: Path, tenant: str, former: Base | None = None) -> 
 
 def test_who_is_behind_does_not_remove_what_a_later_revision_wrote(server: str) -> None:
     ahead, behind = store(server, "removed"), store(server, "removed")
-    ahead.upsert([row("old")], 1)
-    ahead.upsert([row("new")], 3)
+    ahead.upsert(["old"], rows(0), 1)
+    ahead.upsert(["new"], rows(0), 3)
     behind.delete(["old", "new", "stranger"], 2)
     assert ahead.ids() == {"new"}
 
 
 def test_who_is_behind_does_not_take_back_what_a_later_revision_wrote(server: str) -> None:
     ahead, behind = store(server, "written"), store(server, "written")
-    ahead.upsert([row("a", place=1)], 3)
-    behind.upsert([row("a", place=0), row("b", place=2)], 1)
-    assert [hit.chunk_id for hit in ahead.search(row("a", place=1).vector, 1)] == ["a"]
+    ahead.upsert(["a"], rows(1), 3)
+    behind.upsert(["a", "b"], rows(0, 2), 1)
+    assert [hit.chunk_id for hit in ahead.search(rows(1)[0], 1)] == ["a"]
     behind.delete(["a", "b"], 2)
     assert ahead.ids() == {"a"}
 
 
 def test_what_a_later_revision_brings_back_stays(server: str) -> None:
     first, second = store(server, "back"), store(server, "back")
-    first.upsert([row("a")], 1)
-    first.upsert([row("a")], 3)  # went at 2 and came back at 3, in one step
+    first.upsert(["a"], rows(0), 1)
+    first.upsert(["a"], rows(0), 3)  # went at 2 and came back at 3, in one step
     second.delete(["a"], 2)
     assert first.ids() == {"a"}
 
@@ -105,16 +104,16 @@ async def test_workers_answer_alike_and_clean_up_after_one_another(server: str, 
 def test_more_rows_than_one_batch_come_and_go(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chroma, "_SERVER_BATCH", 4)
     opened = store(server, "batches")
-    opened.upsert([row(f"c{number}") for number in range(10)], 1)
+    opened.upsert([f"c{number}" for number in range(10)], rows(*range(10)), 1)
     assert len(opened.ids()) == 10
     opened.delete([f"c{number}" for number in range(9)], 2)
     assert opened.ids() == {"c9"}
 
 
 def test_generations_and_tenants_are_kept_apart_and_dropped(server: str) -> None:
-    store(server, "t").upsert([row("c0")], 1)
-    store(server, "neighbour").upsert([row("theirs")], 1)
-    store(server, "t", generation=11).upsert([row("c1")], 1)
+    store(server, "t").upsert(["c0"], rows(0), 1)
+    store(server, "neighbour").upsert(["theirs"], rows(0), 1)
+    store(server, "t", generation=11).upsert(["c1"], rows(0), 1)
     with pytest.raises(IndexMismatch, match=HashEmbedder.name):
         SharedChromaStore(server, "t", "another/model", 384)
     drop_others(server, "t", keep={11})

@@ -11,7 +11,7 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.stores import local
 from knowledge.stores.base import IndexOptions
 from knowledge.stores.local import LocalIndex
-from knowledge.types import Chunk, Filter, Hit, IndexedChunk, Vector
+from knowledge.types import Chunk, Filter, Hit, Matrix, Vector
 from tests.knowledge.builders import TEXTS, Base, chunk, document
 
 QUESTION = "退货的运费谁承担"
@@ -30,8 +30,8 @@ class ExactStore:
         found = sorted((Hit(name, float(row @ vector)) for name, row in self.rows.items()), key=lambda hit: -hit.score)
         return found[:k]
 
-    def upsert(self, chunks: list[IndexedChunk], revision: int) -> None:
-        self.rows.update({item.chunk.id: item.vector for item in chunks})
+    def upsert(self, ids: list[str], vectors: Matrix, revision: int) -> None:
+        self.rows.update(zip(ids, vectors, strict=True))
 
     def delete(self, ids: list[str], revision: int) -> None:
         for name in ids:

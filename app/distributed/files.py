@@ -1,0 +1,99 @@
+"""Files to take in, wherever they lie: folders of this machine, object stores, archives, by the URLs of fsspec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from app.documents.files import FoundFile, SamePath, Skipped, find_files
+from knowledge.errors import InvalidConfiguration, MissingDependency
+from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
+
+_LOCAL = "file://"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """url: of the store, as it was given; path: in it; place: of the document; category: see `FoundFile`."""
+
+    url: str
+    path: str
+    place: str
+    category: str = ""
+
+    def read(self, max_bytes: int) -> bytes:
+        """The content, cut one byte after `max_bytes`. Raises OSError, for a link of this machine too."""
+        if self.url == _LOCAL:
+            return FoundFile(Path(self.path), self.place).read(max_bytes)
+        store, _ = _opened(self.url)
+        with store.open(self.path, "rb") as file:
+            return bytes(file.read(max_bytes + 1))
+
+
+def find_stored(
+    locations: Iterable[str], skipped: Callable[[Path, Skipped], None] | None = None, folder: str | None = None
+) -> list[StoredFile]:
+    """Files of folders and URLs, in a stable order, under the names that `find_files` gives them.
+
+    Raises FileNotFoundError, SamePath, InvalidConfiguration for a kind of URL that nothing here reads.
+    """
+    found: dict[str, StoredFile] = {}
+    for location in locations:
+        plain = location.removeprefix(_LOCAL) if "::" not in location else location
+        if "://" in plain:
+            files = _below(location, skipped or (lambda _path, _why: None), folder)
+        else:
+            local = find_files([Path(plain)], skipped, folder)
+            files = [StoredFile(_LOCAL, str(file.path), file.place, file.category) for file in local]
+        for file in files:
+            earlier = found.setdefault(file.place, file)
+            if (earlier.url, earlier.path) != (file.url, file.path):
+                raise SamePath(
+                    f"{earlier.path} 与 {file.path} 在知识库里的路径都是 {file.place}，会成为同一篇文档："
+                    "请分两次导入，用 --folder 给它们不同的目录"
+                )
+    return list(found.values())
+
+
+def _below(url: str, skipped: Callable[[Path, Skipped], None], folder: str | None) -> list[StoredFile]:
+    store, root = _opened(url)
+    files = []
+    for path in sorted(store.find(root)):
+        below = PurePosixPath(unquote(path.removeprefix(root)).lstrip("/")).parts or (PurePosixPath(path).name,)
+        if any(part.startswith(".") for part in below):
+            continue
+        kind = PurePosixPath(below[-1]).suffix.lower()
+        if kind in PICTURES or kind not in PARSERS | LEGACY:
+            skipped(Path(*below), Skipped.PICTURE if kind in PICTURES else Skipped.UNSUPPORTED)
+            continue
+        place = "/".join(part for part in (_name(url) if folder is None else folder, *below) if part)
+        files.append(StoredFile(url, path, place, below[0] if len(below) > 1 else ""))
+    if not files and not store.exists(root):
+        raise FileNotFoundError(url)
+    return files
+
+
+def _name(url: str) -> str:
+    """Of the folder, bucket or archive that a URL means."""
+    where = urlsplit(url.rpartition("::")[2])
+    last = PurePosixPath(unquote(where.path)).name or where.netloc
+    return PurePosixPath(last).stem if "::" in url else last
+
+
+def _opened(url: str) -> tuple[Any, str]:
+    """fsspec keeps what it opened. Raises InvalidConfiguration, MissingDependency, FileNotFoundError."""
+    try:
+        core = import_module("fsspec.core")
+    except ImportError as error:
+        raise MissingDependency(f"读 {url} 需要 fsspec：pip install -r requirements-ray.txt") from error
+    try:
+        store, root = core.url_to_fs(url)
+    except ImportError as error:
+        raise MissingDependency(f"读 {url} 还缺一个包：{error}") from error
+    except ValueError as error:
+        raise InvalidConfiguration(f"不认识的地址 {url}：{error}") from error
+    return store, str(root)

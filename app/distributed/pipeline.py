@@ -1,0 +1,88 @@
+"""The stages on Ray: as many workers as are asked for, on this machine or in a cluster, with bounded memory."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from app.distributed.stages import Embed, Parse, Row, Work, read
+from knowledge.errors import MissingDependency
+
+_ROOT = Path(__file__).resolve().parents[2]
+_FILES_OF_A_BLOCK = 8
+_BLOCK_BYTES = 16 * 2**20
+"""What workers hand on at once; more than that of one file is handed on alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RayOptions:
+    """workers: processes for each of parsing and embedding; memory_mb: of what waits between stages, on this machine;
+    address: of a cluster, empty for a Ray of this process, which ends with it.
+    """
+
+    workers: int = 2
+    memory_mb: int = 256
+    address: str = ""
+
+
+@contextmanager
+def ray_running(options: RayOptions) -> Iterator[None]:
+    """No dashboard, no usage reports; a Ray of our own listens on the loopback alone. Raises MissingDependency."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong is in Ray's own logs, and raised
+    try:
+        ray: Any = import_module("ray")
+    except ImportError as error:
+        raise MissingDependency("分布式导入需要 Ray：pip install -r requirements-ray.txt") from error
+    common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    common["runtime_env"] = {"env_vars": {"PYTHONPATH": str(_ROOT)}}
+    if options.address:
+        ray.init(options.address, **common)
+    else:
+        bounds = {"num_cpus": options.workers, "object_store_memory": options.memory_mb * 2**20}
+        ray.init("local", include_dashboard=False, _node_ip_address="127.0.0.1", **bounds, **common)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def worked(work: Work, options: RayOptions) -> Iterator[Row]:
+    """Rows of all files, in the order in which they are done. Inside `ray_running`. Blocking."""
+    ray, data = import_module("ray"), import_module("ray.data")
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = data.DataContext.get_current()
+    context.print_on_execution_start = False
+    context.target_max_block_size = _BLOCK_BYTES
+    context.execution_options.preserve_order = False
+    shared = ray.put(work)
+    rows: Any = data.from_items(
+        [{"number": number} for number in range(len(work.files))],
+        override_num_blocks=-(-len(work.files) // _FILES_OF_A_BLOCK),
+    )
+    rows = rows.map(partial(_read, shared), num_cpus=0.25)
+    for stage, share in ((Parse, 0.25), (Embed, 0.5)):
+        pool = data.ActorPoolStrategy(size=options.workers)
+        rows = rows.map(_Stage, fn_constructor_args=(stage, shared), compute=pool, num_cpus=share)
+    yield from rows.iter_rows()
+
+
+class _Stage:
+    """A stage in a worker, made once."""
+
+    def __init__(self, stage: type[Parse] | type[Embed], shared: Any) -> None:
+        self._stage = stage(import_module("ray").get(shared))
+
+    def __call__(self, row: Row) -> Row:
+        return self._stage(row)
+
+
+def _read(shared: Any, row: Row) -> Row:
+    return read(row, import_module("ray").get(shared))

@@ -1,0 +1,86 @@
+"""How much is open at once: turns, streams, sockets. Counted from the moment it opens until it closes.
+
+In the memory of this process here; `app.limits.shared_leases` counts for all replicas.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol
+
+from app.limits.types import LimitKind
+
+Held = tuple[LimitKind, Hashable, int]
+"""One more of a kind, of a name, of at most so many; 0 is no limit."""
+
+
+class Lease:
+    """Something that is open. A context: it is over when the context is."""
+
+    __slots__ = ("_over",)
+
+    def __init__(self, over: Callable[[], None] | None = None) -> None:
+        """over: called once, when it is released; None for what is not counted."""
+        self._over = over
+
+    def release(self) -> None:
+        """It is closed; to say so again changes nothing."""
+        over, self._over = self._over, None
+        if over is not None:
+            over()
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class Leases(Protocol):
+    """Where it is counted; by all processes of a fleet, or by this one."""
+
+    async def take(self, wanted: Sequence[Held], *, beyond: bool = False) -> Lease | LimitKind:
+        """One more of each, or the first kind of which there is no more: then none is taken.
+
+        beyond: it is taken and counted however many there are.
+        """
+
+    def held(self, kind: LimitKind, name: Hashable) -> int:
+        """How many of them this process has open."""
+
+    async def close(self) -> None:
+        """Nothing is taken or closed any more."""
+
+
+class MemoryLeases:
+    """See `Leases`: of this process alone. A name is kept while something of it is open."""
+
+    def __init__(self) -> None:
+        self._held: Counter[tuple[LimitKind, Hashable]] = Counter()
+
+    async def take(self, wanted: Sequence[Held], *, beyond: bool = False) -> Lease | LimitKind:
+        """See `Leases.take`."""
+        return self.taken(wanted, beyond=beyond)
+
+    def taken(self, wanted: Sequence[Held], *, beyond: bool = False) -> Lease | LimitKind:
+        """The same at once."""
+        for kind, name, most in wanted:
+            if not beyond and 0 < most <= self._held[kind, name]:
+                return kind
+        names = [(kind, name) for kind, name, _ in wanted]
+        self._held.update(names)
+        return Lease(lambda: self._closed(names))
+
+    def held(self, kind: LimitKind, name: Hashable) -> int:
+        """See `Leases.held`."""
+        return self._held[kind, name]
+
+    async def close(self) -> None:
+        """See `Leases.close`."""
+
+    def _closed(self, names: Sequence[tuple[LimitKind, Hashable]]) -> None:
+        for name in names:
+            self._held[name] -= 1
+            if not self._held[name]:
+                del self._held[name]

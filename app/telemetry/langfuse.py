@@ -1,0 +1,114 @@
+"""Langfuse: spans in its words, and the prompts as its versions. It takes spans by OTLP, so its SDK is not needed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from loguru import logger
+
+from agents.prompting import Prompts
+from app.telemetry.service import Receiver
+from knowledge.tracing import Value
+
+SECONDS = 10.0
+"""Of one request about prompts; no turn waits for it."""
+LOOK_SECONDS = 2.0
+"""Between two looks whether a prompt changed."""
+RETRY_SECONDS = 30.0
+_PREFIX = "yingda-"
+
+
+@dataclass(frozen=True, slots=True)
+class LangfuseOptions:
+    """host: its address; the keys are those of one project."""
+
+    host: str
+    public_key: str
+    secret_key: str = field(repr=False)
+
+    @property
+    def receiver(self) -> Receiver:
+        """Of spans."""
+        url = f"{self.host.rstrip('/')}/api/public/otel/v1/traces"
+        return Receiver(url, {"Authorization": self.authorization, "x-langfuse-ingestion-version": "4"})
+
+    @property
+    def authorization(self) -> str:
+        return "Basic " + b64encode(f"{self.public_key}:{self.secret_key}".encode()).decode()
+
+
+class LangfusePrompts:
+    """Registers the prompts in force, and knows the number that Langfuse gave each version."""
+
+    def __init__(self, options: LangfuseOptions, current: Callable[[], Prompts]) -> None:
+        self._current = current
+        self._numbers: dict[tuple[str, str], int] = {}
+        headers = {"Authorization": options.authorization}
+        self._client = httpx.AsyncClient(base_url=options.host, headers=headers, timeout=SECONDS)
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """From here on, until `close`."""
+        self._running = asyncio.create_task(self._run(), name="langfuse prompts")
+
+    async def close(self) -> None:
+        """What is not registered by now is so by the next process."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+        await self._client.aclose()
+
+    def translated(self, attributes: Mapping[str, Value]) -> Mapping[str, Value]:
+        """A request to a model as a generation, linked with its prompt once that is registered."""
+        told: dict[str, Value] = {}
+        if "gen_ai.operation.name" in attributes:
+            told["langfuse.observation.type"] = "generation"
+            told["langfuse.observation.model.name"] = attributes["gen_ai.request.model"]
+        if (name := attributes.get("yingda.prompt.name")) is not None:
+            number = self._numbers.get((str(name), str(attributes["yingda.prompt.version"])))
+            if number is not None:
+                told["langfuse.observation.prompt.name"] = f"{_PREFIX}{name}"
+                told["langfuse.observation.prompt.version"] = number
+        if "gen_ai.usage.input_tokens" in attributes:
+            used = {name: attributes[f"gen_ai.usage.{name}_tokens"] for name in ("input", "output")}
+            told["langfuse.observation.usage_details"] = json.dumps(used)
+        if "yingda.cost" in attributes:
+            told["langfuse.observation.cost_details"] = json.dumps({"total": attributes["yingda.cost"]})
+        return told
+
+    async def _run(self) -> None:
+        failed = False
+        while True:
+            prompts = self._current()
+            try:
+                for name in prompts:
+                    await self._register(name, prompts)
+                failed = False
+            except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
+                if not failed:
+                    logger.opt(exception=error).warning("prompts could not be registered with Langfuse, trying again")
+                failed = True
+            await asyncio.sleep(RETRY_SECONDS if failed else LOOK_SECONDS)
+
+    async def _register(self, name: str, prompts: Prompts) -> None:
+        """Once a version; where the latest one there says the same, that is it."""
+        key = name, prompts.versions[name]
+        if key in self._numbers:
+            return
+        text, path = prompts.template(name), "/api/public/v2/prompts"
+        latest = await self._client.get(f"{path}/{quote(_PREFIX + name)}", params={"label": "latest"})
+        if latest.status_code != httpx.codes.NOT_FOUND:
+            known: dict[str, Any] = latest.raise_for_status().json()
+            if known["prompt"] == text:
+                self._numbers[key] = int(known["version"])
+                return
+        body = {"name": _PREFIX + name, "type": "text", "prompt": text, "tags": ["yingda"], "commitMessage": key[1]}
+        made = await self._client.post(path, json=body | {"labels": ["production"]})
+        self._numbers[key] = int(made.raise_for_status().json()["version"])

@@ -1,0 +1,93 @@
+"""A circuit breaker: an endpoint that fails again and again is left alone for a while, then tried once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from loguru import logger
+
+
+class BreakerState(StrEnum):
+    """closed: requests pass; open: none does; half_open: one may try."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half_open"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerOptions:
+    """failures: in a row that open it; seconds: that it stays open."""
+
+    failures: int = 5
+    seconds: float = 30.0
+
+
+class Breaker:
+    """Of one provider, in this process. Not for several threads."""
+
+    def __init__(
+        self, name: str, model: str, options: BreakerOptions, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """name: of the provider; model: that is asked there."""
+        self.name, self.model = name, model
+        self.failures = 0
+        self.opened = 0
+        self._options, self._clock = options, clock
+        self._until: float | None = None
+        self._probing = False
+
+    @property
+    def state(self) -> BreakerState:
+        """Now. `failures` counts those in a row, `opened` how often it opened since the start."""
+        if self._until is None:
+            return BreakerState.CLOSED
+        return BreakerState.OPEN if self._clock() < self._until else BreakerState.HALF_OPEN
+
+    @property
+    def retry_in(self) -> float:
+        """Seconds until it lets one try; 0.0 where it does."""
+        return max(0.0, self._until - self._clock()) if self._until is not None else 0.0
+
+    def reset(self) -> None:
+        """Lets requests pass, as if nothing had happened."""
+        self._until, self._probing, self.failures = None, False, 0
+
+    @contextmanager
+    def around(
+        self, failed: Callable[[BaseException], bool], refusal: Callable[[str, float], Exception]
+    ) -> Iterator[None]:
+        """Around one request. failed: whether an error, or that it is cancelled, says that the endpoint is out of
+        order. refusal: what is raised, of a message and the seconds until one may try, while none may.
+        """
+        probe = self._admit(refusal)
+        try:
+            yield
+        except BaseException as error:
+            if failed(error):
+                self._failed()
+            raise
+        else:
+            self.reset()
+        finally:
+            if probe:
+                self._probing = False
+
+    def _admit(self, refusal: Callable[[str, float], Exception]) -> bool:
+        """Whether the request is the one that tries."""
+        state = self.state
+        if state is BreakerState.OPEN or self._probing:
+            raise refusal(f"{self.name}: the circuit breaker is open", self.retry_in)
+        self._probing = state is BreakerState.HALF_OPEN
+        return self._probing
+
+    def _failed(self) -> None:
+        self.failures += 1
+        if self._probing or (self._until is None and self.failures >= self._options.failures):
+            self._until = self._clock() + self._options.seconds
+            self.opened += 1
+            logger.bind(provider=self.name, model=self.model, failures=self.failures).warning("circuit breaker opened")

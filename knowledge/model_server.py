@@ -1,0 +1,58 @@
+"""A server that embeds or re-ranks, asked over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from openai import APIStatusError, OpenAI, OpenAIError
+
+REFUSED = frozenset({400, 413, 422})
+"""Statuses that a server answers because of what it was given, and not because of itself or of the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTime:
+    """seconds: for one answer; retries: after 408, 409, 429, 5xx and lost connections, with growing pauses that honour
+    Retry-After.
+    """
+
+    seconds: float
+    retries: int
+
+
+WAITING, BEHIND = AnswerTime(5.0, 1), AnswerTime(30.0, 3)
+"""A customer waits for a question; documents have time."""
+
+
+class AnswerRefused(Exception):
+    """The server does not take these texts."""
+
+
+class ServerUnavailable(Exception):
+    """No answer, or none that is of use."""
+
+
+class ModelServer:
+    """JSON there and back. Safe to use from several threads."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self.host = urlsplit(base_url).netloc
+        # Its pool, its timeouts and its retries serve any JSON over HTTP, paths of its own or not.
+        self._client = OpenAI(base_url=base_url, api_key=api_key or "none")
+
+    def post(self, path: str, body: dict[str, Any], patience: AnswerTime) -> Any:
+        """The answer's JSON. Blocking. Raises AnswerRefused, ServerUnavailable."""
+        client = self._client.with_options(timeout=patience.seconds, max_retries=patience.retries)
+        try:
+            return client.post(path, cast_to=object, body=body)
+        except APIStatusError as error:
+            failure = AnswerRefused if error.status_code in REFUSED else ServerUnavailable
+            raise failure(str(error)) from error
+        except (OpenAIError, ValueError) as error:  # the latter: it says JSON and is none
+            raise ServerUnavailable(str(error)) from error
+
+    def close(self) -> None:
+        """Lets its connections go."""
+        self._client.close()

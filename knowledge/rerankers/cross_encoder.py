@@ -1,0 +1,84 @@
+"""Models that read a question and a passage together, here or elsewhere: what all of them have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import dataclass
+from typing import Self
+
+from knowledge.batching import Batcher
+from knowledge.embeddings.base import MAX_QUERY_CHARS
+from knowledge.errors import InvalidConfiguration, RerankRefused, RerankUnavailable
+from knowledge.index import Snapshot
+from knowledge.outside import outside
+from knowledge.rerankers.base import Fallback, Query, Reranker
+from knowledge.text import clean, simplify
+
+MAX_PASSAGE_CHARS = 1000
+"""More would not fit into the 512 tokens that such models read; cut first, since tokenising costs by the character."""
+UNSCORED = -100.0
+"""Below any log-odds of a model, which are within about 20 of zero: what it did not read passes no gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """What one search has read: at least one passage."""
+
+    question: str
+    texts: tuple[str, ...]
+
+
+class CrossEncoder(Reranker):
+    """Scores the `candidates` best of fusion; the others follow in the order of fusion.
+
+    A provider sets `kind`, gives `constants`, and writes `_read`.
+    """
+
+    elsewhere = False
+    """Whether another server or a GPU does the work, and a turn that waits for it needs no processor."""
+    batch = 1
+    """Searches, of as many customers, that one call of `_read` gets where they come together. With 1 none waits."""
+
+    def __init__(self, candidates: int, calls: int, fallback: Fallback) -> None:
+        """calls: of `_read` at once. fallback: see `Reranker`."""
+        self.candidates = candidates
+        self.fallback = fallback
+        self._together: Batcher[Passages, list[float]] = Batcher(self._each, lambda: self.batch, calls, RerankRefused)
+
+    def reading(self, candidates: int) -> Self:
+        """With the same model, its threads and its queue."""
+        other = copy(self)
+        other.candidates = candidates
+        return other
+
+    @abstractmethod
+    async def _read(self, readings: list[Passages]) -> list[list[float]]:
+        """Log-odds that each passage answers, of each search in their order. Raises InvalidConfiguration,
+        RerankUnavailable.
+        """
+
+    async def _scores(self, query: Query, snapshot: Snapshot, fused: Mapping[str, float]) -> list[float]:
+        ranked = sorted(fused, key=lambda chunk_id: -fused[chunk_id])
+        question = simplify(clean(query.text))[:MAX_QUERY_CHARS]
+        read = ranked[: self.candidates]
+        wanted = Passages(question, tuple(_passage(snapshot, chunk_id) for chunk_id in read))
+        async with outside() if self.elsewhere else nullcontext():
+            logits = await self._together.result(wanted)
+        scores = {chunk_id: UNSCORED - rank for rank, chunk_id in enumerate(ranked)}
+        scores.update(zip(read, logits, strict=True))
+        return [scores[chunk_id] for chunk_id in fused]
+
+    async def _each(self, readings: list[Passages]) -> list[list[float]]:
+        try:
+            return await self._read(readings)
+        except (InvalidConfiguration, RerankUnavailable):
+            raise
+        except Exception as error:  # a library may raise anything; the caller knows one reaction
+            raise RerankRefused(f"reranker {self.kind} failed: {error}") from error
+
+
+def _passage(snapshot: Snapshot, chunk_id: str) -> str:
+    return simplify(clean(snapshot.chunk(chunk_id).indexed_text))[:MAX_PASSAGE_CHARS]

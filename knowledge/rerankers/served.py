@@ -1,0 +1,89 @@
+"""Rerankers that are elsewhere: what those of every protocol have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from knowledge.breaker import Breaker, BreakerOptions
+from knowledge.errors import RerankRefused, RerankUnavailable
+from knowledge.model_server import AnswerRefused, ModelServer, ServerUnavailable
+from knowledge.rerankers.base import Fallback
+from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, CrossEncoder, Passages
+
+CALLS = 16
+_VARIABLES = "RERANK_BASE_URL, RERANK_API_KEY, RERANK_MODEL"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankEndpoint:
+    """model: what calibrations are kept under besides the host."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    model: str
+    breaker: BreakerOptions = field(default_factory=BreakerOptions)
+
+
+class ServedReranker(CrossEncoder):
+    """A provider sets `kind` and writes `_asked`. The protocols have a call read one question: the server puts calls
+    together.
+    """
+
+    elsewhere = True
+    breaker: Breaker
+
+    def __init__(self, endpoint: RerankEndpoint, candidates: int, fallback: Fallback) -> None:
+        super().__init__(candidates, CALLS, fallback)
+        self.breaker = Breaker(f"rerank:{self.kind}", endpoint.model, endpoint.breaker)
+        self._model = endpoint.model
+        self._server = ModelServer(endpoint.base_url, endpoint.api_key)
+        self._threads = ThreadPoolExecutor(CALLS, thread_name_prefix="rerank")
+
+    async def probe(self) -> float:
+        """What it says of a question and a passage, to see whether it is there. Raises RerankUnavailable."""
+        [[score]] = await self._each([Passages("怎么申请退货", ("退货请在订单页申请。",))])
+        return score
+
+    @property
+    def constants(self) -> tuple[float | str, ...]:  # type: ignore[override]
+        """Host and model, since what one service calls by a model's name need not be what another does."""
+        return self._server.host, self._model, self.candidates, MAX_PASSAGE_CHARS
+
+    @abstractmethod
+    def _asked(self, reading: Passages) -> dict[int, float]:
+        """The log-odds of each passage, by its place. Blocking. Raises AnswerRefused, ServerUnavailable, and KeyError,
+        TypeError or ValueError of an answer in another form.
+        """
+
+    async def _read(self, readings: list[Passages]) -> list[list[float]]:
+        loop = asyncio.get_running_loop()
+        with self.breaker.around(_out_of_order, _left_alone):
+            return [await loop.run_in_executor(self._threads, self._one, reading) for reading in readings]
+
+    def _one(self, reading: Passages) -> list[float]:
+        try:
+            scores = self._asked(reading)
+            ordered = [float(scores[place]) for place in range(len(reading.texts))]
+        except AnswerRefused as error:
+            raise RerankRefused(f"rerank endpoint refuses a passage ({_VARIABLES}): {error}") from error
+        except (ServerUnavailable, KeyError, TypeError, ValueError) as error:
+            raise RerankUnavailable(f"rerank endpoint failed ({_VARIABLES}): {error!r}") from error
+        if not all(map(math.isfinite, ordered)):
+            raise RerankUnavailable("rerank endpoint answered with scores that are no numbers")
+        return ordered
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._server.close()
+
+
+def _out_of_order(error: BaseException) -> bool:
+    return isinstance(error, RerankUnavailable) and not isinstance(error, RerankRefused)
+
+
+def _left_alone(message: str, _: float) -> Exception:
+    return RerankUnavailable(message)
