@@ -11,6 +11,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import httpx
+from chromadb.api import ServerAPI
+from chromadb.api.shared_system_client import SharedSystemClient
 
 START_SECONDS = 120.0
 
@@ -45,3 +47,12 @@ def _wait(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
         except httpx.TransportError:
             sleep(0.05)
     raise AssertionError(f"no Chroma server at {address} after {START_SECONDS:.0f} s")
+
+
+def forget_clients() -> None:
+    """Chroma keeps clients per process, and every run of a script is a process; those of servers have sockets open."""
+    for system in SharedSystemClient._identifier_to_system.values():
+        session = getattr(system.instance(ServerAPI), "_session", None)
+        if session is not None:
+            session.close()
+    SharedSystemClient.clear_system_cache()

@@ -139,3 +139,12 @@ def _is_this_machine(host: Any) -> bool:
         return ip_address(name).is_loopback or ip_address(name).is_unspecified
     except ValueError:
         return False
+
+
+@pytest.fixture(scope="session")
+def chroma_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One Chroma server for all tests of the group `chroma_server`, each with tenants of its own: a start takes 2 s."""
+    from tests.chroma_server import chroma_server
+
+    with chroma_server(tmp_path_factory.mktemp("chroma")) as address:
+        yield address

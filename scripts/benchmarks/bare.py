@@ -1,12 +1,20 @@
-"""What the product's requests are compared with: one FastAPI route with pydantic in and out, and nothing behind it."""
+"""What the product's requests are compared with: one FastAPI route with pydantic in and out and nothing behind it, and
+the embedder with nothing around it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from collections.abc import Sequence
+from time import perf_counter
 
 import uvicorn
 from fastapi import FastAPI
 from pydantic import BaseModel
+
+from knowledge.embeddings.base import Embedder
+from scripts.benchmarks.timing import since
 
 
 class Ask(BaseModel):
@@ -25,6 +33,19 @@ app = FastAPI()
 @app.post("/api/v1/chat")
 async def chat(body: Ask) -> BareReply:
     return BareReply(reply=body.message, session_id=body.session_id or "new")
+
+
+async def encode(embedder: Embedder, texts: Sequence[str], concurrency: int) -> float:
+    """Questions a second that the embedder itself reaches, `concurrency` of them waiting at any time."""
+    waiting = iter(texts)
+
+    async def one_after_the_other() -> None:
+        for text in waiting:
+            await embedder.query(text)
+
+    started = perf_counter()
+    await asyncio.gather(*(one_after_the_other() for _ in range(concurrency)))
+    return len(texts) * 1000 / since(started)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ def draw(reports: Sequence[Path], out: Path) -> dict[str, Any]:
     for path in reports:
         report = json.loads(path.read_text("utf-8"))
         for name, applies, plot in _CHARTS:
-            if applies in report:
+            if applies(report):
                 figure, axes = pyplot.subplots(figsize=_SIZE, layout="constrained")
                 plot(report, axes)
                 figure.savefig(out / f"{name}.svg", metadata={"Date": None})
@@ -60,7 +60,10 @@ def _scale(report: dict[str, Any], axes: Any) -> None:
         for key, label in (("overhead_over_embedding", "unfiltered"), ("filtered_over_embedding", "filtered")):
             axes.plot([row["chunks"] for row in own], [row[key] for row in own], marker="o", label=f"{store}, {label}")
     axes.set_xscale("log")
-    axes.set_ylim(bottom=0)
+    if _stores(report) > 1:  # they are orders of magnitude apart
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     axes.set_xlabel("chunks")
     axes.set_ylabel("search p50 / embedding p50")
     axes.legend()
@@ -73,10 +76,16 @@ def _http(report: dict[str, Any], axes: Any) -> None:
     axes.set_title(f"Concurrency {report['concurrency']}, every turn persisted")
 
 
-_CHARTS = (
-    ("benchmark-stages", "stages_ms", _stages),
-    ("benchmark-peers", "peers", _peers),
-    ("benchmark-scale", "scale", _scale),
-    ("benchmark-http", "cached_over_bare", _http),
+def _stores(report: dict[str, Any]) -> int:
+    """How many stores a report of `scale` compares."""
+    return len({row["store"] for row in report.get("scale", ())})
+
+
+_CHARTS: tuple[tuple[str, Callable[[dict[str, Any]], bool], Callable[[dict[str, Any], Any], None]], ...] = (
+    ("benchmark-stages", lambda report: "stages_ms" in report, _stages),
+    ("benchmark-peers", lambda report: "peers" in report, _peers),
+    ("benchmark-scale", lambda report: _stores(report) == 1, _scale),
+    ("benchmark-stores", lambda report: _stores(report) > 1, _scale),
+    ("benchmark-http", lambda report: "cached_over_bare" in report, _http),
 )
-"""File, the key of the report that it draws, and how."""
+"""File, which reports it draws, and how."""

@@ -11,8 +11,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from app.retrieval import embedder_options
 from app.settings import Settings
+from knowledge.embeddings.base import Embedder
+from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
+from scripts.benchmarks.bare import encode
 from scripts.benchmarks.load import Load, first_event, post_all
 from scripts.benchmarks.servers import Server, bare, product, scripted_llm
 from scripts.benchmarks.synthetic import SAMPLES
@@ -46,12 +50,15 @@ class _Questions:
 def http(settings: Settings, folder: Path | None, rounds: int = ROUNDS) -> dict[str, Any]:
     """Requests a second of a bare route, of cached and of uncached turns; every turn is counted in the database."""
     questions = _Questions(folder or SAMPLES)
-    with bare() as plain, product(settings, folder) as server:
-        report = asyncio.run(_rounds(plain, server, questions, rounds))
+    embedder = get_embedder(settings.embedder, options=embedder_options(settings))
+    with bare() as plain, product(settings, folder) as server, closing(embedder):
+        report = asyncio.run(_rounds(plain, server, embedder, questions, rounds))
         return report | {"rss_mb": service_rss_mb(server.pid)}
 
 
-async def _rounds(plain: Server, server: Server, questions: _Questions, rounds: int) -> dict[str, Any]:
+async def _rounds(
+    plain: Server, server: Server, embedder: Embedder, questions: _Questions, rounds: int
+) -> dict[str, Any]:
     turns = 0
 
     async def ask(bodies: Sequence[dict[str, str]], concurrency: int = CONCURRENCY) -> Load:
@@ -67,10 +74,14 @@ async def _rounds(plain: Server, server: Server, questions: _Questions, rounds: 
     alone = await ask(questions.take(ALONE), 1)
     bare_alone = await ask_bare(CACHED_REQUESTS, 1)
     loads: dict[str, list[Load]] = {"bare": [], "cached": [], "uncached": []}
+    await embedder.warm_up()
+    encoded = []
     for _ in range(rounds):
         loads["bare"].append(await ask_bare(BARE_REQUESTS))
         loads["cached"].append(await _cached(ask, popular))
-        loads["uncached"].append(await ask(questions.take(UNCACHED_REQUESTS)))
+        asked = questions.take(UNCACHED_REQUESTS)
+        loads["uncached"].append(await ask(asked))
+        encoded.append(await encode(embedder, [body["message"] for body in asked], CONCURRENCY))
     for load in [alone, *loads["uncached"]]:
         if _from_cache(load):
             raise OSError(f"{_from_cache(load)} 轮不该出自缓存")
@@ -83,7 +94,11 @@ async def _rounds(plain: Server, server: Server, questions: _Questions, rounds: 
         "concurrency": CONCURRENCY,
         "rounds": rounds,
         **{f"{kind}_rps": value for kind, value in rps.items()},
+        "encode_rps": round(statistics.median(encoded), 1),
         "cached_over_bare": ratio(rps["cached"], rps["bare"]),
+        "uncached_throughput_over_encode": statistics.median(
+            ratio(load.rps, reached) for load, reached in zip(loads["uncached"], encoded, strict=True)
+        ),
         "latency_ms": {
             kind: percentiles([ms for load in made for ms in load.milliseconds]) for kind, made in loads.items()
         },

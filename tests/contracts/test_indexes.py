@@ -1,19 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from knowledge.stores.base import DenseRecall
 from knowledge.stores.registry import STORES
-from tests.chroma_server import chroma_server
 from tests.contracts.indexes import IndexContract
-
-
-@pytest.fixture(scope="module")
-def chroma_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with chroma_server(tmp_path_factory.mktemp("chroma")) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

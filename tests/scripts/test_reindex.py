@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from chromadb.api.shared_system_client import SharedSystemClient
 
 from app.db.lock import DataDirLock
 from app.settings import Settings
@@ -18,6 +17,7 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.types import Matrix
 from scripts import ingest, reindex
 from scripts.reindex import main
+from tests.chroma_server import forget_clients
 
 
 @pytest.fixture
@@ -31,14 +31,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
         (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{name}的正文，在这里写着。", "utf-8")
     assert ingest.main(["退货说明.md", "保修说明.md"]) == 0
     assert ingest.main(["总则.md", "--tenant", "other"]) == 0
-    forget()
+    forget_clients()
     yield Settings()
-    forget()
-
-
-def forget() -> None:
-    """Chroma keeps files open per process, and every run of a script is a process."""
-    SharedSystemClient.clear_system_cache()
+    forget_clients()
 
 
 def change_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,13 +46,13 @@ def test_after_a_change_of_model_the_command_is_named_and_makes_it_work(
     change_model(monkeypatch)
     assert ingest.main(["退货说明.md"]) == 1
     assert "python scripts/reindex.py" in capsys.readouterr().err
-    forget()
+    forget_clients()
     assert main([]) == 0
     output = capsys.readouterr()
     assert "租户 default：2 个片段，版本 2" in output.out
     assert "租户 other：1 个片段，版本 1" in output.out
     assert "3/3" in output.err
-    forget()
+    forget_clients()
     assert ingest.main(["退货说明.md"]) == 0
     assert "未变 1" in capsys.readouterr().out
 
@@ -91,11 +86,11 @@ def test_a_failing_model_leaves_the_old_index_and_the_next_run_goes_on(
         patch.setattr(HashEmbedder, "_encode", flaky)
         assert main([]) == 1
         assert "model server is gone" in capsys.readouterr().err
-    forget()
+    forget_clients()
     assert ingest.main(["退货说明.md"]) == 0
     change_model(monkeypatch)
     monkeypatch.setattr(HashEmbedder, "_encode", flaky)
-    forget()
+    forget_clients()
     assert main([]) == 0
     assert len(encoded) == 4
 

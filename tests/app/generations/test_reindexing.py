@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from chromadb.api.shared_system_client import SharedSystemClient
 
 from app.generations.types import StoredGeneration
 from knowledge.embeddings import registry
@@ -20,6 +19,7 @@ from knowledge.errors import EmbeddingUnavailable
 from knowledge.types import Matrix
 from scripts import reindex
 from tests.app.serving import Served, served
+from tests.chroma_server import forget_clients
 
 RUNS = "/api/v1/jobs/reindex/runs"
 TOWNS = "东南西北中上下前后左右内外新旧大小高低远近"
@@ -251,7 +251,7 @@ async def test_the_next_start_opens_the_new_index(tmp_path: Path, wide: type[Wid
         await filled(product, 3)
         async with httpx.AsyncClient(base_url=product.address, timeout=60) as http:
             assert (await over(http, await begun(http)))["state"] == "done"
-    SharedSystemClient.clear_system_cache()
+    forget_clients()
     wide.fails = True  # nothing has to be embedded again
     async with served(tmp_path, vector_store=store) as product:
         await product.container.startup.serving.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,10 +23,9 @@ pytestmark = pytest.mark.xdist_group("chroma_server")
 QUESTION = "退货的运费谁承担"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with chroma_server(tmp_path_factory.mktemp("chroma")) as address:
-        yield address
+@pytest.fixture
+def server(chroma_address: str) -> str:
+    return chroma_address
 
 
 def store(server: str, tenant: str, generation: int = 0) -> SharedChromaStore:

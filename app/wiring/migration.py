@@ -1,0 +1,130 @@
+"""Moving knowledge bases to another vector store: what the other one holds is compared with what it was to hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from app.documents.types import IndexDelta
+from app.errors import NotFound
+from app.settings import Settings
+from app.wiring.knowledge import KnowledgeBase, index_path, open_knowledge
+from knowledge.embeddings.base import Embedder
+from knowledge.errors import IndexUnavailable
+from knowledge.index import Index, Snapshot
+from knowledge.stores.base import IndexOptions
+from knowledge.stores.registry import drop_others, get_index
+from knowledge.types import IndexChange, IndexedChunk, Matrix, Vector
+
+SAMPLES = 20
+"""Chunks whose own words are searched in both stores."""
+TOP = 10
+LOWEST_RECALL = 0.95
+"""Graphs are approximate."""
+TOLERANCE = 1e-3
+"""Of scores, which are single precision here and double there."""
+CLOSE = 0.999
+"""Cosine of an embedding with itself as a store gives it back: beside a graph they are kept in half precision."""
+PART = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class StorePlace:
+    """A store and the address of its server, "" for none."""
+
+    store: str
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A tenant's base in the other store. dense: share of the nearest neighbours that the other store finds as well."""
+
+    tenant: str
+    chunks: int
+    revision: int
+    dense: float
+
+
+async def migrate(settings: Settings, target: StorePlace, tenant: str | None) -> list[Moved]:
+    """Fills the target from the database and the kept embeddings, as a server does at its start, and compares it with
+    the store that is configured. The caller holds the lock on DATA_DIR.
+
+    A run that is killed leaves what it wrote, and the next one writes the rest. Raises NotFound, IndexUnavailable where
+    the stores differ, and what stores and embedders raise.
+    """
+    async with open_knowledge(settings, owns_index=False) as base:
+        heads = sorted(await base.feed.heads())
+        if tenant is not None and tenant not in heads:
+            raise NotFound(f"租户 {tenant} 没有知识库")
+        return [await _moved(settings, base, target, name) for name in ([tenant] if tenant else heads)]
+
+
+async def drop(settings: Settings, tenants: Sequence[str]) -> None:
+    """Removes what the configured store keeps of them. Raises IndexUnavailable."""
+    for tenant in tenants:
+        gone = partial(drop_others, settings.vector_store, index_path(settings), settings.vector_server, tenant, ())
+        await asyncio.to_thread(gone)
+
+
+async def _moved(settings: Settings, base: KnowledgeBase, target: StorePlace, tenant: str) -> Moved:
+    generation = await base.generations.of(tenant)
+    delta = await base.feed.delta(tenant, frozenset(), 0)
+    vectors = await generation.embedder.passages([chunk.indexed_text for chunk, _ in delta.added])
+    change = _change(delta, vectors)
+    configured = StorePlace(settings.vector_store, settings.vector_server)
+    source = await _opened(settings, configured, generation.embedder, tenant, generation.number)
+    try:
+        await source.apply(change)
+        filled = await _opened(settings, target, generation.embedder, tenant, generation.number)
+        try:
+            await filled.apply(change)
+            dense = await _compared(source.snapshot(), filled.snapshot(), delta, vectors)
+        finally:
+            await filled.close()
+    finally:
+        await source.close()
+    return Moved(tenant, len(delta.added), delta.revision, dense)
+
+
+async def _opened(settings: Settings, place: StorePlace, embedder: Embedder, tenant: str, generation: int) -> Index:
+    options = IndexOptions(settings.exact_search_max_chunks, generation=generation, server=place.server)
+    return await asyncio.to_thread(get_index, place.store, index_path(settings), tenant, embedder, options)
+
+
+def _change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
+    added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
+    return IndexChange(delta.revision, added, new_terms=delta.new_terms)
+
+
+async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
+    """Ids, every embedding and the results of sample questions; the share of neighbours that the target finds."""
+    ids = [chunk.id for chunk, _ in delta.added]
+    if right.ids() != frozenset(ids) or right.ids() != left.ids() or right.revision != delta.revision:
+        raise IndexUnavailable(f"the target holds {len(right)} chunks of revision {right.revision}, not {len(ids)}")
+    for start in range(0, len(ids), PART):
+        part = slice(start, start + PART)
+        stored = await asyncio.to_thread(right.vectors, ids[part])
+        if (np.einsum("ij,ij->i", stored, vectors[part]) < CLOSE).any():
+            raise IndexUnavailable("the target holds other embeddings than the database has texts for")
+    found = [
+        await _sampled(left, right, vectors[row], [delta.new_terms[term] for term in delta.added[row][1][:TOP]])
+        for row in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)), dtype=int).tolist()
+    ]
+    dense = float(np.mean(found)) if found else 1.0
+    if dense < LOWEST_RECALL:
+        raise IndexUnavailable(f"the target finds {dense:.0%} of the nearest neighbours")
+    return dense
+
+
+async def _sampled(source: Snapshot, target: Snapshot, vector: Vector, words: Sequence[str]) -> float:
+    """Share of the source's neighbours that the target finds; by their scores, as many may be equally near."""
+    theirs, ours = [[hit.score for hit in await view.lexical(words, TOP)] for view in (source, target)]
+    if len(theirs) != len(ours) or not np.allclose(theirs, ours, atol=TOLERANCE):
+        raise IndexUnavailable(f"the stores rank the words {words} differently: {theirs}, {ours}")
+    theirs, ours = [[hit.score for hit in await view.dense(vector, TOP)] for view in (source, target)]
+    return sum(score > theirs[-1] - TOLERANCE for score in ours) / len(theirs)
