@@ -24,7 +24,7 @@ MEANING = (
     *("put_evaluation_cases", "change_evaluation_case", "import_evaluation_cases", "import_faqs", "import_vocabulary"),
     *("add_faq", "change_faq", "search_knowledge", "search_many", "search_file", "compare_drafts", "invalidate_cache"),
     *("begin_calibration", "begin_sweep", "begin_experiment", "reset_params", "write_params", "create_webhook"),
-    *("change_webhook", "create_completion"),
+    *("change_webhook", "create_completion", "chat", "chat_stream"),
 )
 """What of these fits the schema and is refused all the same, with 400 or 422 and a reason: fields that exclude each
 other, times in an order, files whose content is none, names and addresses that are looked up. JSON Schema does not say

@@ -30,7 +30,7 @@ from tests.security.test_hostile_bodies import UNLIMITED
 
 SEED = 20_261_124
 PATHS = "/api/v1/conversations/fuzz-{}/ws?after=0", "/api/v1/agent/ws?agent_id=a{}"
-_TYPES = (
+_TYPES: tuple[Any, ...] = (
     *("message", "hello", "leave", "close", "ping", "pong", "accept", "resolve", "presence"),
     *("\0", "", None, 7, [], {}),
 )
