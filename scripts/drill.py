@@ -1,4 +1,4 @@
-"""Drills on a fleet of its own: `python scripts/drill.py faults [--only kill,redis] [--json OUT]`.
+"""Drills on a fleet of its own: `python scripts/drill.py faults [--only kill,redis]`, `greedy`, `throughput`.
 
 Three replicas behind the shipped deploy/nginx.conf, on a PostgreSQL, a Redis, a Chroma server and a scripted model of
 their own, all on this machine and on free ports; nothing else is touched. The exit code is 1 where something is lost,
@@ -15,12 +15,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts.drills.drill import drill
 from scripts.drills.faults import FAULTS
+from scripts.drills.greedy import greedy
 from scripts.drills.processes import NotHere
+from scripts.drills.throughput import throughput
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     faults = commands.add_parser("faults", help="依次制造故障，核对有没有丢、有没有重、多久恢复")
     faults.add_argument("--only", default=",".join(FAULTS), help=f"逗号分隔：{'、'.join(FAULTS)}")
-    for command in (faults,):
+    greedy_one = commands.add_parser("greedy", help="一个租户按上限的 50 倍来问，看别的租户慢了多少")
+    turns = commands.add_parser("throughput", help="一到三个副本每秒几轮，一个副本多少内存")
+    for command in (greedy_one, turns):
+        command.add_argument("--replicas", type=int, default=3)
+    for command in (faults, greedy_one, turns):
         command.add_argument("--embedder", default="auto", help="向量模型，同 EMBEDDER")
         command.add_argument("--keep", action="store_true", help="留下临时目录，里面有各个进程的日志")
         command.add_argument("--json", type=Path, metavar="OUT", help="把结果写到这个文件")
@@ -37,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.mkdtemp(prefix="yingda-drill-"))
     folder.chmod(0o711)  # PostgreSQL runs as another user where this is root
     try:
-        report = asyncio.run(drill(folder, options.only.split(","), {"EMBEDDER": options.embedder})).json()
+        report = asyncio.run(_report(options, folder))
     except NotHere as error:
         print(error, file=sys.stderr)
         return 2
@@ -51,6 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         options.json.write_text(text + "\n", "utf-8")
     return 1 if report["problems"] else 0
+
+
+async def _report(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    settings = {"EMBEDDER": options.embedder}
+    if options.command == "faults":
+        return (await drill(folder, options.only.split(","), settings)).json()
+    return await (greedy if options.command == "greedy" else throughput)(folder, settings, replicas=options.replicas)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Path, WebSocket
+from fastapi import APIRouter, Path, WebSocket, WebSocketDisconnect
 
 from agents.types import Replace, Token
 from app.auth.claims import MAX_TOKEN_CHARS
@@ -22,7 +22,7 @@ from app.desk.frames import is_seq, message_body
 from app.desk.types import PAGE, Actor, DeskSession
 from app.desk.types import Sender as Side
 from app.errors import AppError, Forbidden, InvalidRequest, NotFound, Unauthorized
-from app.http.sockets import PING_SECONDS, Hello, SocketLine, TurnedAway, greeted, run, turn_away
+from app.http.sockets import PING_SECONDS, Hello, SlowClient, SocketLine, TurnedAway, greeted, run, turn_away
 from app.ids import new_id
 from app.limits.types import Requester
 from app.types import Proof, SessionKey
@@ -230,6 +230,8 @@ class _Customer:
                         self._identify({"session_token": event.session_token})
                     if frame := _frame(event):
                         await self._line.send(frame[0], **(frame[1] | mark))
+        except (SlowClient, TurnedAway, WebSocketDisconnect):
+            raise
         except Exception as error:  # an outage ends this turn and not the connection
             await self._line.fail(error, **mark)
 

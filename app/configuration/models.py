@@ -118,7 +118,7 @@ class ModelSettings(BaseModel):
         "谁先出声用谁的，另一个取消；0 为从不同时问",
     )
     llm_breaker_failures: int = Field(5, ge=1, le=100, description="一家大模型连续失败几次就暂停请求它")
-    llm_breaker_seconds: float = Field(8.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
+    llm_breaker_seconds: float = Field(5.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
     llm_prices: dict[str, ModelPrice] = Field(
         {},
         description="各模型每百万 token 的单价，写成 JSON：模型名到 input 与 output，货币自定；没有写的按 0 计",

@@ -27,7 +27,7 @@ from app.webhooks.events import emit
 from knowledge.types import FaqColumns
 
 _FILE, _JOB, _ORIGINAL = IngestionFile, IngestionJob, IngestionOriginal
-_LEASE = timedelta(seconds=8)
+_LEASE = timedelta(seconds=6)
 """For how long a worker that says nothing is believed to be alive."""
 _ABANDONED = timedelta(hours=6)
 """An upload that was not accepted by then never will be."""

@@ -86,7 +86,7 @@ class SocketLine:
             await self.guard()
 
     async def send(self, kind: str, /, **fields: Any) -> None:
-        """Returns once the connection took it. Raises SlowClient, TurnedAway."""
+        """Returns once the connection took it. Raises SlowClient, TurnedAway, WebSocketDisconnect."""
         await self.allowed()
         text = json.dumps({"type": kind} | fields, ensure_ascii=False)
         try:
@@ -94,6 +94,8 @@ class SocketLine:
                 await self._websocket.send_text(text)
         except TimeoutError as error:
             raise SlowClient from error
+        except RuntimeError as error:  # the framework's word for a connection that closed in the middle of an answer
+            raise WebSocketDisconnect(1006) from error
 
     async def fail(self, error: Exception, **fields: Any) -> None:
         """Tells what went wrong, in the words of every endpoint."""
@@ -149,8 +151,7 @@ async def _met(
         line.guard = _guard(websocket, container, hello)
         return line, hello
     except AppError as error:
-        await line.fail(error)
-        await websocket.close(_CODES.get(type(error), UNAUTHORIZED))
+        await turn_away(websocket, line, error)
     except WebSocketDisconnect:
         pass
     return None

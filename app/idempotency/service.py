@@ -17,7 +17,7 @@ from app.idempotency.types import KeptResponse, Receipt, RetryKey, sealed
 from app.ids import new_id
 
 T = TypeVar("T")
-LEASE = timedelta(seconds=8)
+LEASE = timedelta(seconds=6)
 """An attempt that says nothing for so long died with its process, and the next one takes its place; should it live all
 the same, as one whose database was away, nothing of it is kept.
 """

@@ -17,7 +17,7 @@ from app.jobs.tables import JobRunRow
 from app.jobs.types import INTERRUPTED, MAX_INTERRUPTIONS, RunState
 
 _RUN = JobRunRow
-_LEASE = timedelta(seconds=8)
+_LEASE = timedelta(seconds=6)
 """For how long a process that says nothing is believed to be alive."""
 
 

@@ -24,6 +24,8 @@ CONNECTIONS = 32
 """Of a process at once; a command takes some tenths of a millisecond."""
 LOOK_SECONDS = 0.5
 """How often it is looked whether it is back."""
+ROUNDS = 5
+"""Of the event loop, that an answer has at least."""
 CONNECT_SECONDS = 2.0
 """How long a look may take to connect; nobody waits for that."""
 
@@ -75,7 +77,7 @@ class RedisServer:
         """What `work` gives, or `instead` while Redis is away or does not answer in time."""
         if not self.away:
             try:
-                async with asyncio.timeout(self._patience):
+                async with patient(self._patience):
                     return await work(self._client)
             except self.failures as error:
                 self._lost(error)
@@ -126,6 +128,30 @@ class RedisServer:
             await self._client.echo("there")
         async with asyncio.timeout(self._patience):
             await self._client.set(self.key("there"), 1, px=1000)
+
+
+@asynccontextmanager
+async def patient(seconds: float) -> AsyncIterator[None]:
+    """Raises TimeoutError after so long, but never before the event loop came round ROUNDS times: in a process that is
+    busy an answer may be there and wait to be read, and that Redis is well.
+    """
+    loop, left = asyncio.get_running_loop(), ROUNDS
+    async with asyncio.timeout(None) as limit:
+        due: asyncio.TimerHandle
+
+        def again() -> None:
+            nonlocal left, due
+            left -= 1
+            if left:
+                due = loop.call_later(seconds / ROUNDS, again)
+            else:
+                limit.reschedule(loop.time())
+
+        due = loop.call_later(seconds / ROUNDS, again)
+        try:
+            yield
+        finally:
+            due.cancel()
 
 
 @asynccontextmanager

@@ -36,7 +36,7 @@ async def wrong(fleet: Fleet, ledger: Ledger) -> tuple[dict[str, int], list[str]
         ]
     finally:
         await connection.close()
-    for replica in fleet.replicas:
+    for replica in fleet.running:
         found += await _not_found(fleet, replica, ledger.acknowledged(Deed.UPLOAD)[-SEARCHED:])
     return {kind.value: len(ledger.acknowledged(kind)) for kind in Deed}, found
 

@@ -46,7 +46,7 @@ class Client:
         """Sends until it is acknowledged, or for PATIENCE_SECONDS."""
         entry = self._ledger.begin(kind, key, about, self.now())
         while self.now() < entry.began + PATIENCE_SECONDS:
-            at = self.now()
+            entry.tried = at = self.now()
             try:
                 answer = await send()
             except NotDone as error:

@@ -32,7 +32,7 @@ class FaultLine:
 
     fault: str
     held: float
-    recovery: float
+    recovery: dict[str, float]
     slowest: float
     acknowledged: int
     refused: dict[str, int]
@@ -44,7 +44,7 @@ class FaultLine:
     def problems(self) -> list[str]:
         """Why it does not pass."""
         late = {name: value for name, value in self.seen.items() if isinstance(value, float) and name in _BOUNDED}
-        late["recovery"] = self.recovery
+        late |= self.recovery
         slow = [f"{self.fault}: {name} took {value:.1f} s" for name, value in late.items() if value > RECOVERY_SECONDS]
         cut = [f"{self.fault}: {self.cut} connections ended"] if self.cut and self.fault not in CUT_BY else []
         return [*slow, *cut, *(f"{self.fault}: {error}" for error in self.wrong)]
@@ -98,11 +98,13 @@ async def _line(name: str, servers: Fleet, load: ConstantTraffic) -> FaultLine:
         await asyncio.sleep(0.1)
         found = load.ledger.recovered(since, Deed)
     await asyncio.sleep(QUIET_SECONDS)
-    times = [float("inf") if value is None else value for value in found.values()]
-    return _told(name, load.ledger, (began, over, load.client.now()), max(times), seen)
+    times = {deed.value: float("inf") if value is None else round(value, 1) for deed, value in found.items()}
+    return _told(name, load.ledger, (began, over, load.client.now()), times, seen)
 
 
-def _told(name: str, ledger: Ledger, window: tuple[float, float, float], recovery: float, seen: Seen) -> FaultLine:
+def _told(
+    name: str, ledger: Ledger, window: tuple[float, float, float], recovery: dict[str, float], seen: Seen
+) -> FaultLine:
     began, over, end = window
     troubles = ledger.troubles(began, end)
     inside = [entry for entry in ledger.acknowledged() if began <= entry.began < end]

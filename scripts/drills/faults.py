@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from secrets import token_hex
 from time import monotonic
 from typing import Any
@@ -55,7 +56,7 @@ async def stop_redis(fleet: Fleet, load: ConstantTraffic) -> Seen:
     """Away for AWAY_SECONDS; then until all replicas use it again."""
     await fleet.redis.stop()
     await asyncio.sleep(AWAY_SECONDS / 2)
-    marked = [await _degraded(replica) for replica in fleet.replicas]
+    marked = [await _degraded(replica) for replica in fleet.running]
     await asyncio.sleep(AWAY_SECONDS / 2)
     await fleet.redis.start()
     back = await _until(monotonic(), lambda: _none_degraded(fleet))
@@ -69,7 +70,7 @@ async def stop_model(fleet: Fleet, load: ConstantTraffic) -> Seen:
     await asyncio.sleep(AWAY_SECONDS)
     await fleet.llm.start(port=urlsplit(fleet.llm.base_url).port or 0)
     began = monotonic()
-    back = [await _until(began, lambda replica=replica: _by_model(fleet, replica)) for replica in fleet.replicas]  # type: ignore[misc]
+    back = await asyncio.gather(*(_until(began, partial(_by_model, fleet, replica)) for replica in fleet.running))
     return {"by_model_again": max(back)}
 
 
@@ -152,7 +153,7 @@ async def _degraded(replica: Replica) -> bool:
 
 
 async def _none_degraded(fleet: Fleet) -> bool:
-    states = [await replica.state() for replica in fleet.replicas]
+    states = [await replica.state() for replica in fleet.running]
     return all(state is not None and state["degraded"] == [] for state in states)
 
 

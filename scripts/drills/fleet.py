@@ -84,6 +84,11 @@ class Fleet:
         self.replicas = [Replica(folder / f"replica{number}", shared) for number in range(1, replicas + 1)]
         self.nginx = Nginx(folder, [replica.port for replica in self.replicas])
 
+    @property
+    def running(self) -> list[Replica]:
+        """Replicas that were not killed, or are started again."""
+        return [replica for replica in self.replicas if replica.program.runs]
+
     async def start(self) -> None:
         """Servers first; then one replica, which migrates the database, then the others together."""
         await asyncio.gather(self.postgres.start(), self.redis.start(), self.chroma.start())

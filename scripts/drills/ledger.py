@@ -49,6 +49,8 @@ class DrillRequest:
     key: str
     about: str
     began: float
+    tried: float = 0.0
+    """When its last attempt began."""
     acknowledged: float | None = None
     told: str = ""
     degraded: tuple[str, ...] = ()
@@ -87,13 +89,9 @@ class Ledger:
         """For each kind, seconds until the first acknowledgement of an attempt that began after `since`."""
         found: dict[Deed, float | None] = {}
         for kind in kinds:
-            later = [entry for entry in self.acknowledged(kind) if _last_try(entry) >= since]
+            later = [entry for entry in self.acknowledged(kind) if entry.tried >= since]
             found[kind] = min((entry.acknowledged or 0.0) - since for entry in later) if later else None
         return found
-
-
-def _last_try(entry: DrillRequest) -> float:
-    return entry.troubles[-1].at if entry.troubles else entry.began
 
 
 def trouble_of(response: httpx.Response, at: float) -> Trouble:

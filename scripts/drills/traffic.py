@@ -145,16 +145,19 @@ def _question(number: int, *, new: bool) -> str:
 async def prepared(fleet: Fleet) -> ConstantTraffic:
     """Puts up what the load asks for: documents, a key for customers, conversations that a person has."""
     async with fleet.http(fleet.key) as http:
-        texts = [
-            f"# {name}\n\n{name}的保修期是{days}天，凭订单号办理。".encode() for days, name in enumerate(GOODS, 100)
-        ]
-        files = [("files", (f"{name}.md", text)) for name, text in zip(GOODS, texts, strict=True)]
-        (await http.post(DOCUMENTS, params={"wait": 60}, files=files[:10])).raise_for_status()
-        (await http.post(DOCUMENTS, params={"wait": 60}, files=files[10:])).raise_for_status()
+        await stocked(http)
         made = await http.post("/api/v1/keys", json={"role": "client", "name": "drill"})
         key = str(made.raise_for_status().json()["key"])
         sessions = [await _handed_over(http, fleet, key) for _ in range(RATES[Deed.STAFF].workers)]
     return ConstantTraffic(fleet, key, sessions)
+
+
+async def stocked(http: httpx.AsyncClient) -> None:
+    """Puts up a document about each of the GOODS; returns once all are found."""
+    texts = [f"# {name}\n\n{name}的保修期是{days}天，凭订单号办理。" for days, name in enumerate(GOODS, 100)]
+    files = [("files", (f"{name}.md", text.encode())) for name, text in zip(GOODS, texts, strict=True)]
+    for part in (files[:10], files[10:]):
+        (await http.post(DOCUMENTS, params={"wait": 60}, files=part)).raise_for_status()
 
 
 async def _handed_over(http: httpx.AsyncClient, fleet: Fleet, key: str) -> tuple[str, str]:

@@ -5,16 +5,19 @@ There is no container engine here: no image is built.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import kubernetes.client.models as kubernetes
 import pytest
 import yaml
+from jsonschema.validators import validator_for
 
 from app.__main__ import GRACE_SECONDS
 from app.documents.api import max_bytes
@@ -149,6 +152,15 @@ def test_every_variable_is_a_setting() -> None:
     for path in UNITS:
         told |= set(re.findall(r"^Environment=([A-Z_]+)=", path.read_text("utf-8"), re.MULTILINE))
     assert told - PYTHONS - known == set()
+
+
+def test_compose_fits_the_schema_of_compose_files() -> None:
+    shipped = files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json"
+    schema = json.loads(shipped.read_text("utf-8"))
+    validator = validator_for(schema)(schema)
+    assert [error.message for error in validator.iter_errors(COMPOSE)] == []
+    wrong = COMPOSE | {"services": COMPOSE["services"] | {"app1": {"image": 1, "restrat": "always"}}}
+    assert list(validator.iter_errors(wrong)) != []
 
 
 def test_compose_names_what_is_there() -> None:

@@ -57,7 +57,8 @@ def test_a_refusal_is_typed_by_its_status_and_its_body(status: int, body: object
 def test_recovery_is_the_first_success_of_what_began_after_the_fault() -> None:
     ledger = Ledger()
     before, retried, after = (ledger.begin(Deed.CHAT, "k", "s", at) for at in (1.0, 2.0, 12.0))
-    before.acknowledged = 11.0
-    retried.troubles.append(Trouble(10.5, 503, "away", typed=True))
-    retried.acknowledged, after.acknowledged = 13.0, 14.0
+    before.tried, before.acknowledged = 1.0, 11.0
+    retried.troubles.append(Trouble(9.5, 503, "away", typed=True))
+    retried.tried, retried.acknowledged = 10.5, 13.0
+    after.tried, after.acknowledged = 12.0, 14.0
     assert ledger.recovered(10.0, [Deed.CHAT, Deed.TICKET]) == {Deed.CHAT: 3.0, Deed.TICKET: None}

@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from loguru import logger
+from redis.asyncio import Redis
 
 from app.limits.shared import RedisCounters
 from app.limits.types import HOUR, LimitKind, Rate
@@ -17,7 +19,7 @@ from app.redis.server import RedisServer, open_redis
 from app.settings import load_settings
 from knowledge.errors import InvalidConfiguration, MissingDependency
 from tests.app.serving import served
-from tests.services import OwnRedis
+from tests.services import REDIS, OwnRedis, redis_prefix
 
 WANTED: list[Wanted] = [(LimitKind.KEY, "k", Rate(2, HOUR))]
 
@@ -140,3 +142,23 @@ def test_a_missing_package_names_the_command_that_installs_it(monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
     with pytest.raises(MissingDependency, match="pip install redis"):
         RedisServer("redis://127.0.0.1", "t", 0.1)
+
+
+async def test_an_answer_that_waits_for_a_busy_process_to_read_it_is_in_time() -> None:
+    async with redis_prefix() as prefix, open_redis(REDIS, prefix, 0.2) as server:
+        assert server is not None
+        await server.ask(answered, elsewhere)  # connects
+        asking = asyncio.create_task(server.ask(answered, elsewhere))
+        await asyncio.sleep(0)
+        time.sleep(0.5)  # noqa: ASYNC251 - this process is busy
+        assert await asking == "redis"
+        assert not server.away
+
+
+async def answered(client: Redis) -> str:
+    await client.ping()
+    return "redis"
+
+
+async def elsewhere() -> str:
+    return "this process"
