@@ -55,10 +55,10 @@ class EncoderSettings(BaseModel):
     rerank_api_key: SecretStr = Field(SecretStr(""), description="重排接口的密钥")
     rerank_model: str = Field("", description="重排接口的模型名；RERANKER=tei、jina 时必填，换了模型就要改")
     rerank_fallback: Literal["lexical_dense", "cosine"] = Field(
-        "lexical_dense", description="RERANKER=bge、tei、jina 不可用时由谁重排"
+        "lexical_dense", description="所选的 bge、tei、jina 不可用时由谁重排"
     )
     rerank_candidates: int = Field(
-        20, ge=1, le=200, description="RERANKER=bge、tei、jina 最多看几个候选，其余按融合次序排在后面"
+        20, ge=1, le=200, description="bge、tei、jina 最多看几个候选，其余按融合次序排在后面"
     )
     encoder_breaker_failures: int = Field(5, ge=1, le=100, description="向量接口、重排接口连续失败几次就暂停请求它")
     encoder_breaker_seconds: float = Field(10.0, ge=1, le=3600, description="暂停多少秒之后放一个请求去试")
