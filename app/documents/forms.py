@@ -148,9 +148,9 @@ def _change(form: FormData, author: str) -> Change:
 
 def _moment(form: FormData, name: str) -> datetime | None:
     value = form.get(name)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
         return None
     try:
-        return _MOMENT.validate_python(value.strip())
+        return _MOMENT.validate_python(value)
     except ValidationError as error:
         raise InvalidRequest(f"{name} 要写成带时区的时间，例如 2026-12-31T00:00:00+08:00", field=name) from error
