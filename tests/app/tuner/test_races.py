@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from app.db.engine import Database
 from app.errors import Conflict, Overloaded
@@ -86,22 +86,13 @@ async def test_an_experiment_that_cannot_be_adopted_goes_on(database: Database) 
 async def test_what_was_read_before_a_change_does_not_take_its_place(database: Database) -> None:
     first, gate = asyncio.Event(), asyncio.Event()
 
-    class Late:
-        def __init__(self, connection: Any) -> None:
-            self._connection = connection
-
-        async def run_sync(self, *work: Any) -> Any:
-            found = await self._connection.run_sync(*work)
+    class LateDatabase:
+        async def look(self, work: Callable[[Connection], Any]) -> Any:
+            found = await database.look(work)
             if not first.is_set():
                 first.set()
                 await gate.wait()
             return found
-
-    class LateDatabase:
-        @asynccontextmanager
-        async def read(self) -> AsyncIterator[Late]:
-            async with database.read() as connection:
-                yield Late(connection)
 
         transact = database.transact
 
