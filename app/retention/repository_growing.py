@@ -41,6 +41,7 @@ from app.jobs.tables import JobRunRow
 from app.keys.tables import ApiKey
 from app.performance.tables import MetricPoint, UsageCounter
 from app.profiles.tables import Profile
+from app.prompts.tables import StoredPrompt
 from app.quality.tables import QualityIssueRow
 from app.retention.tables import RetentionPeriod
 from app.search.tables import CalibrationRow
@@ -220,6 +221,7 @@ STAYING: Mapping[type[Base], str] = {
     TunerParams: "one row a change by an administrator: who, when, before, after",
     TunerExperiment: "what an administrator set up, with what came of it",
     MetricPoint: "minutes stay 2 days, hours 400, see `SeriesRecorder`",
+    StoredPrompt: "one row a text that a prompt ever had, of no tenant",
     Embedding: "of no tenant; those unused for RETENTION_EMBEDDINGS_DAYS go, see `KeptEmbeddings.forget`",
 }
 """Tables that do not grow with use, and why."""
