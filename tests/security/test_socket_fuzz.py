@@ -20,6 +20,7 @@ import pytest
 from loguru import logger
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.protocol import State
 
 from app.auth.principal import Role
 from tests.acceptance import part
@@ -140,7 +141,8 @@ async def _broken(line: ClientConnection, dice: random.Random) -> None:
         b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # longer than anything
         dice.randbytes(200),
     )
-    line.transport.write(dice.choice(frames))
+    if line.state is State.OPEN:  # the server may have ended it meanwhile
+        line.transport.write(dice.choice(frames))
     await asyncio.sleep(0.01)
 
 
