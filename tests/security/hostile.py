@@ -182,7 +182,7 @@ def _part(name: str, content: bytes, boundary: str = "b") -> bytes:
 
 
 def _boundary(dice: random.Random) -> Hostile:
-    boundary = dice.choice(("", "x" * 5000, '"', "b; boundary=c", "\t", "a b"))
+    boundary = dice.choice(("", "x" * 5000, '"', "b; boundary=c", "\ta", "a b"))
     return _form(_part("a.md", b"# x") + b"--b--\r\n", boundary, "boundary")
 
 
