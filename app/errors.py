@@ -195,9 +195,6 @@ STATUS: dict[type[Exception], int] = {
     knowledge_errors.ParsingUnavailable: 503,
 }
 """One row per error class; a test fails on a class that is missing here."""
-_AS_BASE = (knowledge_errors.EmbeddingRefused, knowledge_errors.RerankRefused)
-"""Told by the code of their base: what they failed at is nothing to a client."""
-
 
 _TRY_AGAIN = "服务暂时不可用，请稍后再试。"
 _MESSAGES: dict[type[Exception], str] = {
@@ -276,8 +273,8 @@ def describe(error: Exception) -> Description:
         return Description(status, error.code, str(error), {"name": error.name})
     message = next(_MESSAGES[base] for base in type(error).__mro__ if base in _MESSAGES)
     known = any(base in STATUS for base in type(error).__mro__)
-    told = type(error).__bases__[0] if isinstance(error, _AS_BASE) else type(error)
-    return Description(status, _snake_case(told.__name__) if known else "internal_error", message, {})
+    code = getattr(error, "code", "") or _snake_case(type(error).__name__)
+    return Description(status, code if known else "internal_error", message, {})
 
 
 def _snake_case(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -76,6 +76,15 @@ class Breaker:
         finally:
             if probe:
                 self._probing = False
+
+    def around_server(self, unavailable: type[Exception], refused: type[Exception]) -> AbstractContextManager[None]:
+        """As `around`: out of order is what raises `unavailable`, but for `refused`, a class of it that says nothing of
+        other requests. `unavailable` is raised while none may try.
+        """
+        return self.around(
+            lambda error: isinstance(error, unavailable) and not isinstance(error, refused),
+            lambda message, _: unavailable(message),
+        )
 
     def _admit(self, refusal: Callable[[str, float], Exception]) -> bool:
         """Whether the request is the one that tries."""

@@ -32,6 +32,9 @@ from __future__ import annotations
 class KnowledgeError(Exception):
     """Base of all errors of this package."""
 
+    code = ""
+    """What clients are told; made of the name of the class where it is empty."""
+
 
 class InvalidDocument(KnowledgeError):
     """A file that cannot be taken in. `name` is the file's name, `reason` a Chinese clause for people."""
@@ -111,6 +114,8 @@ class EmbeddingUnavailable(Unavailable):
 class EmbeddingRefused(EmbeddingUnavailable):
     """The embedder failed at these texts: it says nothing of others."""
 
+    code = "embedding_unavailable"
+
 
 class NotEmbedded(EmbeddingUnavailable):
     """The vectors of a knowledge base are being made, behind."""
@@ -126,6 +131,8 @@ class RerankUnavailable(Unavailable):
 
 class RerankRefused(RerankUnavailable):
     """The reranker failed at these passages: it says nothing of others."""
+
+    code = "rerank_unavailable"
 
 
 class ParsingUnavailable(Unavailable):

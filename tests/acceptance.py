@@ -6,10 +6,15 @@ import os
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 Case = TypeVar("Case")
 
 WHOLE = os.environ.get("ACCEPTANCE") == "1"
 """What takes a part here is marked with `acceptance`, and `make acceptance` runs just what is marked."""
+
+LEFT = pytest.mark.acceptance(only=True)
+"""Of a case that `make acceptance` alone runs."""
 
 
 def part(few: int, whole: int) -> int:

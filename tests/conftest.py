@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What is marked with `acceptance(only=True)` is left to `make acceptance`."""
     if WHOLE:
         return
-    left = [item for item in items if (mark := item.get_closest_marker("acceptance")) and mark.kwargs.get("only")]
+    left = [item for item in items if any(mark.kwargs.get("only") for mark in item.iter_markers("acceptance"))]
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]

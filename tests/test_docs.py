@@ -19,6 +19,7 @@ from app.main import create_app
 from app.settings import Settings, load_settings
 from scripts import api_docs
 from scripts.settings_docs import ENV_FILE, UNTRANSLATED, rendered
+from tests.acceptance import LEFT
 from tests.contracts.test_agents import agent_name
 from tests.documents import ADDRESS, ROOT, Command, blocks, commands, form, pages, relative_links, routes
 from tests.services import require_program
@@ -69,7 +70,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             process.send_signal(signal.SIGTERM)
 
 
-@pytest.mark.parametrize("code", PYTHON, ids=[str(page) for page in PYTHON.values()])
+def _blocks(found: dict[str, Path]) -> list[Any]:
+    """Those of a translation differ by their words and are left to `make acceptance`."""
+    return [
+        pytest.param(code, marks=[LEFT] * page.name.endswith(".en.md"), id=str(page)) for code, page in found.items()
+    ]
+
+
+@pytest.mark.parametrize("code", _blocks(PYTHON))
 def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> None:
     code = code.replace(ADDRESS, server.address)
     environment = os.environ | {"EMBEDDER": "hash", "PYTHONPATH": str(ROOT)}
@@ -78,7 +86,7 @@ def test_python_in_a_page_runs(code: str, tmp_path: Path, server: Server) -> Non
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("code", JAVASCRIPT, ids=[str(page) for page in JAVASCRIPT.values()])
+@pytest.mark.parametrize("code", _blocks(JAVASCRIPT))
 def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
     """In Node, which has the browser's fetch and streams."""
     require_program("node")
@@ -88,16 +96,19 @@ def test_javascript_in_a_page_runs(code: str, server: Server) -> None:
 
 
 MEASURES = re.compile(r"scripts/(?:evaluate|benchmark|calibrate|attack)\.py(?! --routing tests/agents)|-m tests\.")
-"""Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. A script
-that another command ran before, on other names, is left to `make acceptance` as well.
+"""Commands that measure for ten seconds and more; what they run has tests of its own, and one stands for them. The
+scripts of a translation, which are the same on other names, are left to `make acceptance` as well.
 """
 
 
 def _commands() -> list[Any]:
-    left, told, found = pytest.mark.acceptance(only=True), set[tuple[str, ...]](), list[Any]()
-    for it in sorted(commands(), key=lambda it: it.page.endswith(".en.md")):
-        repeats = form(it) in told and ".venv/bin/python" in it.words
-        found.append(pytest.param(it, marks=[left] if MEASURES.search(str(it)) or repeats else [], id=str(it)))
+    told, found = set[tuple[str, ...]](), list[Any]()
+    for it in commands():
+        repeats = form(it) in told or it.page.endswith(".en.md")
+        measures = MEASURES.search(str(it)) is not None
+        found.append(
+            pytest.param(it, marks=[LEFT] * (measures or (repeats and ".venv/bin/python" in it.words)), id=str(it))
+        )
         told.add(form(it))
     return found
 

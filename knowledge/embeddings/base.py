@@ -250,7 +250,7 @@ class Embedder(ABC):
                 await asyncio.to_thread(self.cache.put_many, unsaved)
 
     async def _questions(self, questions: list[Readable]) -> list[Vector]:
-        with self.breaker.around(_out_of_order, _left_alone) if self.breaker else nullcontext():
+        with self.breaker.around_server(EmbeddingUnavailable, EmbeddingRefused) if self.breaker else nullcontext():
             return list(await self._run(self._queries, questions, "query"))
 
     async def _width(self) -> int:
@@ -286,11 +286,3 @@ class Embedder(ABC):
         """Stops the threads; running work is finished."""
         self._queries.shutdown()
         self._passages.shutdown()
-
-
-def _out_of_order(error: BaseException) -> bool:
-    return isinstance(error, EmbeddingUnavailable) and not isinstance(error, EmbeddingRefused)
-
-
-def _left_alone(message: str, _: float) -> Exception:
-    return EmbeddingUnavailable(message)

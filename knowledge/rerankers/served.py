@@ -61,7 +61,7 @@ class ServedReranker(CrossEncoder):
 
     async def _read(self, readings: list[Passages]) -> list[list[float]]:
         loop = asyncio.get_running_loop()
-        with self.breaker.around(_out_of_order, _left_alone):
+        with self.breaker.around_server(RerankUnavailable, RerankRefused):
             return [await loop.run_in_executor(self._threads, self._one, reading) for reading in readings]
 
     def _one(self, reading: Passages) -> list[float]:
@@ -79,11 +79,3 @@ class ServedReranker(CrossEncoder):
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._server.close()
-
-
-def _out_of_order(error: BaseException) -> bool:
-    return isinstance(error, RerankUnavailable) and not isinstance(error, RerankRefused)
-
-
-def _left_alone(message: str, _: float) -> Exception:
-    return RerankUnavailable(message)

@@ -66,6 +66,7 @@ def test_a_refusal_offers_a_person_and_a_clarifying_question_offers_choices(serv
     expect(refusal.locator(".chip")).to_have_count(0)
 
 
+@pytest.mark.acceptance(only=True)
 def test_what_was_said_is_there_after_a_reload_and_gone_after_beginning_anew(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     chat.ask("退货运费谁出？")
@@ -84,6 +85,7 @@ def test_what_was_said_is_there_after_a_reload_and_gone_after_beginning_anew(ser
     expect(chat.answers).to_have_count(1)
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_vote_against_an_answer_takes_a_reason(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     answer = chat.ask("退货运费谁出？")
@@ -97,6 +99,7 @@ def test_a_vote_against_an_answer_takes_a_reason(server: str, page: Page) -> Non
     expect(answer.get_by_role("button", name="没帮助")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_drawer_shows_how_a_turn_was_decided(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     chat.ask("礼品卡怎么用？").get_by_role("button", name="这一轮怎么决定的").click()
@@ -108,6 +111,7 @@ def test_a_drawer_shows_how_a_turn_was_decided(server: str, page: Page) -> None:
     expect(drawer).to_have_count(0)
 
 
+@pytest.mark.acceptance(only=True)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_in_english_nothing_is_cut_off(
     scheme: Literal["light", "dark"], server: str, browser: Browser

@@ -73,6 +73,7 @@ def test_a_person_takes_over_and_hands_back(server: str, page: Page, person: Per
     expect(chat.ask("耳机的保修期是多久？")).to_have_attribute("data-outcome", "answered")
 
 
+@pytest.mark.acceptance(only=True)
 def test_who_waits_may_leave_the_queue(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     chat.ask("转人工")
@@ -82,6 +83,7 @@ def test_who_waits_may_leave_the_queue(server: str, page: Page) -> None:
     expect(page.locator(".tool[aria-label=转人工]")).to_be_visible()
 
 
+@pytest.mark.acceptance(only=True)
 def test_outside_of_hours_a_message_goes_on_the_ticket(server: str, page: Page) -> None:
     hours = [f"{(datetime.now(UTC).isoweekday() + 2) % 7 + 1} 09:00-18:00"]  # three days ahead
     assert httpx.put(f"{server}/api/v1/profile", json={"business_hours": hours}).is_success

@@ -36,6 +36,7 @@ def test_a_message_goes_out_once_although_the_connection_was_lost(server: str, p
     assert [entry["who"] for entry in said] == ["customer", "bot"]
 
 
+@pytest.mark.acceptance(only=True)
 def test_too_many_requests_say_when_to_try_again(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     error = {"code": "rate_limit_exceeded", "message": "请求太频繁，请稍后再试。", "details": {}, "request_id": "r-1"}
@@ -65,6 +66,7 @@ def test_being_offline_is_said_and_ends_by_itself(server: str, page: Page) -> No
     expect(chat.bar).to_have_count(0)
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_server_error_is_told_in_its_words_with_its_number(server: str, page: Page) -> None:
     chat = Chat(page).open(server)
     error = {"code": "internal_error", "message": "服务出错了。", "details": {}, "request_id": "r-2"}

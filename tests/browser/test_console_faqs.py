@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.console import confirm, loaded, opened
@@ -9,6 +10,7 @@ from tests.browser.console import confirm, loaded, opened
 FILE = "问题,答案,相似问\n几点下班,六点。,\n,没有问题,\n<img src=x onerror=alert(1)>,标签。,\n"
 
 
+@pytest.mark.acceptance(only=True)
 def test_an_entry_is_written_answers_with_its_button_and_is_deleted(light: str, page: Page) -> None:
     content = opened(page, light, "faqs")
     content.get_by_role("button", name="添加", exact=True).click()

@@ -68,6 +68,7 @@ def test_an_import_that_the_list_of_jobs_tells_too_is_shown_once(server: str, pa
     expect(content.get_by_role("region", name="导入进度")).to_have_count(1)
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_draft_is_compared_tried_submitted_published_and_rolled_back(server: str, page: Page) -> None:
     content = opened(page, server, "documents")
     dropped(page, ("流星鼠标.md", "# 流星鼠标\n\n流星鼠标的电池可以用半年。\n"))
@@ -113,6 +114,7 @@ def test_a_draft_is_compared_tried_submitted_published_and_rolled_back(server: s
     expect(content.get_by_role("heading", level=1, name="文档")).to_be_visible()
 
 
+@pytest.mark.acceptance(only=True)
 def test_the_list_has_pages_and_keeps_its_place_in_the_address(server: str, page: Page) -> None:
     content = opened(page, server, "documents?limit=20")
     names = content.get_by_role("table").locator("tbody tr td:first-child a")

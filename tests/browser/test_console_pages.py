@@ -47,6 +47,7 @@ def test_a_conversation_shows_its_votes_and_how_each_reply_was_decided(talked: s
     expect(content.locator(f'a[href="{address}"]')).to_have_count(0)
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_ticket_is_commented_moved_and_found_again(talked: str, page: Page) -> None:
     content = opened(page, talked, "tickets?priority=urgent")
     content.get_by_role("link", name="空调不制冷").click()
@@ -93,6 +94,7 @@ def phone(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+@pytest.mark.acceptance(only=True)
 def test_on_a_phone_in_english_every_section_fits_and_is_reached_by_the_menu(talked: str, phone: Page) -> None:
     content = opened(phone, talked, "overview")
     for section in SECTIONS:
@@ -105,6 +107,7 @@ def test_on_a_phone_in_english_every_section_fits_and_is_reached_by_the_menu(tal
         assert serious(phone) == [], section
 
 
+@pytest.mark.acceptance(only=True)
 def test_it_is_used_without_a_mouse(talked: str, page: Page) -> None:
     content = opened(page, talked, "documents")
     loaded(content)
@@ -127,6 +130,7 @@ def test_it_is_used_without_a_mouse(talked: str, page: Page) -> None:
     expect(content.get_by_role("button", name="删除")).to_be_focused()
 
 
+@pytest.mark.acceptance(only=True)
 def test_an_error_is_told_in_words_with_its_request_id(talked: str, page: Page) -> None:
     content = opened(page, talked, "documents/none")
     failure = content.get_by_role("alert")

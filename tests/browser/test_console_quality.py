@@ -13,6 +13,7 @@ FIRST = "# X10 说明书\n\nX10 的整机保修期为 1 年。<b onclick=x()>细
 SECOND = "# 售后政策\n\n购买 X10 的顾客，整机保修 2 年。\n"
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_contradiction_is_found_corrected_in_its_passage_and_gone(light: str, page: Page) -> None:
     def checked(http: httpx.Client) -> None:
         run = http.post("/api/v1/jobs/quality_check/runs", json={}).json()

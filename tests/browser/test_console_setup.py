@@ -116,6 +116,7 @@ def test_with_the_first_key_everybody_signs_in_and_out_again(company: Company, p
     expect(page.get_by_role("button", name="登录")).to_be_visible()
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_key_is_made_shown_once_used_and_revoked(company: Company, browser: Browser, page: Page) -> None:
     entered(page, company, "keys")
     page.get_by_role("button", name="新建密钥").click()
@@ -174,6 +175,7 @@ def test_a_key_is_narrowed_dated_and_rotated_and_the_audit_log_tells_it(company:
     expect(actions.first).to_contain_text("做了")
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_webhook_is_made_tried_and_its_deliveries_are_listed(company: Company, receiver: str, page: Page) -> None:
     entered(page, company, "webhooks")
     page.get_by_role("button", name="新建 Webhook").click()
@@ -203,6 +205,7 @@ def test_a_webhook_is_made_tried_and_its_deliveries_are_listed(company: Company,
     expect(page.locator("main")).to_contain_text("还没有 Webhook")
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_changed_profile_is_seen_in_the_try_out_beside_it(server: str, page: Page) -> None:
     content = opened(page, server, "profile")
     beside = content.get_by_role("complementary", name="试一试")
@@ -222,6 +225,7 @@ def test_a_changed_profile_is_seen_in_the_try_out_beside_it(server: str, page: P
     httpx.put(f"{server}/api/v1/profile", json={})
 
 
+@pytest.mark.acceptance(only=True)
 def test_cached_answers_are_cleared_once_that_is_confirmed(server: str, page: Page) -> None:
     for _ in range(2):
         httpx.post(f"{server}/api/v1/chat", json={"message": "发票怎么开"})

@@ -111,6 +111,7 @@ def test_a_conversation_goes_from_the_queue_to_a_person_and_back_to_the_bot(seat
     assert customer.say("退货运费谁出？")["outcome"] == "answered"
 
 
+@pytest.mark.acceptance(only=True)
 def test_of_two_who_accept_at_once_one_is_told_who_was_faster(seats: Seats, arrives: Arrives) -> None:
     amy, bob = seats.open().enter("amy", "小艾"), seats.open().enter("bob", "阿宝")
     customer = arrives("desk-race").waits()
@@ -181,6 +182,7 @@ def test_a_broken_line_is_shown_and_nothing_is_lost_or_sent_twice(seats: Seats, 
     assert customer.hears(1) == ["我在，请稍等"]
 
 
+@pytest.mark.acceptance(only=True)
 def test_several_conversations_are_served_by_keyboard_alone(seats: Seats, arrives: Arrives) -> None:
     first, second = arrives("desk-keys-1").waits(), arrives("desk-keys-2").waits()
     kim = seats.open().enter("kim", "小金")
@@ -227,6 +229,7 @@ def test_several_conversations_are_served_by_keyboard_alone(seats: Seats, arrive
     expect(kim.page.locator(".yd-toasts")).to_contain_text("会话已解决")
 
 
+@pytest.mark.acceptance(only=True)
 def test_whoever_looks_elsewhere_is_called_without_a_word_of_the_customer(seats: Seats, arrives: Arrives) -> None:
     amy = seats.open()
     amy.page.add_init_script(ELSEWHERE)
@@ -249,6 +252,7 @@ def test_whoever_looks_elsewhere_is_called_without_a_word_of_the_customer(seats:
     expect(amy.page).to_have_title("人工台 · 应答")
 
 
+@pytest.mark.acceptance(only=True)
 def test_canned_replies_are_kept_on_the_server_and_found_by_a_stroke(seats: Seats, arrives: Arrives) -> None:
     amy = seats.open().enter("amy", "小艾")
     page = amy.page
@@ -284,6 +288,7 @@ def test_canned_replies_are_kept_on_the_server_and_found_by_a_stroke(seats: Seat
     expect(dialog.get_by_role("listitem")).to_have_count(1)
 
 
+@pytest.mark.acceptance(only=True)
 def test_on_a_phone_one_column_is_shown_at_a_time(seats: Seats, arrives: Arrives) -> None:
     customer = arrives("desk-phone").waits()
     amy = seats.open(viewport={"width": 390, "height": 844}, locale="en", color_scheme="dark")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.axe import serious
@@ -103,6 +104,7 @@ def test_staff_reach_a_customer_whose_widget_is_closed(shop: Shop, page: Page) -
     expect(chat.box).to_be_focused()
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_site_may_choose_language_theme_and_place(shop: Shop, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -114,6 +116,7 @@ def test_a_site_may_choose_language_theme_and_place(shop: Shop, page: Page) -> N
     assert serious(page) == []
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_key_of_another_site_says_so(shop: Shop, page: Page) -> None:
     address = shop.site.embed(shop.server, key="yd-nobody").replace("localhost", "127.0.0.1")
     page.goto(address)
@@ -121,6 +124,7 @@ def test_a_key_of_another_site_says_so(shop: Shop, page: Page) -> None:
     expect(page.locator("yingda-chat .problem")).to_be_visible()
 
 
+@pytest.mark.acceptance(only=True)
 def test_the_chat_page_of_a_server_with_keys_says_that_it_needs_one(shop: Shop, page: Page) -> None:
     page.goto(shop.server)
     expect(page.locator("yingda-chat .problem")).to_contain_text("WEB_KEY")

@@ -98,6 +98,7 @@ def test_messages_answers_and_documents_run_nothing(shop: Shop, watched: Page) -
     clicked(watched)
 
 
+@pytest.mark.acceptance(only=True)
 def test_profile_and_tickets_run_nothing(shop: Shop, watched: Page) -> None:
     try:
         for group in GROUPS:

@@ -95,6 +95,7 @@ def outcomes(copy: Path) -> dict[str, list[tuple[int, str]]]:
     return {name: [(status, output) for status, output in ran] for name, ran in json.loads(done.stdout).items()}
 
 
+@pytest.mark.acceptance(only=True)
 @pytest.mark.parametrize("name", TESTED)
 def test_what_is_added_as_the_guide_says_passes_the_tests_that_it_names(
     name: str, outcomes: dict[str, list[tuple[int, str]]]
@@ -114,6 +115,7 @@ def test_each_change_fits_the_code_as_it_is(how_to: HowTo) -> None:
             texts[block.file] = changed(before, block.code)
 
 
+@pytest.mark.acceptance(only=True)
 def test_what_is_added_keeps_the_rules_of_the_house(copy: Path, outcomes: dict[str, list[tuple[int, str]]]) -> None:
     ours = sorted({block.file for how_to in HOW_TOS for block in how_to.blocks if block.file.endswith(".py")})
     run([sys.executable, "-m", "ruff", "check", *ours], copy)

@@ -28,6 +28,7 @@ TURNS = (
 )
 
 
+@pytest.mark.acceptance(only=True)
 @pytest.mark.timeout(300)
 async def test_what_is_like_an_entry_is_answered_and_what_differs_in_a_fact_is_not(data_dir: Path) -> None:
     app = create_app(Settings(data_dir=data_dir, embedder="e5", vector_store="memory", samples_enabled=False))

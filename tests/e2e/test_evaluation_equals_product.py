@@ -19,6 +19,7 @@ from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import EvalSet, load_set
 from knowledge.evaluation.runner import QuestionResult
 from scripts.evaluate import Evaluation
+from tests.acceptance import LEFT
 from tests.knowledge.evaluation.files import document_set
 
 SAMPLES = Path(__file__).resolve().parents[2] / "knowledge" / "samples"
@@ -87,7 +88,7 @@ async def assert_equal(settings: Settings, folder: Path, data: EvalSet) -> set[s
     return {result.reply.outcome for result in results}
 
 
-@pytest.mark.parametrize("store", ["memory", "chroma", pytest.param("milvus", marks=pytest.mark.acceptance(only=True))])
+@pytest.mark.parametrize("store", ["chroma", *(pytest.param(name, marks=LEFT) for name in ("memory", "milvus"))])
 async def test_a_small_folder_is_measured_as_the_product_answers(
     tmp_path: Path, store: Literal["memory", "chroma", "milvus"]
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from app.main import create_app
 from app.settings import Settings
@@ -100,6 +101,7 @@ async def answered(http: httpx.AsyncClient, gap: Mapping[str, Any], question: st
     return str(approved["draft"]["faq_id"])
 
 
+@pytest.mark.acceptance(only=True)
 async def test_thirty_questions_make_five_gaps_and_two_approved_drafts_answer_them_reworded(data_dir: Path) -> None:
     settings = Settings(_env_file=None, data_dir=data_dir, embedder="e5", vector_store="memory", samples_enabled=False)
     app = create_app(settings)

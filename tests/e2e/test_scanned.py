@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
 from app.main import create_app
 from app.settings import Settings
@@ -13,6 +14,7 @@ from tests.knowledge.recognition.scanned import SCANNED
 PAGE = 2
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_question_is_answered_from_the_second_page_of_a_scan(tmp_path: Path) -> None:
     settings = Settings(
         data_dir=tmp_path, embedder="hash", vector_store="memory", samples_enabled=False, _env_file=None

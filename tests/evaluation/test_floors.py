@@ -74,7 +74,7 @@ async def test_messages_of_a_shop_go_where_they_belong(settings: Settings, embed
     assert report["macro_f1"] >= ROUTING_MACRO_F1
 
 
-@pytest.mark.acceptance
+@pytest.mark.acceptance(only=True)
 async def test_conversations_with_a_property_company_hold(settings: Settings) -> None:
     setup = Setup(settings, CACHE, (HERE / "property" / "documents",))
     report = dialogue_report(await played_dialogues(HERE / "property" / "dialogues.jsonl", setup, every=EVERY))

@@ -26,6 +26,7 @@ PAGES = Path(__file__).parent / "pages.jsonl"
 pytestmark = pytest.mark.timeout(240)
 
 
+@pytest.mark.acceptance(only=True)
 async def test_pages_are_answered_from_where_they_answer(tmp_path: Path) -> None:
     answered, wrongly = list[bool](), list[bool]()
     async with open_product(Setup(Settings(data_dir=tmp_path, embedder="e5", _env_file=None), CACHE)) as product:

@@ -9,6 +9,7 @@ import pytest
 
 from knowledge.stores.registry import STORES, get_index
 from knowledge.types import Chunk, Retrieval
+from tests.acceptance import LEFT
 from tests.knowledge.builders import TEXTS, Base, chunk, document
 
 QUESTIONS = ("退货的运费谁承担", "什么时候发货", "密码忘了怎么办")
@@ -19,7 +20,10 @@ def generation(number: int) -> list[Chunk]:
     return [chunk(f"g{number}-{row}", text, document(f"g{number}-d{row}")) for row, text in enumerate(TEXTS)]
 
 
-@pytest.mark.parametrize("store", sorted(STORES))
+@pytest.mark.parametrize(
+    "store",
+    [pytest.param(name, marks=[LEFT] * (name == "milvus")) for name in sorted(STORES)],
+)
 async def test_a_search_never_mixes_revisions_while_changes_are_applied(tmp_path: Path, store: str) -> None:
     base = Base()
     base.index = get_index(store, tmp_path, "t", base.embedder)

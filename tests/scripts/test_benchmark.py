@@ -176,6 +176,7 @@ def test_arguments_that_cannot_work_are_refused_before_any_work(arguments: list[
     assert stopped.value.code == 2
 
 
+@pytest.mark.acceptance(only=True)
 def test_it_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
     command = [sys.executable, benchmark.__file__, "retrieval", "--set", "无此"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)

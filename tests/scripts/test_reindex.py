@@ -125,6 +125,7 @@ def test_where_no_server_takes_it_up_it_explains(
     lock.release()
 
 
+@pytest.mark.acceptance(only=True)
 def test_it_runs_as_a_file(tmp_path: Path) -> None:
     command = [sys.executable, reindex.__file__, "--help"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)

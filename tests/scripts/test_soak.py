@@ -11,7 +11,7 @@ from tests.acceptance import part
 TURNS = part(15, 600)
 
 
-@pytest.mark.acceptance
+@pytest.mark.acceptance(only=True)
 def test_a_short_soak_ends_well_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,6 +84,7 @@ async def _poisoned(data_dir: Path) -> None:
     await database.close()
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_profile_that_broke_the_embedder_stops_no_start(target: Target) -> None:
     """Its examples are learnt behind the first turn."""
     async with target.http(target.admin) as admin, target.http(target.client) as client:
@@ -100,6 +101,7 @@ async def test_a_message_that_overflowed_the_heap_gets_a_typed_answer(target: Ta
     assert answer["data"]["degraded"] == []
 
 
+@pytest.mark.acceptance(only=True)
 async def test_it_withstands_the_attack(target: Target) -> None:
     report = await attack(target)
     assert report.broken == []

@@ -12,6 +12,8 @@ from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.attacks.raw import request, wire
 
+pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
+
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:

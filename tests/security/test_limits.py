@@ -10,6 +10,8 @@ from scripts.attacks import addresses, limits
 from scripts.attacks.base import Report, Target
 from scripts.attacks.process import process
 
+pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
+
 SMALL = {
     "RATE_PER_SESSION": "20",
     "RATE_PER_ADDRESS": "400",

@@ -146,6 +146,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield target
 
 
+@pytest.mark.acceptance(only=True)
 async def test_no_long_message_holds_up_itself_or_others(target: Target) -> None:
     report = await attack(target, BOUNDS)
     assert not report.broken

@@ -17,6 +17,8 @@ from scripts.attacks.process import process
 from scripts.scripted_llm import Behaviour, Say, ScriptedLLM
 from tests.acceptance import some
 
+pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
+
 SOME = some(PAYLOADS, 25)
 """Of documents; a model says all of them below, which go out by the same way."""
 _RENDERED = re.compile(r"<(\w+)([^>]*)>")
@@ -57,7 +59,6 @@ def target(tmp_path_factory: pytest.TempPathFactory, model: ScriptedLLM) -> Iter
         yield target
 
 
-@pytest.mark.acceptance
 async def test_nothing_of_a_document_is_more_than_text(target: Target) -> None:
     report = await attack(target, SOME)
     assert not report.broken

@@ -38,6 +38,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield target
 
 
+@pytest.mark.acceptance(only=True)
 async def test_what_a_document_hides_is_not_told(target: Target) -> None:
     report = await invisible.attack(target)
     assert report.broken == []

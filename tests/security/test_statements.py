@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from pathlib import Path
 
+import pytest
 from sqlalchemy import make_url
 
 from agents.business.sample.database import seed
@@ -18,6 +19,8 @@ from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.scripted_llm import Say, ScriptedLLM
 from tests.services import postgres_database
+
+pytestmark = pytest.mark.acceptance(only=True)  # a server of its own
 
 SECRET, MEMBER = "0123456789abcdef0123456789abcdef", "M0001"
 INVENTED = "SELECT '您的余额是 9999' AS x, o.id AS \"余额9999\" FROM orders AS o"

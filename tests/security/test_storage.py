@@ -122,6 +122,7 @@ async def test_nobody_else_on_the_machine_can_read_what_is_kept(server: tuple[Ta
     assert report.cases >= len(names)
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_deleted_conversation_is_gone_from_every_table(server: tuple[Target, Commits]) -> None:
     target, _ = server
     report = await erasure.attack(target)

@@ -38,11 +38,13 @@ async def test_bodies_are_bounded_in_bytes_time_and_depth_and_read_for_nobody(ta
     assert rss_mb(target) - before < 200
 
 
+@pytest.mark.acceptance(only=True)
 async def test_half_open_idle_and_endless_connections_stop_nobody_else(target: Target) -> None:
     report = await connections.attack(target, count=3000, others=300, patience=PATIENCE)
     assert report.broken == [] and report.cases > 25
 
 
+@pytest.mark.acceptance(only=True)
 async def test_frames_and_strangers_are_bounded(target: Target) -> None:
     report = await sockets.attack(target, strangers=300, megabytes=16, patience=PATIENCE)
     assert report.broken == [] and report.cases > 12

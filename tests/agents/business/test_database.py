@@ -15,6 +15,7 @@ from agents.business.schema import load_schema
 from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
+from tests.acceptance import LEFT
 from tests.agents.business.shop import CALLER, SHOP, TODAY, Twins, twins
 
 SLOW = "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, points e, points f, points g, points h"
@@ -33,7 +34,7 @@ tables:
 """
 
 
-@pytest.fixture(params=["sqlite", "postgres", "duckdb", "mysql"])
+@pytest.fixture(params=["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
 async def twin(request: pytest.FixtureRequest) -> AsyncIterator[Twins]:
     async with twins(request.param, max_rows=3, timeout=3.0) as made:
         yield made

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 ONE_CHAT = """
@@ -64,6 +65,7 @@ def test_it_prints_where_it_answers_refuses_a_second_server_on_its_data_and_stop
         assert server.wait(20) in (0, -signal.SIGTERM)  # uvicorn raises the signal again once all is closed
 
 
+@pytest.mark.acceptance(only=True)
 def test_listening_to_others_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "app"],

@@ -84,6 +84,7 @@ def size(log: Path) -> int:
     return log.stat().st_size
 
 
+@pytest.mark.acceptance(only=True)
 @pytest.mark.parametrize("template", ["sqlite"], indirect=True)
 async def test_the_log_stays_short_although_somebody_always_reads(
     database: Database, monkeypatch: pytest.MonkeyPatch

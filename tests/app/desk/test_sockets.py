@@ -233,6 +233,7 @@ async def test_a_page_of_another_site_cannot_use_the_open_door_of_this_machine(s
         await staff.until(lambda frame: frame["type"] == "queue")
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_client_that_does_not_read_is_cut_and_resumes(
     server: Served, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ ALMOST_ALL = 0.99
 """Of the samples' texts: where floats lay a table out, or break a tie, another machine may cut one elsewhere."""
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_first_start_embeds_next_to_nothing_else(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, embedder="e5", _env_file=None)
     container = await started(settings)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from app.db.base import now
 from app.evaluation_runs.schemas import EvaluationReportOut
@@ -108,6 +109,7 @@ def test_a_list_of_reports_says_how_far_a_run_is() -> None:
     assert (told.state, told.done, told.total) == ("running", 5, 20)
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_run_that_was_cut_short_goes_on_where_it_was(tmp_path: Path) -> None:
     cases = [{"id": f"c{number}", "question": f"退货的运费谁承担 {number}"} for number in range(30)]
     async with serving(tmp_path) as (http, _):

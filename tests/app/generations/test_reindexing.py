@@ -144,6 +144,7 @@ async def test_it_moves_to_another_embedder_while_it_answers(product: Served, ht
     assert (await generations.of("default")).number == 1
 
 
+@pytest.mark.acceptance(only=True)
 async def test_the_old_index_goes_after_its_last_turn(product: Served, http: httpx.AsyncClient) -> None:
     await filled(product, 3)
     generations = product.container.base.generations
@@ -155,6 +156,7 @@ async def test_the_old_index_goes_after_its_last_turn(product: Served, http: htt
     await until(lambda: len(generations.engines) == 1)
 
 
+@pytest.mark.acceptance(only=True)
 async def test_what_comes_in_meanwhile_is_found_after_it(
     product: Served, http: httpx.AsyncClient, wide: type[WideEmbedder]
 ) -> None:
@@ -202,6 +204,7 @@ async def test_the_same_embedder_indexes_anew(product: Served, http: httpx.Async
     assert refused.status_code == 400
 
 
+@pytest.mark.acceptance(only=True)
 async def test_tenants_have_embedders_of_their_own(product: Served, http: httpx.AsyncClient) -> None:
     container = product.container
     await filled(product, 2)
@@ -233,6 +236,7 @@ async def test_a_run_goes_on_from_what_another_process_made(product: Served, htt
     assert answered(await said(http, 1), 1)
 
 
+@pytest.mark.acceptance(only=True)
 async def test_an_index_that_cannot_be_followed_keeps_no_other_tenant_from_following(product: Served) -> None:
     container = product.container
     await filled(product, 2)

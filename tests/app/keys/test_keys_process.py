@@ -59,6 +59,7 @@ def status_becomes(address: str, key: str, expected: int) -> bool:
     return True
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_key_lets_the_server_listen_to_others_and_is_asked_of_this_machine_too(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
@@ -81,6 +82,7 @@ def test_keys_are_made_and_revoked_while_the_server_runs(tmp_path: Path, environ
         assert status(address, made.stdout.strip()) == 200
 
 
+@pytest.mark.acceptance(only=True)
 def test_a_key_that_was_revoked_does_not_let_the_server_listen_to_others(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

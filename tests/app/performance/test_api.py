@@ -291,6 +291,7 @@ async def test_usage_and_gaps_are_counted_behind(client: httpx.AsyncClient, cont
     assert page["total"] == 1
 
 
+@pytest.mark.acceptance(only=True)
 async def test_what_a_killed_server_left_undone_is_done_by_the_next(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

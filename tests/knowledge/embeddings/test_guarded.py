@@ -84,6 +84,7 @@ def test_killed_from_outside_questions_go_without_and_documents_wait(encoder: Gu
     assert encoder.encode(["退货"], "query").sum() == 3
 
 
+@pytest.mark.acceptance(only=True)
 def test_one_that_hangs_is_ended(encoder: GuardedEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "ANSWER_SECONDS", 4.0)
     assert encoder.encode([f"hang {tmp_path / 'log'}"], "query").sum() == 3  # the second time

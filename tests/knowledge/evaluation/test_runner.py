@@ -30,6 +30,7 @@ async def ranked(chunks: list[Chunk], questions: list[EvalQuestion]) -> list[lis
     ]
 
 
+@pytest.mark.acceptance(only=True)
 async def test_ids_and_order_of_arrival_change_neither_ranking_nor_probability(tmp_path: Path) -> None:
     data = load_set(document_set(tmp_path))
     expected = await ranked(list(data.chunks), list(data.answerable))

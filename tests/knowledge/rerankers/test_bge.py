@@ -22,6 +22,7 @@ from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, UNSCORED
 from knowledge.rerankers.registry import RerankerOptions, get_reranker
 from knowledge.retriever import Retriever
 from knowledge.types import Retrieval
+from tests.acceptance import LEFT
 from tests.checkpoints import write_reranker
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
 from tests.knowledge.calibration.test_calibrator import Store
@@ -116,6 +117,7 @@ async def test_on_cuda_searches_that_come_together_are_one_call_and_in_half_prec
     reranker.close()
 
 
+@pytest.mark.acceptance(only=True)
 async def test_only_the_best_of_fusion_are_read_and_the_others_pass_no_gate(
     base: Base, bge_reranker_folder: Path
 ) -> None:
@@ -139,6 +141,7 @@ async def test_what_stands_far_down_in_a_long_passage_costs_nothing(base: Base, 
     assert scores[0] == pytest.approx(scores[1], abs=1e-2)
 
 
+@pytest.mark.acceptance(only=True)
 async def test_until_it_is_calibrated_the_fallback_answers_and_says_so(base: Base, reranker: BgeReranker) -> None:
     retriever = retriever_of(base, reranker)
     calibrator = Calibrator(retriever)
@@ -174,7 +177,10 @@ async def test_without_its_weights_the_fallback_answers_by_its_own_calibration_u
     reranker.close()
 
 
-@pytest.mark.parametrize("fallback", get_args(Fallback))
+@pytest.mark.parametrize(
+    "fallback",
+    [pytest.param(name, marks=[LEFT] * (name != "cosine")) for name in get_args(Fallback)],
+)
 async def test_the_named_fallback_scores_and_the_gate_goes_by_its_calibration(
     base: Base, bge_reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, fallback: Fallback
 ) -> None:
@@ -211,6 +217,7 @@ async def test_a_model_that_breaks_later_is_marked_too(
     assert (await retriever.search(QUESTION)).degraded == ()
 
 
+@pytest.mark.acceptance(only=True)
 async def test_without_an_embedding_keywords_answer(
     base: Base, reranker: BgeReranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from knowledge.rerankers.bge import BgeReranker
 from knowledge.rerankers.registry import RerankerOptions, get_reranker
 from knowledge.rerankers.served import ServedReranker
 from knowledge.retriever import Retriever
+from tests.acceptance import LEFT
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, base_of, chunks
 from tests.knowledge.calibration.test_calibrator import Store
 from tests.model_server import KEY, MODEL, ModelServer, reranking_server
@@ -65,7 +66,7 @@ async def test_scores_are_the_logits_of_the_model(
         assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", ["tei", pytest.param("jina", marks=LEFT)])
 async def test_an_outage_is_answered_by_the_fallback_and_marked(protocol: str, server: ModelServer, base: Base) -> None:
     with closing(opened(protocol, server, failures=1)) as reranker:
         retriever = Retriever(base.index, base.embedder, ANALYZER, reranker)
@@ -105,6 +106,7 @@ async def test_a_refused_passage_says_nothing_of_the_server(server: ModelServer)
         assert reranker.breaker.state is BreakerState.CLOSED
 
 
+@pytest.mark.acceptance(only=True)
 async def test_a_calibration_belongs_to_the_model_that_is_asked(server: ModelServer, base: Base) -> None:
     store = Store()
     for model in ("one", "one", "other"):

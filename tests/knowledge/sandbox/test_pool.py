@@ -70,6 +70,7 @@ async def test_a_worker_has_given_up_what_it_does_not_need(sandbox: Sandbox) -> 
     assert of(pid, "stat").rpartition(")")[2].split()[17] == "1"  # one thread
 
 
+@pytest.mark.acceptance(only=True)
 @LINUX
 async def test_too_much_time_and_too_much_memory_are_named_and_leave_no_process(sandbox: Sandbox) -> None:
     styles = xlsx("", f"<cellXfs>{'<xf/>' * 10**6}</cellXfs>")

@@ -17,6 +17,7 @@ from agents.business.engines.backends import Backend
 from agents.business.engines.base import StatementFailed, StatementTooSlow
 from agents.business.engines.general import GeneralEngine, _Run
 from agents.errors import BusinessUnavailable
+from tests.acceptance import LEFT
 from tests.agents.business.shop import empty_database
 
 CLUB = """
@@ -62,7 +63,7 @@ class Club:
     database: BusinessDatabase
 
 
-@pytest.fixture(params=["sqlite", "postgres", "duckdb", "mysql"])
+@pytest.fixture(params=["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
 async def club(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Club]:
     kind = request.param
     (tmp_path / "club.yaml").write_text(CLUB, "utf-8")
