@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool
 
@@ -17,10 +17,13 @@ MAX_HISTORY_CHARS = 2000
 """How much of an earlier message is kept: enough to know what it was about."""
 
 
+_ASKED: dict[str, Any] = {"contains": {"required": ["role"], "properties": {"role": {"const": "user"}}}}
+
+
 class Part(BaseModel):
     """A piece of a message; only text is understood."""
 
-    type: str
+    type: str = Field(json_schema_extra={"enum": ["text"]})
     text: str | None = Field(None, max_length=MAX_BODY_CHARS)
 
 
@@ -60,7 +63,7 @@ class CompletionRequest(BaseModel):
     """A conversation that waits for its next reply."""
 
     model: str = Field(max_length=200, description="固定为 yingda")
-    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES, json_schema_extra=_ASKED)
     stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
     user: str | None = Field(None, max_length=128, description="业务侧的用户编号")
@@ -76,7 +79,8 @@ class CompletionRequest(BaseModel):
 
     def question(self) -> str:
         """What is asked now: the last message of the user. Raises InvalidRequest."""
-        return self.messages[self._last()].text()
+        texts = [message.text() for message in self.messages]  # what is not text is refused wherever it stands
+        return texts[self._last()]
 
     def history(self) -> tuple[Turn, ...]:
         """What user and assistant said before, the oldest turn first. Raises InvalidRequest.

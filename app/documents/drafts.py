@@ -8,7 +8,7 @@ from cachetools import TTLCache
 
 from app.documents.repository_versions import VersionRepository
 from app.documents.versions import VersionService
-from app.errors import InvalidRequest
+from app.errors import Conflict
 from knowledge.ingest import PreparedDocument
 
 MAX_DRAFTS = 50
@@ -26,18 +26,20 @@ class Drafts:
 
     async def chosen(self, tenant: str, keys: Sequence[tuple[str, int]] | None) -> list[PreparedDocument]:
         """The versions named by document and number, or the newest that is not published of every document that has
-        any. Raises NotFound, InvalidRequest, KnowledgeError.
+        any. Raises NotFound, Conflict, KnowledgeError.
         """
         if keys is None:
             waiting, total = await self._versions.open(tenant, limit=MAX_DRAFTS)
             if total > MAX_DRAFTS:
-                raise InvalidRequest(f"草稿超过 {MAX_DRAFTS} 份，请在 drafts 里写明要试哪几份")
+                raise Conflict(
+                    f"草稿超过 {MAX_DRAFTS} 份，请在 drafts 里写明要试哪几份", code="too_many_drafts", most=MAX_DRAFTS
+                )
             newest: dict[str, int] = {}
             for one in waiting:
                 newest[one.document_id] = max(one.row.number, newest.get(one.document_id, 0))
             keys = list(newest.items())
         if len(dict(keys)) < len(keys):
-            raise InvalidRequest("drafts 里一篇文档只能有一个版本")
+            raise Conflict("drafts 里一篇文档只能有一个版本", code="drafts_contradict")
         return [await self._prepared(tenant, *key) for key in keys]
 
     async def _prepared(self, tenant: str, document_id: str, number: int) -> PreparedDocument:

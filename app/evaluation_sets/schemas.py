@@ -23,6 +23,20 @@ from app.evaluation_sets.types import (
 from app.http.fields import CLEANED
 
 MAX_AT_ONCE = 200
+_ONE_FORM: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["question"], "properties": {"question": {"type": "string"}, "turns": {"maxItems": 0}}},
+        {
+            "required": ["turns"],
+            "properties": {
+                "turns": {"minItems": 1},
+                "question": {"type": "null"},
+                "expect": {"type": "null"},
+                "tag": {"maxLength": 0},
+            },
+        },
+    ]
+}
 
 
 def _listed(value: object) -> object:
@@ -92,7 +106,7 @@ class TurnIn(BaseModel):
 class EvaluationCaseIn(BaseModel):
     """A question, or a conversation in `turns`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_ONE_FORM)
 
     id: Key = Field("", description="在评测集里的编号，相同的会替换；不写时由内容得出")
     question: Say | None = Field(None, description="单独一问；多轮对话写在 turns 里")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
@@ -11,16 +11,34 @@ from agents.types import Button
 from app.conversations.schemas import ButtonOut
 from app.faqs.rules import MAX_BUTTONS, MAX_LABEL_CHARS, MAX_QUESTION_CHARS, MAX_URL_CHARS, MAX_VARIANTS
 from app.faqs.types import FaqDraft, FaqState
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, VISIBLE
 from knowledge.chunking import MAX_ANSWER_CHARS
 
 Wording = Annotated[str, CLEANED, Field(max_length=MAX_QUESTION_CHARS)]
 
 
+_WORD = (
+    r"[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0400-\u0481"
+    r"\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]"
+)
+"""A letter or digit; without one nothing is left of a question. `checked` takes letters of other scripts too."""
+_ADDRESS = (
+    r"^(?:https?://[A-Za-z0-9][A-Za-z0-9.:-]*(?:[/?#][!-\[\]-~]*)?"
+    r"|(?:mailto|tel):[!-\"$-.0->@-\[\]-~][!-\[\]-~]*)$"
+)
+"""What a browser is sent, in the form in which it is sent; `safe_address` takes other letters too."""
+_ONE_ACTION: dict[str, Any] = {
+    "oneOf": [
+        {"required": ["url"], "properties": {"url": {"pattern": _ADDRESS}, "message": {"maxLength": 0}}},
+        {"required": ["message"], "properties": {"message": {"pattern": VISIBLE}, "url": {"maxLength": 0}}},
+    ]
+}
+
+
 class FaqButtonIn(BaseModel):
     """A button below the answer: it opens a page or sends a message."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_ONE_ACTION)
 
     label: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_LABEL_CHARS, description="按钮上的字")]
     url: Annotated[
@@ -34,7 +52,16 @@ class FaqIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_QUESTION_CHARS, description="标准问法")]
+    question: Annotated[
+        str,
+        CLEANED,
+        Field(
+            min_length=1,
+            max_length=MAX_QUESTION_CHARS,
+            description="标准问法",
+            json_schema_extra={"pattern": _WORD},
+        ),
+    ]
     answer: Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_ANSWER_CHARS, description="原样给顾客的回答")]
     variants: Annotated[list[Wording], Field(max_length=MAX_VARIANTS, description="相似问：同一个问题的其他问法")] = (
         Field(default_factory=list)

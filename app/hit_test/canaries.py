@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.errors import Conflict, InvalidRequest
+from app.errors import Conflict
 from app.hit_test.trial import Expected, Stored
 from app.search.service import CalibratedSearch
 from app.tenants import Tenants
@@ -65,10 +65,10 @@ class Canaries:
         self._drafts = drafts
 
     async def trying(self, tenant: str, choice: DraftChoice) -> Trying:
-        """Raises NotFound, InvalidRequest, Conflict, KnowledgeError."""
+        """Raises NotFound, Conflict, KnowledgeError."""
         found = tuple(await self._drafts.chosen(tenant, None if choice.every else choice.keys))
         if not found:
-            raise InvalidRequest("没有还没发布的草稿可试", field="drafts")
+            raise Conflict("没有还没发布的草稿可试", code="no_drafts")
         retriever = (await self._tenants.of(tenant)).retriever
         base = retriever.index.snapshot()
         if not len(base):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, StrictBool, StrictInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from agents.screening.types import Reason
 from app.conversations.schemas import DecisionOut
 from app.hit_test.canaries import DraftChoice
 from app.hit_test.trial import Dropped, Expected, Stage, Trial, Tried
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.search.schemas import CandidateOut, EvidenceOut
 from app.search.waterfall import waterfall
 from app.traces.schemas import RouteOut
@@ -29,6 +29,14 @@ class SearchFilter(BaseModel):
 class ExpectedIn(BaseModel):
     """A document, or a piece of it."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [name], "properties": {name: {"pattern": VISIBLE}}} for name in ("document_id", "chunk_id")
+            ]
+        }
+    )
+
     document_id: Annotated[str, CLEANED, Field(max_length=64)] = ""
     chunk_id: Annotated[str, CLEANED, Field(max_length=64)] = ""
 
@@ -43,7 +51,7 @@ class DraftKeyIn(BaseModel):
     """A version of a document."""
 
     document_id: Annotated[str, CLEANED, Field(max_length=64)]
-    version: StrictInt = Field(ge=1, le=2**31)
+    version: Annotated[StrictInt, Field(ge=1, le=2**31), WHOLE]
 
 
 DraftsIn = Annotated[list[DraftKeyIn], Field(min_length=1, max_length=50)] | Literal[True]
@@ -60,8 +68,10 @@ def draft_choice(drafts: list[DraftKeyIn] | Literal[True]) -> DraftChoice:
 class SearchRequest(BaseModel):
     """A question to try."""
 
-    query: str = Field(max_length=2000)
-    top_k: StrictInt | None = Field(None, ge=1, le=200, description="最多返回几条；留空则返回检索给出的全部")
+    query: str = Field(max_length=2000, json_schema_extra={"minLength": 1, "pattern": VISIBLE})
+    top_k: Annotated[StrictInt, Field(ge=1, le=200), WHOLE] | None = Field(
+        None, description="最多返回几条；留空则返回检索给出的全部"
+    )
     filter: SearchFilter = SearchFilter()
     explain: StrictBool = Field(False, description="为 true 时返回所有召回的候选，而不只是重排后的前几条")
     history: list[Annotated[str, Field(max_length=2000)]] = Field(

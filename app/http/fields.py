@@ -32,6 +32,11 @@ def _cleaned(value: object) -> object:
     return clean(value).strip() if isinstance(value, str) else value
 
 
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 5.0 is an integer to its schema."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _written(value: object) -> object:
     """pydantic also takes numbers for times, as seconds since 1970, which the schema does not say."""
     if isinstance(value, datetime) or (isinstance(value, str) and not _NUMBER.fullmatch(value)):
@@ -50,6 +55,8 @@ CLEANED = _Cleaned()
 """Before its length is looked at, a text loses what nobody sees and the white space around it."""
 Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_utc)]
 """A time with its zone, in UTC; the last hours of the year 9999 in the west have none."""
+WHOLE = BeforeValidator(_whole)
+"""Stands behind the bounds of a `StrictInt`: before them, they would leave its schema."""
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 """Rows before a page; SQL does not take every integer."""
 MAX_TOKEN_CHARS = 256

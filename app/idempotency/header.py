@@ -13,7 +13,7 @@ from fastapi import Request, Response
 from pydantic import BaseModel
 
 from app.auth.principal import Principal
-from app.errors import InvalidRequest
+from app.errors import Conflict, Forbidden, InvalidRequest
 from app.http.deps import current_container
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import JSON, KeptResponse, RetryKey
@@ -28,10 +28,12 @@ _LONGEST_ID = 64
 
 
 def given_key(request: Request, client_id: str = "") -> str:
-    """The key that a request came with, empty for none. client_id: the same in the body. Raises InvalidRequest."""
+    """The key that a request came with, empty for none. client_id: the same in the body. Raises Conflict where
+    they differ, InvalidRequest.
+    """
     header = request.headers.get(HEADER, "")
     if header and client_id and header != client_id:
-        raise InvalidRequest(f"{HEADER} 与 client_id 不一样，请只带一个。", code="invalid_idempotency_key")
+        raise Conflict(f"{HEADER} 与 client_id 不一样，请只带一个。", code="idempotency_keys_differ")
     key = header or client_id
     if key and not _KEY.fullmatch(key):
         raise InvalidRequest(f"{HEADER} 须为 1 到 255 个可见的 ASCII 字符。", code="invalid_idempotency_key")
@@ -44,11 +46,11 @@ def message_id(key: str) -> str:
 
 
 def retry_key(request: Request, tenant: str, key: str, proof: Proof, body: str) -> RetryKey:
-    """What the request is known by. body: the digest of what is asked. Raises InvalidRequest where anybody might guess
+    """What the request is known by. body: the digest of what is asked. Raises Forbidden where anybody might guess
     the key: whoever proves nothing needs one that nobody else can have.
     """
     if not proof.trusted and not proof.caller and not proof.token and not _is_uuid(key):
-        raise InvalidRequest(f"没有会话凭据时，{HEADER} 须是一个随机的 UUID。", code="idempotency_key_not_uuid")
+        raise Forbidden(f"没有会话凭据时，{HEADER} 须是一个随机的 UUID。", code="idempotency_key_not_uuid")
     principal: Principal = request.state.principal
     route = getattr(request.scope.get("route"), "path", request.url.path)
     whose = [request.method, route, principal.key, proof.caller, proof.token, key]

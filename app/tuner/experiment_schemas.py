@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, WHOLE
 from app.tuner.comparing import Conclusion
 from app.tuner.repository_experiments import Experiment
-from app.tuner.schemas import Name, Note, Value
+from app.tuner.schemas import NAMED, Note, Value
 from app.tuner.types import NAMES
 
 Title = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
@@ -22,12 +22,16 @@ class ExperimentIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Title = Field(description="给实验起个名字")
-    values: dict[Name, Value] = Field(min_length=1, max_length=len(NAMES), description="新参数组与现在不同的参数")
-    share: StrictInt = Field(50, ge=1, le=99, description="百分之几进新参数组")
+    values: dict[str, Value] = Field(
+        min_length=1, max_length=len(NAMES), description="新参数组与现在不同的参数", json_schema_extra=NAMED
+    )
+    share: Annotated[StrictInt, Field(ge=1, le=99), WHOLE] = Field(50, description="百分之几进新参数组")
     unit: Literal["customer", "conversation"] = Field(
         "customer", description="按顾客还是按会话分组：同一个总在同一组；没有 user_id 的顾客按会话"
     )
-    needed: StrictInt = Field(200, ge=20, le=100_000, description="每组至少多少位顾客（会话）之后才下结论")
+    needed: Annotated[StrictInt, Field(ge=20, le=100_000), WHOLE] = Field(
+        200, description="每组至少多少位顾客（会话）之后才下结论"
+    )
 
 
 class EndIn(BaseModel):

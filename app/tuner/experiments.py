@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from app.ids import new_id
 from app.tuner import repository_experiments as rows
 from app.tuner.comparing import compared
@@ -48,7 +48,7 @@ class Experiments:
         standing = await self._tuner.read(tenant)
         now_in_force = TunableSettings.of(standing.base.settings).values()
         if not any(now_in_force[name] != value for name, value in values.items()):
-            raise InvalidRequest("新参数与现在的没有区别", code="nothing_to_try")
+            raise Conflict("新参数与现在的没有区别", code="nothing_to_try")
         await self._tuner.ready(tenant, {**standing.params.overrides, **values})
         whom = wanted.name, wanted.unit, wanted.share, wanted.needed
         experiment = Experiment(new_id(), *whom, values, OPEN, None, wanted.by, "", None, now(), None)

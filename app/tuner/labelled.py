@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from app.errors import InvalidRequest
+from app.errors import Conflict
 
 MAX_QUESTIONS = 1000
 MIN_OF_A_KIND = 20
@@ -38,11 +38,11 @@ class LabelledSets(Protocol):
 
 
 def enough(questions: Sequence[TuningQuestion]) -> None:
-    """Raises InvalidRequest."""
+    """Raises Conflict: how many a set holds is not told by the request."""
     answerable = sum(question.answerable for question in questions)
     others = len(questions) - answerable
     if min(answerable, others) < MIN_OF_A_KIND:
-        raise InvalidRequest(
+        raise Conflict(
             f"能答的和不能答的题目各要至少 {MIN_OF_A_KIND} 道，现有 {answerable} 道和 {others} 道",
             code="too_few_questions",
             answerable=answerable,

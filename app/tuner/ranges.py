@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.errors import InvalidRequest
+from app.errors import Conflict, InvalidRequest
 from app.settings import Settings
 from app.tuner.types import NAMES, TunableSettings, Values
 
@@ -55,17 +55,23 @@ def range_of(name: str, settings: Settings) -> Range:
 
 
 def checked(values: Values, settings: Settings) -> dict[str, float]:
-    """The values, counts as whole numbers. Raises InvalidRequest for a name or a value that is none."""
+    """The values, counts as whole numbers. Raises InvalidRequest for a name or a value that is none,
+    Conflict for one that this installation has no room for.
+    """
     taken: dict[str, float] = {}
     for name, value in values.items():
         if name not in RANGES:
             message = f"没有名为 {name} 的参数，可调的有：{'、'.join(NAMES)}"
             raise InvalidRequest(message, code="unknown_parameter", name=name)
-        allowed = range_of(name, settings)
+        allowed = RANGES[name]
         if not allowed.low <= value <= allowed.high or (allowed.whole and value != int(value)):
             kind = "整数" if allowed.whole else "数"
             message = f"{allowed.title}（{name}）须为 {allowed.low:g} 到 {allowed.high:g} 之间的{kind}，现为 {value:g}"
             raise InvalidRequest(message, code="parameter_out_of_range", name=name, low=allowed.low, high=allowed.high)
+        if value > range_of(name, settings).high:
+            most = range_of(name, settings).high
+            message = f"{allowed.title}（{name}）在这个安装里最多为 {most:g}，现为 {value:g}"
+            raise Conflict(message, code="above_installation", name=name, most=most)
         taken[name] = int(value) if allowed.whole else float(value)
     return taken
 
@@ -76,12 +82,14 @@ def tuned(settings: Settings, overrides: Values) -> Settings:
 
 
 def fitting(settings: Settings) -> Settings:
-    """The settings, as they came. Raises InvalidRequest where some of them cannot stand together."""
+    """The settings, as they came. Raises Conflict where some of them, those that stood before among them, cannot stand
+    together.
+    """
     now = TunableSettings.of(settings)
     if now.rrf_vector_weight + now.rrf_keyword_weight <= 0:
-        raise InvalidRequest("向量与关键词召回的权重不能同时为 0", code="weights_are_zero")
+        raise Conflict("向量与关键词召回的权重不能同时为 0", code="weights_are_zero")
     if not now.clarify_threshold <= now.similarity_threshold <= now.confident_threshold:
-        raise InvalidRequest(
+        raise Conflict(
             "须满足：反问门槛 ≤ 回答门槛 ≤ 把握门槛，"
             f"现为 {now.clarify_threshold:g}、{now.similarity_threshold:g}、{now.confident_threshold:g}",
             code="thresholds_out_of_order",

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, VISIBLE, WHOLE
 from app.jobs.types import JobRun, RunState
-from app.tuner.grid import MAX_POINTS
 from app.tuner.labelled import MAX_QUESTIONS, TuningQuestion
+from app.tuner.ranges import RANGES
 from app.tuner.repository_reports import TuningReport
 from app.tuner.schemas import Note
 
@@ -35,10 +35,20 @@ class LabelledQuestionIn(BaseModel):
         return TuningQuestion(self.question, self.answerable, tuple(self.documents))
 
 
+_ONE_OF_BOTH: dict[str, Any] = {
+    "oneOf": [
+        {"required": ["questions"], "properties": {"questions": {"minItems": 1}, "set": {"maxLength": 0}}},
+        {"required": ["set"], "properties": {"questions": {"maxItems": 0}, "set": {"pattern": VISIBLE}}},
+    ]
+}
+_KS = RANGES["rrf_k"]
+_WIDTHS = RANGES["vector_top_k"]
+
+
 class QuestionsIn(BaseModel):
     """Questions by themselves, or those of a set."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_ONE_OF_BOTH)
 
     title: Title = Field("", description="给这次起个名字")
     questions: list[LabelledQuestionIn] = Field(
@@ -67,14 +77,12 @@ class SweepIn(QuestionsIn):
     alphas: list[Annotated[StrictFloat, Field(ge=0, le=1)]] = Field(
         default=[0.3, 0.45, 0.6, 0.75], min_length=1, max_length=20, description="向量召回的权重；关键词为 1 减它"
     )
-    ks: list[StrictInt] = Field(default=[20, 60], min_length=1, max_length=20, description="融合常数 k")
-    widths: list[StrictInt] = Field(default=[25, 50], min_length=1, max_length=20, description="两路召回的条数")
-
-    @model_validator(mode="after")
-    def _bounded(self) -> Self:
-        if len(self.alphas) * len(self.ks) * len(self.widths) > MAX_POINTS:
-            raise ValueError(f"一次最多扫描 {MAX_POINTS} 个组合")
-        return self
+    ks: list[Annotated[StrictInt, Field(ge=int(_KS.low), le=int(_KS.high)), WHOLE]] = Field(
+        default=[20, 60], min_length=1, max_length=20, description="融合常数 k"
+    )
+    widths: list[Annotated[StrictInt, Field(ge=int(_WIDTHS.low), le=int(_WIDTHS.high)), WHOLE]] = Field(
+        default=[25, 50], min_length=1, max_length=20, description="两路召回的条数"
+    )
 
 
 class ApplyIn(BaseModel):

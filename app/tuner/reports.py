@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from app.db.base import now
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, InvalidRequest, NotFound
 from app.ids import new_id
 from app.privacy import masked
 from app.tuner import repository_reports as rows
 from app.tuner.calibrating import ScoredQuestion, calibrated
-from app.tuner.grid import GridPoint, TriedQuestion, grid, standing, swept
+from app.tuner.grid import MAX_POINTS, GridPoint, TriedQuestion, grid, standing, swept
 from app.tuner.labelled import TuningQuestion, enough
 from app.tuner.measuring import Measuring
 from app.tuner.ranges import checked, fitting, tuned
@@ -61,7 +61,10 @@ class Reports:
         """
         enough(questions)
         if wish.kind == SWEEP:
-            for point in _points(wish.parameters):
+            points = _points(wish.parameters)
+            if len(points) > MAX_POINTS:
+                raise InvalidRequest(f"一次最多扫描 {MAX_POINTS} 个组合", code="too_many_points", most=MAX_POINTS)
+            for point in points:
                 fitting(tuned(self._tuner.settings, checked(point.values(), self._tuner.settings)))
         asked = [replace(question, text=masked(question.text)) for question in questions]
         report = TuningReport(new_id(), wish.kind, wish.title, wish.parameters, "", None, wish.by, now(), None, None)

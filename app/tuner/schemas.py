@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.fields import CLEANED
 from app.settings import Settings
-from app.tuner.ranges import range_of
+from app.tuner.ranges import RANGES, Range, range_of
 from app.tuner.types import MAX_NOTE_CHARS, NAMES, Action, Params, TunableSettings, Tuning
 
-Name = Annotated[str, Field(max_length=64)]
+
+def _number(allowed: Range) -> dict[str, Any]:
+    kind = "integer" if allowed.whole else "number"
+    return {"type": kind, "minimum": allowed.low, "maximum": allowed.high, "title": allowed.title}
+
+
+NAMED: dict[str, Any] = {
+    "properties": {name: _number(allowed) for name, allowed in RANGES.items()},
+    "additionalProperties": False,
+}
+"""Parameters and their ranges in the schema of a body. `app.tuner.ranges` refuses the rest, with a code of its own."""
+Name = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(NAMES)})]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 Note = Annotated[str, CLEANED, Field(max_length=MAX_NOTE_CHARS)]
 Version = Annotated[int, Field(ge=0, le=2**31)]
@@ -23,7 +34,9 @@ class ParamsIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    values: dict[Name, Value] = Field(min_length=1, max_length=len(NAMES), description="参数名 -> 新的值")
+    values: dict[str, Value] = Field(
+        min_length=1, max_length=len(NAMES), description="参数名 -> 新的值", json_schema_extra=NAMED
+    )
     note: Note = Field("", description="为什么改，留在历史里")
     version: Version | None = Field(None, description="改之前看到的版本；已被别人改过则返回 409；不填不检查")
 

@@ -137,7 +137,7 @@ class Tuner:
             return await connection.run_sync(repository.page, tenant, limit, offset)
 
     async def ready(self, tenant: str, overrides: Values) -> Settings:
-        """The settings with these overrides, once the tenant's search is ready for them. Raises InvalidRequest where
+        """The settings with these overrides, once the tenant's search is ready for them. Raises Conflict where
         they cannot stand together.
         """
         settings = fitting(tuned(self.settings, overrides))
@@ -215,7 +215,7 @@ class Tuner:
         """The settings of the process may have changed since a tenant chose its own."""
         try:
             return fitting(tuned(self.settings, overrides))
-        except InvalidRequest as error:
+        except Conflict as error:
             message = "the tenant's parameters no longer fit the settings, which serve in their place: {}"
             logger.bind(tenant=tenant).error(message, error)
             return self.settings

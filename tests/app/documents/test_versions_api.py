@@ -114,15 +114,20 @@ async def test_a_draft_of_a_new_document_is_listed_and_found_by_no_one(http: htt
     assert (back["state"], back["note"], back["publish_at"]) == ("draft", "再核实", None)
 
 
-async def test_trials_name_versions_that_are_there_once_each(http: httpx.AsyncClient) -> None:
+async def test_trials_name_versions_that_are_there_once_each(
+    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def refused(drafts: Any) -> tuple[int, str]:
         response = await http.post("/api/v1/knowledge/search", json={"query": OPENING, "drafts": drafts})
         return response.status_code, response.json()["error"]["code"]
 
     document = (await http.get(DOCUMENTS)).json()["items"][0]["id"]
-    assert await refused(True) == (400, "invalid_request")
+    assert await refused(True) == (409, "no_drafts")
     assert await refused([{"document_id": "none", "version": 1}]) == (404, "not_found")
     assert await refused([{"document_id": document, "version": 9}]) == (404, "not_found")
-    assert await refused([{"document_id": document, "version": 1}] * 2) == (400, "invalid_request")
+    assert await refused([{"document_id": document, "version": 1}] * 2) == (409, "drafts_contradict")
+    monkeypatch.setattr("app.documents.drafts.MAX_DRAFTS", 1)
+    await upload(http, *((f"{name}.md", f"# {name}\n\n{name}店周末停业。\n") for name in "东西"), draft="true")
+    assert await refused(True) == (409, "too_many_drafts")
     assert (await http.post("/api/v1/knowledge/compare", json={"questions": ["问"] * 201})).status_code == 422
     assert (await http.post(DOCUMENTS, files=[("files", ("a.md", b"a"))], data={"draft": "maybe"})).status_code == 400

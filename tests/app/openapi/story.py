@@ -368,7 +368,7 @@ class Story:
         await self.refused("apply_tuner_report", 409, self.example("apply_tuner_report"), **report)
         await self.call("delete_tuner_report", **report)
         await self.refused("begin_calibration", 404, self.example("begin_calibration"))
-        await self.refused("begin_sweep", 400, self.example("begin_sweep"))
+        await self.refused("begin_sweep", 409, self.example("begin_sweep"))
         experiment = {"experiment_id": (await self.call("begin_experiment"))["id"]}
         await self.refused("begin_experiment", 409, self.example("begin_experiment"))
         for name in ("list_experiments", "read_experiment", "end_experiment"):

@@ -61,7 +61,7 @@ async def test_each_arm_is_answered_by_its_own_parameters_and_out_of_its_own_cac
 
 async def test_while_an_experiment_runs_no_other_begins_and_the_parameters_stay(http: httpx.AsyncClient) -> None:
     same = await begin(http, values={"rrf_k": 60})
-    assert (same.status_code, same.json()["error"]["code"]) == (400, "nothing_to_try")
+    assert (same.status_code, same.json()["error"]["code"]) == (409, "nothing_to_try")
     assert (await begin(http, values={"similarity_threshold": 0.1})).status_code == 400
     running = (await begin(http)).json()["id"]
     changed = await http.put(f"{PATH}/params", json={"values": {"rrf_k": 30}})

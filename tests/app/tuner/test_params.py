@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.errors import Conflict, InvalidRequest
+from app.errors import Conflict
 from app.tuner.ranges import RANGES
 from app.tuner.service import Tuner
 from app.tuner.types import NAMES
@@ -37,22 +37,22 @@ async def test_every_parameter_is_told_with_its_default_and_lies_within_its_rang
     assert (told["version"], told["changed_at"]) == (0, None)
 
 
-REFUSED: list[tuple[dict[str, float], str]] = [
-    ({"similarity_threshold": 0.0}, "parameter_out_of_range"),
-    ({"similarity_threshold": 0.39}, "parameter_out_of_range"),
-    ({"clarify_threshold": 0.1}, "parameter_out_of_range"),
-    ({"vector_top_k": 25.5}, "parameter_out_of_range"),
-    ({"hot_cache_max_size": 1001}, "parameter_out_of_range"),
-    ({"similarity_threshold": 0.8}, "thresholds_out_of_order"),
-    ({"rrf_vector_weight": 0, "rrf_keyword_weight": 0}, "weights_are_zero"),
-    ({"llm_api_key": 1}, "unknown_parameter"),
+REFUSED: list[tuple[dict[str, float], int, str]] = [
+    ({"similarity_threshold": 0.0}, 400, "parameter_out_of_range"),
+    ({"similarity_threshold": 0.39}, 400, "parameter_out_of_range"),
+    ({"clarify_threshold": 0.1}, 400, "parameter_out_of_range"),
+    ({"vector_top_k": 25.5}, 400, "parameter_out_of_range"),
+    ({"hot_cache_max_size": 1001}, 409, "above_installation"),
+    ({"similarity_threshold": 0.8}, 409, "thresholds_out_of_order"),
+    ({"rrf_vector_weight": 0, "rrf_keyword_weight": 0}, 409, "weights_are_zero"),
+    ({"llm_api_key": 1}, 400, "unknown_parameter"),
 ]
 
 
 async def test_no_parameter_weakens_the_refusal_or_leaves_its_range(http: httpx.AsyncClient) -> None:
-    for values, code in REFUSED:
+    for values, status, code in REFUSED:
         refused = await http.put(PATH, json={"values": values})
-        assert (refused.status_code, refused.json()["error"]["code"]) == (400, code), values
+        assert (refused.status_code, refused.json()["error"]["code"]) == (status, code), values
     assert (await http.get(PATH)).json()["version"] == 0
 
 
@@ -135,7 +135,7 @@ async def test_a_version_that_lies_outside_of_the_ranges_by_now_is_not_restored(
     await container.tuner.put("default", {"hot_cache_max_size": 900}, by="")
     await container.tuner.reset("default", [], by="")
     smaller = container.settings.model_copy(update={"hot_cache_max_size": 100})
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(Conflict):
         await Tuner(container.base.database, smaller, container.tenants.prepare).revert("default", 1, by="")
 
 

@@ -78,11 +78,16 @@ async def test_a_sweep_tells_every_point_and_a_gain_that_is_no_luck(
 
 
 REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
-    ("calibrations", {"questions": questions(5)}, 400, "too_few_questions"),
+    ("calibrations", {"questions": questions(5)}, 409, "too_few_questions"),
     ("calibrations", {"questions": [], "set": ""}, 422, "invalid_request"),
     ("calibrations", {"set": "none"}, 404, "evaluation_set_not_found"),
-    ("sweeps", {"questions": questions(), "widths": [1000]}, 400, "parameter_out_of_range"),
-    ("sweeps", {"questions": questions(), "alphas": [0.1] * 20, "ks": [1] * 20}, 422, "invalid_request"),
+    ("sweeps", {"questions": questions(), "widths": [1000]}, 422, "invalid_request"),
+    (
+        "sweeps",
+        {"questions": questions(), "alphas": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "ks": list(range(1, 21))},
+        400,
+        "too_many_points",
+    ),
 ]
 
 
