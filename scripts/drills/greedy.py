@@ -17,7 +17,7 @@ import httpx
 from app.auth.principal import Role
 from app.db.engine import Database
 from app.keys.repository import KeyRepository
-from app.keys.service import digest_of, new_key
+from app.keys.service import FRESH_SECONDS, digest_of, new_key
 from scripts.benchmarks.timing import percentiles
 from scripts.drills.fleet import Fleet, fleet
 from scripts.drills.servers import ROOT
@@ -65,12 +65,13 @@ async def greedy(folder: Path, settings: Mapping[str, str], *, replicas: int) ->
 
 
 async def key_of(servers: Fleet, tenant: str, role: Role = Role.SERVER) -> str:
-    """A new key of a tenant."""
+    """A new key of a tenant, which every replica knows by the time it is returned."""
     database, key = Database(servers.postgres.url), new_key()
     try:
         await KeyRepository(database).create(tenant, role, "drill", digest_of(key))
     finally:
         await database.close()
+    await asyncio.sleep(2 * FRESH_SECONDS)
     return key
 
 
