@@ -12,7 +12,7 @@ from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
-from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, folder_path
+from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, asked_folder
 from app.documents.repository import DocumentRow, Filters
 from app.documents.schemas import (
     ChunkOut,
@@ -139,7 +139,7 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> DocumentPage:
     """One page of documents, the last changed first."""
-    filters = Filters(category, folder_path(folder) if folder else None, tag, external_id, q)
+    filters = Filters(category, asked_folder(folder) if folder else None, tag, external_id, q)
     filters = replace(filters, indexed=None if status is None else status == "ready", live=valid)
     rows, total = await wiring.documents.page(tenant, filters, offset=offset, limit=limit)
     return DocumentPage(items=[DocumentOut.of(row) for row in rows], total=total, offset=offset, limit=limit)
@@ -166,7 +166,7 @@ async def change_document(
     row = await _document(wiring, tenant, document_id)
     filing = None
     if body.folder is not None:
-        folder = folder_path(body.folder)
+        folder = asked_folder(body.folder)
         filing = Filing(f"{folder}/{row.name}" if folder else row.name, row.external_id)
     if not await wiring.ingestion.change(tenant, document_id, body.labels(row), filing):
         response.status_code = 202

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from app.errors import InvalidRequest
+from pydantic import Field
+
+from app.errors import Conflict, InvalidRequest
+from app.http.fields import CLEANED
 from knowledge.errors import InvalidDocument
 from knowledge.text import clean
 
@@ -14,6 +18,14 @@ MAX_CATEGORY_CHARS = 100
 MAX_TAG_CHARS = 50
 MAX_TAGS = 20
 MAX_URL_CHARS = 2000
+_LETTER = (
+    r"A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0400-\u0481"
+    r"\u3041-\u3094\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+)
+_HOST = rf"[{_LETTER}][{_LETTER}.-]*(?::[0-9]{{1,5}})?"
+URL_PATTERN = rf"^ *(?:[Hh][Tt][Tt][Pp][Ss]?://{_HOST}(?:[/?#][!-~{_LETTER}]*)?)? *$"
+"""A page's address, or none; of what is beyond these letters browsers copy the percent-encoded form."""
+Tag = Annotated[str, CLEANED, Field(max_length=MAX_TAG_CHARS)]
 
 
 def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -39,9 +51,9 @@ def checked_url(value: str) -> str:
 
 
 def checked_validity(start: datetime | None, end: datetime | None) -> None:
-    """Raises InvalidRequest for a validity that ends before it starts."""
+    """Raises Conflict for a validity that ends before it starts."""
     if start is not None and end is not None and end <= start:
-        raise InvalidRequest("valid_until 要晚于 valid_from", field="valid_until")
+        raise Conflict("valid_until 要晚于 valid_from", code="never_valid")
 
 
 def check_validity(name: str, start: datetime | None, end: datetime | None) -> None:

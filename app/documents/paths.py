@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.documents.types import Filing
+from app.errors import Forbidden
 from knowledge.errors import HostileDocument
 from knowledge.parsing.registry import check_name
 from knowledge.text import clean
@@ -27,6 +28,14 @@ def filing(path: str, external_id: str = "") -> Filing:
 def folder_path(path: str) -> str:
     """A folder's path in the form that documents have it; empty is the top. Raises HostileDocument."""
     return filing(f"{path}/-").folder
+
+
+def asked_folder(path: str) -> str:
+    """The same of a folder that a request names. Raises Forbidden."""
+    try:
+        return folder_path(path)
+    except HostileDocument as error:
+        raise Forbidden(f"目录“{path[:50]}”{error.reason}", code="unsafe_path") from error
 
 
 def _folders(parts: list[str], name: str) -> list[str]:

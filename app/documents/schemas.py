@@ -7,7 +7,15 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags, checked_url, checked_validity
+from app.documents.labels import (
+    MAX_CATEGORY_CHARS,
+    MAX_TAGS,
+    MAX_URL_CHARS,
+    URL_PATTERN,
+    Tag,
+    checked_tags,
+    checked_validity,
+)
 from app.documents.paths import MAX_PATH_CHARS
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
@@ -112,20 +120,22 @@ class DocumentPatch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
-    tags: list[str] | None = Field(None, max_length=MAX_TAGS)
-    url: str | None = Field(None, description="原文网址")
+    tags: list[Tag] | None = Field(None, max_length=MAX_TAGS)
+    url: Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=URL_PATTERN), CLEANED] | None = Field(
+        None, description="原文网址"
+    )
     valid_from: Moment | None = Field(None, description="从这时起检索得到，要带时区")
     valid_until: Moment | None = Field(None, description="到这时检索不到，要带时区")
     folder: str | None = Field(None, max_length=MAX_PATH_CHARS, description="移到这个目录；空字符串为最上层")
 
     def labels(self, known: DocumentRow) -> dict[str, Any]:
-        """The labels that were sent, checked. Raises InvalidRequest."""
+        """The labels that were sent, checked. Raises InvalidRequest, Conflict."""
         sent = self.model_dump(include=self.model_fields_set - {"folder"})
         values = {name: value for name, value in sent.items() if value is not None or name.startswith("valid_")}
         if "tags" in values:
             values["tags"] = checked_tags(values["tags"])
         if "url" in sent:
-            values["url"] = checked_url(sent["url"] or "")
+            values["url"] = sent["url"] or ""
         start, end = (values.get(name, getattr(known, name)) for name in ("valid_from", "valid_until"))
         checked_validity(start, end)
         return values

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from app.documents.job_schemas import JobDetail
-from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, checked_tags, checked_validity
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, MAX_URL_CHARS, Tag, checked_tags, checked_validity
 from app.documents.naming import path_of, suffix_of
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS
 from app.documents.taking import MAX_WAIT_SECONDS, located, taken
@@ -43,7 +43,7 @@ class UrlImport(BaseModel):
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = Field(
         default=None, description="分类；不给则保留原有的"
     )
-    tags: list[str] | None = Field(default=None, max_length=MAX_TAGS, description="标签；不给则保留原有的")
+    tags: list[Tag] | None = Field(default=None, max_length=MAX_TAGS, description="标签；不给则保留原有的")
     valid_from: Moment | None = Field(default=None, description="生效时间")
     valid_until: Moment | None = Field(default=None, description="失效时间")
     draft: StrictBool = Field(default=False, description="只存为草稿，不发布")
@@ -64,7 +64,7 @@ class UrlImport(BaseModel):
         return Incoming(path, content, self.external_id, self.labels(str(fetched.url)), change=change)
 
     def labels(self, url: str) -> Labels:
-        """What is said of the document; url: where it was found. Raises InvalidRequest."""
+        """What is said of the document; url: where it was found. Raises InvalidRequest, Conflict."""
         checked_validity(self.valid_from, self.valid_until)
         tags = None if self.tags is None else checked_tags(self.tags)
         known = url if len(url) <= MAX_URL_CHARS else None

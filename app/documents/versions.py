@@ -17,7 +17,7 @@ from app.documents.repository_knowledge import KnowledgeRepository, StaleDocumen
 from app.documents.repository_version_rows import Approval, Ruling, VersionRow, WrongState
 from app.documents.repository_versions import StoredVersion, VersionRepository
 from app.documents.types import UNPUBLISHED, Change, Filing, Labels, VersionState
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from knowledge.errors import InvalidDocument, Unavailable
 from knowledge.ingest import Identity, Ingestor, PreparedDocument
 
@@ -60,9 +60,9 @@ class VersionService:
     async def schedule(
         self, tenant: str, document_id: str, number: int, decision: Ruling, publish_at: datetime
     ) -> None:
-        """Approves what was submitted, for a moment to come. Raises NotFound, Conflict, InvalidRequest."""
+        """Approves what was submitted, for a moment to come. Raises NotFound, Conflict."""
         if publish_at <= now():
-            raise InvalidRequest("publish_at 要晚于现在；要马上发布，就不要给它", field="publish_at")
+            raise Conflict("publish_at 要晚于现在；要马上发布，就不要给它", code="publish_at_past")
         await self._move(tenant, document_id, number, _APPROVABLE, _SCHEDULED, decision, publish_at)
 
     async def approve(self, tenant: str, document_id: str, number: int, decision: Ruling) -> bool:

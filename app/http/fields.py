@@ -52,7 +52,9 @@ def _in_utc(value: datetime) -> datetime:
 
 
 CLEANED = _Cleaned()
-"""Before its length is looked at, a text loses what nobody sees and the white space around it."""
+"""Before its length is looked at, a text loses what nobody sees and the white space around it. Stands behind a pattern:
+before it, that would leave the schema.
+"""
 Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_utc)]
 """A time with its zone, in UTC; the last hours of the year 9999 in the west have none."""
 WHOLE = BeforeValidator(_whole)

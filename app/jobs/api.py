@@ -55,7 +55,7 @@ async def cancel_job_run(run_id: str, tenant: AdminTenant, wiring: Wiring) -> Jo
     return JobRunOut.of(await wiring.jobs.cancel(tenant, run_id))
 
 
-@router.post("/{kind}/runs", status_code=202, responses=fails(400, 404, 409))
+@router.post("/{kind}/runs", status_code=202, responses=fails(404, 409))
 async def start_job_run(kind: str, tenant: AdminTenant, wiring: Wiring, body: RunIn | None = None) -> JobRunOut:
     """Begins a run. While one with the same parameters is queued or running, that one is given."""
     return JobRunOut.of(await wiring.jobs.trigger(tenant, kind, body.parameters if body else {}))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from app.jobs.repository import RunRepository
 from app.jobs.types import OPEN, JobKind, JobRun, RunState
 from app.problems import problem
@@ -80,14 +80,14 @@ class JobService:
 
 
 def checked_parameters(kind: JobKind, parameters: dict[str, Any]) -> dict[str, Any]:
-    """With what is not said filled in. Raises InvalidRequest."""
+    """With what is not said filled in. Raises Conflict: which it takes, the kind tells."""
     if kind.parameters is None:
         if parameters:
-            raise InvalidRequest(f"任务“{kind.title}”不接受参数", code="invalid_job_parameters", kind=kind.name)
+            raise Conflict(f"任务“{kind.title}”不接受参数", code="invalid_job_parameters", kind=kind.name)
         return {}
     try:
         return kind.parameters.model_validate(parameters).model_dump(mode="json")
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, item['loc']))} {problem(item)}" for item in error.errors()]
         message = f"任务“{kind.title}”的参数有误：" + "；".join(wrong[:5])
-        raise InvalidRequest(message, code="invalid_job_parameters", kind=kind.name) from error
+        raise Conflict(message, code="invalid_job_parameters", kind=kind.name) from error

@@ -48,9 +48,9 @@ class KeyManagement:
             raise Conflict(
                 "第一个密钥须是 admin，不限范围：有了密钥之后，没有密钥的请求一律拒绝。", code="first_key_admin"
             )
-        name, allowed = _told("name ", checked_name, name), _told("", checked_origins, role, origins)
+        name, allowed = _told("name ", checked_name, name), _origins(role, origins)
         scopes = _told("", checked_scopes, role, scopes)
-        ends = _told("expires_at ", checked_expiry, expires_at, now())
+        ends = _expiry(expires_at)
         secret = new_key()
         key_id = await self._repository.create(tenant, role, name, digest_of(secret), allowed, ends, scopes)
         self._ring.expire()
@@ -58,15 +58,15 @@ class KeyManagement:
 
     async def change(self, tenant: str, key_id: str, given: Mapping[str, Any]) -> KeyRow:
         """Changes what is given of name, origins and expires_at of a key that was not revoked; one that expired works
-        again with a later end. Raises NotFound, InvalidRequest.
+        again with a later end. Raises NotFound, InvalidRequest, Conflict.
         """
         known, values = await self._get(tenant, key_id), dict[str, Any]()
         if given.get("name") is not None:
             values["name"] = _told("name ", checked_name, given["name"])
         if given.get("origins") is not None:
-            values["origins"] = _told("", checked_origins, known.role, given["origins"])
+            values["origins"] = _origins(known.role, given["origins"])
         if "expires_at" in given:
-            values["expires_at"] = _told("expires_at ", checked_expiry, given["expires_at"], now())
+            values["expires_at"] = _expiry(given["expires_at"])
         if not await self._repository.change(tenant, key_id, values):
             raise _unknown(key_id)
         self._ring.expire()
@@ -102,6 +102,19 @@ class KeyManagement:
         if found is None:
             raise _unknown(key_id)
         return found
+
+
+def _origins(role: Role, origins: Sequence[str]) -> list[str]:
+    if origins and role is not Role.CLIENT:
+        raise Conflict("来源只用于 client：其他角色的密钥不能放进网页", code="no_origins_for_role", role=role)
+    return _told("", checked_origins, role, origins)
+
+
+def _expiry(moment: datetime | None) -> datetime | None:
+    try:
+        return checked_expiry(moment, now())
+    except ValueError as error:
+        raise Conflict(f"expires_at {error}", code="expiry_out_of_range") from error
 
 
 def _told(what: str, check: Callable[..., T], *given: Any) -> T:

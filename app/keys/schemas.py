@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat
 
 from app.auth.principal import Role
 from app.auth.scopes import KeyScope
 from app.db.base import now
-from app.http.fields import Moment
+from app.http.fields import CLEANED, Moment
 from app.keys.repository import KeyRow, KeyState
-from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, checked_grace
+from app.keys.rules import GRACE_HOURS, MAX_GRACE_HOURS, MAX_NAME_CHARS, MAX_ORIGINS, checked_grace
 
 _SCOPES = "权限范围：只能用角色之内的这几部分；空为不限"
 _EXPIRY = "到期时间，到时自动失效；null 为不到期"
+_BY_ROLE: dict[str, Any] = {
+    "anyOf": [
+        {"properties": {"role": {"enum": [Role.CLIENT]}}},
+        {"properties": {"role": {"enum": [Role.ADMIN, Role.AGENT, Role.SERVER]}, "origins": {"maxItems": 0}}},
+        {
+            "properties": {
+                "role": {"enum": [Role.METRICS]},
+                "origins": {"maxItems": 0},
+                "scopes": {"maxItems": 0},
+            }
+        },
+    ]
+}
+Name = Annotated[str, CLEANED, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+Origin = Annotated[
+    str,
+    Field(max_length=300, pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[::1\])(?::[0-9]{1,5})?/?$"),
+]
+"""As browsers send it: names of other alphabets in Punycode."""
 
 
 class KeyIn(BaseModel):
     """A new key."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_BY_ROLE)
 
-    name: str = Field(max_length=200, description="给人看的用途说明")
+    name: Name = Field(description="给人看的用途说明")
     role: Role
-    origins: list[str] = Field([], max_length=100, description="允许哪些网页跨站使用，只用于 client")
+    origins: list[Origin] = Field([], max_length=MAX_ORIGINS, description="允许哪些网页跨站使用，只用于 client")
     scopes: list[KeyScope] = Field([], max_length=20, description=_SCOPES)
     expires_at: Moment | None = Field(None, description=_EXPIRY)
 
@@ -35,8 +54,10 @@ class KeyPatch(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str | None = Field(None, max_length=200, description="给人看的用途说明")
-    origins: list[str] | None = Field(None, max_length=100, description="允许哪些网页跨站使用，只用于 client")
+    name: Name | None = Field(None, description="给人看的用途说明")
+    origins: list[Origin] | None = Field(
+        None, max_length=MAX_ORIGINS, description="允许哪些网页跨站使用，只用于 client"
+    )
     expires_at: Moment | None = Field(None, description=_EXPIRY)
 
 

@@ -111,7 +111,7 @@ class Fetcher:
         of which URLs and media types a body is read; most: as above, where it is less.
 
         Any status that is an answer comes back: 200, 304, 404, 403 … Raises FetchUnavailable for what may work a moment
-        later, as 5xx and timeouts do, FetchFailed for what will not, InvalidRequest for what must not be called.
+        later, as 5xx and timeouts do, FetchFailed for what will not, Forbidden for what must not be called.
         """
         asked = _Asked(etag, last_modified, min(most, self._most) or self._most, follow, wanted)
         try:

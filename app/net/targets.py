@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 import httpx
 
-from app.errors import InvalidRequest
+from app.errors import Forbidden
 from app.net.addresses import public
 
 Address = IPv4Address | IPv6Address
@@ -53,9 +53,9 @@ class TargetPolicy:
             return not (address.is_link_local or address.is_multicast or address.is_unspecified)
         return public(address) and (not self.ports or port in self.ports)
 
-    def refusal(self, reason: str) -> InvalidRequest:
+    def refusal(self, reason: str) -> Forbidden:
         """The error for what must not be called."""
-        return InvalidRequest(f"{self.what}不可用：{reason}", code="unsafe_target")
+        return Forbidden(f"{self.what}不可用：{reason}", code="unsafe_target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ class _Read:
 
 
 def checked_url(url: str, policy: TargetPolicy) -> httpx.URL:
-    """The URL, whose name was not resolved yet. Raises InvalidRequest for one that must not be called."""
+    """The URL, whose name was not resolved yet. Raises Forbidden for one that must not be called."""
     return _checked(url, policy).url
 
 
 async def resolved(url: str, policy: TargetPolicy) -> CheckedTarget:
-    """The target of a request, its name resolved once. Raises InvalidRequest, OSError."""
+    """The target of a request, its name resolved once. Raises Forbidden, OSError."""
     read = _checked(url, policy)
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(read.host, read.port, type=socket.SOCK_STREAM)
@@ -138,7 +138,7 @@ def _read(url: str, policy: TargetPolicy) -> _Read:
     return _Read(parsed, host)
 
 
-def _refused(address: Address, policy: TargetPolicy, *, resolved: bool = False) -> InvalidRequest:
+def _refused(address: Address, policy: TargetPolicy, *, resolved: bool = False) -> Forbidden:
     if public(address):
         return policy.refusal(f"只能用端口 {'、'.join(map(str, policy.ports))}；{policy.remedy}")
     return policy.refusal("域名解析到了本机或内网地址" if resolved else f"不能指向本机或内网；{policy.remedy}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.conversations.questions import same_question
 from app.errors import InvalidRequest
@@ -123,6 +123,10 @@ class CacheStatsOut(BaseModel):
 
 class InvalidateRequest(BaseModel):
     """All of the tenant's entries, unless narrowed to one document or one question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"properties": {name: {"type": "null"}}} for name in ("document_id", "question")]}
+    )
 
     document_id: str | None = Field(None, min_length=1, max_length=64)
     question: str | None = Field(None, min_length=1, max_length=2000)

@@ -12,10 +12,12 @@ from agents.profile import ReplyLanguage, TenantProfile
 from agents.routing.types import Intent
 from agents.wording.catalogue import say
 from app.documents.samples import sample_questions
+from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, TenantId, Wiring
+from app.http.failures import fails
 from app.http.fields import CLEANED
 from app.http.routes import GuardedRoute
-from app.profiles.hours import business_hours
+from app.profiles.hours import SPAN, business_hours, known_zone
 from app.profiles.repository import profile_from
 
 router = APIRouter(prefix="/api/v1/profile", tags=["profile"], route_class=GuardedRoute)
@@ -25,6 +27,7 @@ MAX_EXAMPLES = 500
 
 Line = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
 Paragraph = Annotated[str, CLEANED, Field(max_length=500)]
+Hours = Annotated[str, CLEANED, Field(max_length=100, json_schema_extra={"pattern": f"^{SPAN}$"})]
 Script = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
 Text = Annotated[str, CLEANED, Field(max_length=4000)]
 
@@ -44,7 +47,7 @@ class ProfileIn(BaseModel):
     suggested_questions: list[Line] = Field(default=[], max_length=10, description="开场时推荐的问题")
     system_prompt: Text = Field("", description="补充给大模型的说明；排在安全规则之后，不能取代它们")
 
-    business_hours: list[Line] = Field(
+    business_hours: list[Hours] = Field(
         default=[], max_length=20, description="人工服务时间，例如 1-5 09:00-18:00，1 是周一；留空为全天候"
     )
     timezone: Line = Field("Asia/Shanghai", description="服务时间所在的时区")
@@ -61,7 +64,7 @@ class ProfileIn(BaseModel):
 
     @model_validator(mode="after")
     def _hours(self) -> Self:
-        business_hours(self.business_hours, self.timezone)
+        business_hours(self.business_hours, "UTC")
         return self
 
     def over(self, default: TenantProfile) -> TenantProfile:
@@ -106,9 +109,13 @@ async def read_profile(tenant: StaffTenant, wiring: Wiring) -> ProfileOut:
     return ProfileOut.of(await wiring.profiles.get(tenant))
 
 
-@router.put("")
+@router.put("", responses=fails(409))
 async def write_profile(body: ProfileIn, tenant: AdminTenant, wiring: Wiring) -> ProfileOut:
     """Replaces the profile; the next answer goes by it."""
+    try:
+        known_zone(body.timezone)
+    except ValueError as error:
+        raise Conflict(str(error), code="unknown_timezone") from error
     await wiring.profiles.put(tenant, body.over(wiring.profiles.default))
     return ProfileOut.of(await wiring.profiles.get(tenant))
 

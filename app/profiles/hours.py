@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-_SPAN = re.compile(r"([1-7](?:-[1-7])?(?:,[1-7](?:-[1-7])?)*) (\d{2}:\d{2})-(\d{2}:\d{2})")
+_DAYS_OF_SPAN = "(?:[1-7]|1-[1-7]|2-[2-7]|3-[3-7]|4-[4-7]|5-[5-7]|6-[67]|7-7)"
+_CLOCK = "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+SPAN = f"({_DAYS_OF_SPAN}(?:,{_DAYS_OF_SPAN})*) ({_CLOCK})-({_CLOCK})"
+"""Opening hours as they are written."""
 _DAYS = "一二三四五六日"
 _ENGLISH_DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
 _WEEK = 7
@@ -56,10 +59,15 @@ class BusinessHours:
 
 def business_hours(spans: Sequence[str], zone: str) -> BusinessHours:
     """Raises ValueError, with a message for people."""
+    return BusinessHours(tuple(_span(text) for text in spans), known_zone(zone))
+
+
+def known_zone(name: str) -> ZoneInfo:
+    """Raises ValueError, with a message for people, for one that this machine's tables do not have."""
     try:
-        return BusinessHours(tuple(_span(text) for text in spans), ZoneInfo(zone))
-    except (ZoneInfoNotFoundError, OSError) as error:
-        raise ValueError(f"时区 {zone!r} 不认识，请写成 Asia/Shanghai 这样") from error
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
+        raise ValueError(f"时区 {name!r} 不认识，请写成 Asia/Shanghai 这样") from error
 
 
 def spoken(moment: datetime, today: datetime, *, english: bool = False) -> str:
@@ -73,18 +81,13 @@ def spoken(moment: datetime, today: datetime, *, english: bool = False) -> str:
 
 
 def _span(text: str) -> OpeningSpan:
-    match = _SPAN.fullmatch(text)
-    try:
-        if match is None:
-            raise ValueError
-        start, end = (time.fromisoformat(match.group(group).replace("24:00", "00:00")) for group in (2, 3))
-    except ValueError:
-        raise ValueError(f"服务时间 {text!r} 不对，请写成 1-5 09:00-18:00 这样，1 是周一，7 是周日") from None
+    match = re.fullmatch(SPAN, text)
+    if match is None:
+        raise ValueError(f"服务时间 {text!r} 不对，请写成 1-5 09:00-18:00 这样，1 是周一，7 是周日，日子从小到大")
+    start, end = (time.fromisoformat(match.group(group).replace("24:00", "00:00")) for group in (2, 3))
     days: set[int] = set()
     for part in match.group(1).split(","):
         first, _, last = part.partition("-")
-        if int(last or first) < int(first):
-            raise ValueError(f"服务时间 {text!r} 的日子要从小到大，例如 1-5")
         days.update(range(int(first), int(last or first) + 1))
     return OpeningSpan(frozenset(days), start, end)
 

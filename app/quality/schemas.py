@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, VISIBLE
 from app.quality.checks.types import IssueKind, IssueState, Severity
 from app.quality.repository import StoredIssue
 
@@ -53,10 +53,21 @@ class QualityIssuePage(BaseModel):
     counts: dict[str, int] = Field(description="每一种有多少个待处理的")
 
 
+_WITH_REASON: dict[str, Any] = {
+    "anyOf": [
+        {"properties": {"state": {"enum": [IssueState.OPEN]}}},
+        {
+            "properties": {"state": {"enum": [IssueState.IGNORED]}, "reason": {"pattern": VISIBLE}},
+            "required": ["reason"],
+        },
+    ]
+}
+
+
 class QualityDecisionIn(BaseModel):
     """What somebody says of a finding."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_WITH_REASON)
 
     state: IssueState = Field(description="open：待处理；ignored：已忽略")
     reason: Annotated[str, CLEANED, Field(max_length=500)] = Field("", description="为什么忽略；忽略时必填")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
-from app.errors import InvalidRequest
+from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import fails
 from app.http.fields import Offset
@@ -35,7 +35,7 @@ async def list_sources(tenant: StaffTenant, wiring: Wiring) -> SourceList:
     return SourceList(sources=found, roots=[str(root) for root in wiring.sources.limits.roots(tenant)])
 
 
-@router.post("", status_code=201, responses=fails(400, 409))
+@router.post("", status_code=201, responses=fails(409))
 async def add_source(body: SourceIn, tenant: AdminTenant, wiring: Wiring) -> WatchedSourceOut:
     """Adds a source, and syncs it soon where it is to be synced by itself."""
     source = await wiring.sources.add(tenant, body.new)
@@ -50,7 +50,7 @@ async def get_source(source_id: SourceId, tenant: StaffTenant, wiring: Wiring) -
     return await _out(tenant, wiring, source_id)
 
 
-@router.patch("/{source_id}", responses=fails(400, 404))
+@router.patch("/{source_id}", responses=fails(404, 409))
 async def change_source(
     source_id: SourceId, body: SourcePatch, tenant: AdminTenant, wiring: Wiring
 ) -> WatchedSourceOut:
@@ -58,7 +58,7 @@ async def change_source(
     values = body.values()
     source = await wiring.sources.get(tenant, source_id)
     if "config" in values and not _fits(source, values["config"]):
-        raise InvalidRequest("来源的类型不能改变：请删除后重新添加", code="source_kind_fixed")
+        raise Conflict("来源的类型不能改变：请删除后重新添加", code="source_kind_fixed")
     await wiring.sources.change(tenant, source_id, values)
     return await _out(tenant, wiring, source_id)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from app.errors import FetchFailed, FetchUnavailable, InvalidRequest
+from app.errors import FetchFailed, FetchUnavailable, Forbidden
 from app.jobs.types import JobContext
 from app.sources.keeping import Keeper
 from app.sources.types import MAX_FILES, FolderConfig, FoundContent, ItemState, SourceItem
@@ -40,7 +40,7 @@ class FolderSync:
 
     async def run(self, config: FolderConfig, roots: tuple[Path, ...], keeper: Keeper, context: JobContext) -> bool:
         """Takes in what is there, and lets expire what is not; True: nothing was left out. Raises FetchFailed,
-        FetchUnavailable, InvalidRequest, Unavailable.
+        FetchUnavailable, Forbidden, Unavailable.
         """
         root = await asyncio.to_thread(checked_folder, config.path, roots)
         seen = await self._listed(root)
@@ -91,16 +91,16 @@ class FolderSync:
 
 
 def checked_folder(path: str, roots: tuple[Path, ...]) -> Path:
-    """The folder itself, without links on the way. Raises InvalidRequest where it is not below a root, FetchUnavailable
+    """The folder itself, without links on the way. Raises Forbidden where it is not below a root, FetchUnavailable
     where it is not there.
     """
     if not roots:
-        raise InvalidRequest("这个租户不能使用文件夹来源，由管理员设置 SOURCE_ROOTS", code="folders_not_allowed")
+        raise Forbidden("这个租户不能使用文件夹来源，由管理员设置 SOURCE_ROOTS", code="folders_not_allowed")
     if not Path(path).is_absolute() or "\0" in path:
-        raise InvalidRequest("path 要写服务器上的绝对路径", code="folder_outside_roots")
+        raise Forbidden("path 要写服务器上的绝对路径", code="folder_outside_roots")
     real = Path(os.path.realpath(path))
     if not any(real.is_relative_to(os.path.realpath(root)) for root in roots):
-        raise InvalidRequest("这个目录不在 SOURCE_ROOTS 允许的目录之下", code="folder_outside_roots")
+        raise Forbidden("这个目录不在 SOURCE_ROOTS 允许的目录之下", code="folder_outside_roots")
     if not real.is_dir():
         raise FetchUnavailable(f"没有目录 {path}，或没有权限", code="source_unreadable")
     return real

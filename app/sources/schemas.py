@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator, model_validator
 
-from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, checked_tags
-from app.documents.paths import folder_path
-from app.http.fields import CLEANED
+from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, Tag, checked_tags
+from app.documents.paths import asked_folder
+from app.http.fields import CLEANED, WHOLE
 from app.sources.addresses import MAX_URL_CHARS
 from app.sources.types import (
     MAX_DEPTH,
@@ -29,7 +29,16 @@ Url = Annotated[str, CLEANED, Field(min_length=8, max_length=MAX_URL_CHARS)]
 Path = Annotated[str, CLEANED, Field(min_length=1, max_length=1000)]
 Folder = Annotated[str, CLEANED, Field(max_length=100)]
 Category = Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)]
-_INTERVAL = Field(default=1440, ge=0, le=MAX_INTERVAL, description="每隔几分钟同步一次；0 只手动同步")
+Interval = Annotated[StrictInt, Field(ge=0, le=MAX_INTERVAL), WHOLE]
+_ONE_KIND: dict[str, Any] = {
+    "oneOf": [
+        {
+            "required": ["website"],
+            "properties": {"website": {"$ref": "#/components/schemas/WebsiteIn"}, "path": {"type": "null"}},
+        },
+        {"required": ["path"], "properties": {"path": {"type": "string"}, "website": {"type": "null"}}},
+    ]
+}
 
 
 class WebsiteIn(BaseModel):
@@ -38,14 +47,16 @@ class WebsiteIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: Url = Field(description="起始页或站点地图（sitemap.xml、.xml.gz、索引都可以）的网址")
-    depth: StrictInt = Field(
-        default=2, ge=0, le=MAX_DEPTH, description="从起始页起最多跟几层链接；0 只取起始页或站点地图里的"
+    depth: Annotated[StrictInt, Field(ge=0, le=MAX_DEPTH), WHOLE] = Field(
+        default=2, description="从起始页起最多跟几层链接；0 只取起始页或站点地图里的"
     )
-    max_pages: StrictInt = Field(default=200, ge=1, le=MAX_PAGES, description="一次同步最多看几页")
-    requests_per_minute: StrictInt = Field(
-        default=60, ge=1, le=600, description="每分钟最多请求几次；robots.txt 要求更慢时从之"
+    max_pages: Annotated[StrictInt, Field(ge=1, le=MAX_PAGES), WHOLE] = Field(
+        default=200, description="一次同步最多看几页"
     )
-    prefix: Annotated[str, CLEANED, Field(pattern=r"^/", max_length=500)] = Field(
+    requests_per_minute: Annotated[StrictInt, Field(ge=1, le=600), WHOLE] = Field(
+        default=60, description="每分钟最多请求几次；robots.txt 要求更慢时从之"
+    )
+    prefix: Annotated[str, Field(pattern=r"^ */", max_length=500), CLEANED] = Field(
         default="/", description="路径前缀：只取路径以它开头的网页"
     )
 
@@ -65,20 +76,22 @@ class _Labelled(BaseModel):
     @field_validator("folder", check_fields=False)
     @classmethod
     def _folder(cls, value: str | None) -> str | None:
-        return folder_path(value) if value else value
+        return asked_folder(value) if value else value
 
 
 class SourceIn(_Labelled):
     """A source: a website or a folder of the server."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_KIND)
 
     name: Name = Field(description="名称，也是版本记录里的作者")
     website: WebsiteIn | None = Field(default=None, description="网站；与 path 二选一")
     path: Path | None = Field(default=None, description="服务器上的文件夹，绝对路径；与 website 二选一")
     folder: Folder = Field(default="", description="文档放在哪个目录下")
     category: Category = Field(default="", description="文档的分类；空为不设")
-    tags: list[str] = Field(default=[], max_length=MAX_TAGS, description="文档的标签")
+    tags: list[Tag] = Field(default=[], max_length=MAX_TAGS, description="文档的标签")
     enabled: StrictBool = Field(default=True, description="是否定时同步")
-    interval_minutes: StrictInt = _INTERVAL
+    interval_minutes: Interval = Field(default=1440, description="每隔几分钟同步一次；0 只手动同步")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -102,9 +115,9 @@ class SourcePatch(_Labelled):
     path: Path | None = Field(default=None, description="文件夹；只能用于文件夹来源")
     folder: Folder | None = Field(default=None, description="文档放在哪个目录下；已有的文档在内容变化时才移动")
     category: Category | None = Field(default=None, description="以后取来的文档的分类")
-    tags: list[str] | None = Field(default=None, max_length=MAX_TAGS, description="以后取来的文档的标签")
+    tags: list[Tag] | None = Field(default=None, max_length=MAX_TAGS, description="以后取来的文档的标签")
     enabled: StrictBool | None = Field(default=None, description="是否定时同步")
-    interval_minutes: StrictInt | None = Field(default=None, ge=0, le=MAX_INTERVAL, description="每隔几分钟同步一次")
+    interval_minutes: Interval | None = Field(default=None, description="每隔几分钟同步一次")
 
     def values(self) -> dict[str, Any]:
         """Columns with what was said of them."""

@@ -11,7 +11,7 @@ import httpx
 from protego import Protego
 
 from app.documents.naming import path_of, suffix_of
-from app.errors import FetchFailed, FetchUnavailable, InvalidRequest
+from app.errors import FetchFailed, FetchUnavailable, Forbidden
 from app.jobs.types import JobContext
 from app.net.fetcher import AGENT, Fetched, Fetcher
 from app.net.pace import HostPace
@@ -46,7 +46,7 @@ class WebsiteSync:
 
         trusting: all that pages link to is known, of those that did not change since.
 
-        Raises FetchFailed, FetchUnavailable, InvalidRequest where the site cannot be had at all, Unavailable.
+        Raises FetchFailed, FetchUnavailable, Forbidden where the site cannot be had at all, Unavailable.
         """
         crawl = _Crawl(self, config, keeper, context, trusting)
         await crawl.begin()
@@ -132,7 +132,7 @@ class _Crawl:
             await self._keeper.failed(item, error)
             if self._outages >= MAX_OUTAGES:
                 raise
-        except (FetchFailed, InvalidRequest) as error:
+        except (FetchFailed, Forbidden) as error:
             await self._keeper.failed(item, error)
         else:
             await self._answered(item, fetched, depth)
@@ -258,7 +258,7 @@ class _Crawl:
                 await self._meet_listed(await self._sitemap(link), 1)
             except FetchUnavailable:
                 self._cut = True
-            except (FetchFailed, InvalidRequest):
+            except (FetchFailed, Forbidden):
                 continue
 
     async def _meet_listed(self, sitemap: Sitemap, depth: int) -> None:

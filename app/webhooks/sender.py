@@ -10,7 +10,7 @@ from typing import Self
 import httpx
 
 from app.db.base import now
-from app.errors import InvalidRequest
+from app.errors import Forbidden
 from app.net.targets import TargetPolicy, resolved
 from app.webhooks.repository_deliveries import Delivery
 from app.webhooks.signing import headers
@@ -63,7 +63,7 @@ class WebhookSender:
                 return await self._send(delivery)
         except TimeoutError:
             return SendResult(None, "timeout")
-        except InvalidRequest as error:
+        except Forbidden as error:
             return SendResult(None, error.message)
         except (httpx.HTTPError, OSError, UnicodeError) as error:
             return SendResult(None, f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS])

@@ -32,7 +32,7 @@ class WebhookService:
     async def create(
         self, tenant: str, url: str, events: Sequence[str], description: str, secret: str = ""
     ) -> Subscription:
-        """Without a secret it gets one. Raises InvalidRequest for a URL that must not be called, Conflict for one
+        """Without a secret it gets one. Raises Forbidden for a URL that must not be called, Conflict for one
         webhook too many.
         """
         self._check(url)
@@ -56,7 +56,7 @@ class WebhookService:
         return found
 
     async def update(self, tenant: str, webhook: str, values: dict[str, Any]) -> Subscription:
-        """Changes url, events, description or enabled. Raises NotFound, InvalidRequest."""
+        """Changes url, events, description or enabled. Raises NotFound, Forbidden."""
         await self.get(tenant, webhook)
         if "url" in values:
             self._check(values["url"])

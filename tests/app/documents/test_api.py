@@ -314,10 +314,12 @@ async def test_fields_that_do_not_fit_are_refused(client: httpx.AsyncClient, bas
         {"external_ids": ["1", "2"]},
         {"urls": "javascript:alert(1)"},
         {"valid_from": "2026-12-01"},
-        {"valid_from": "2026-12-01T00:00:00+08:00", "valid_until": "2026-11-01T00:00:00+08:00"},
     ):
         response = await upload(client, RETURNS, **data)
         assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_request"), data
+    never = {"valid_from": "2026-12-01T00:00:00+08:00", "valid_until": "2026-11-01T00:00:00+08:00"}
+    response = await upload(client, RETURNS, **never)
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "never_valid")
     assert await base.feed.heads() == {}
 
 
@@ -341,8 +343,11 @@ async def test_labels_change_without_the_document_being_read_again(
     snapshot = (await base.indexer.index("t")).snapshot()
     assert {snapshot.chunk(chunk_id).document.category for chunk_id in snapshot.ids()} == {"售后"}
     assert (await client.get(PATH, params={"tag": "官方"})).json()["total"] == 1
-    for wrong in ({"url": "ftp://x"}, {"valid_from": "2026-12-01"}, {"name": "x"}, {"folder": "../x"}):
-        assert (await client.patch(path, json=wrong)).status_code in (400, 422)
+    for wrong in ({"url": "ftp://x"}, {"url": "https://a@b.com"}, {"valid_from": "2026-12-01"}, {"name": "x"}):
+        assert (await client.patch(path, json=wrong)).status_code == 422
+    refused = await client.patch(path, json={"folder": "../x"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "unsafe_path")
+    assert (await client.get(PATH, params={"folder": "../x"})).status_code == 403
     assert (await client.patch(f"{PATH}/nothing", json={})).status_code == 404
 
 

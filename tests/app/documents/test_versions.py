@@ -11,7 +11,7 @@ import pytest
 from app.db.base import now
 from app.documents.repository_version_rows import Ruling
 from app.documents.types import Change, FileOutcome, FileReport, Incoming, Labels, VersionState
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from knowledge.errors import InvalidDocument, MissingDependency
 from knowledge.ingest import PreparedDocument
 from knowledge.parsing.registry import PARSERS
@@ -93,7 +93,7 @@ async def test_a_version_is_published_when_its_moment_has_come(
     document, soon = (await take(base, ONE)).document_id, now() + timedelta(hours=1)
     await take(base, TWO, draft=True)
     await base.versions.submit("t", document, 2, BY)
-    with pytest.raises(InvalidRequest):
+    with pytest.raises(Conflict):
         await base.versions.schedule("t", document, 2, BY, now() - timedelta(seconds=1))
     await base.versions.schedule("t", document, 2, BY, soon)
     assert await base.versions.turn() == []

@@ -103,7 +103,7 @@ async def test_a_draft_of_a_new_document_is_listed_and_found_by_no_one(http: htt
     scheduled = (await http.post(f"{document}/versions/1/approve", json=later)).json()["versions"][0]
     assert (scheduled["state"], scheduled["publish_at"][:4], scheduled["decided_by"]) == ("scheduled", "2998", "李")
     past = await http.post(f"{document}/versions/1/approve", json={"publish_at": "2020-01-01T00:00:00+08:00"})
-    assert past.status_code == 400
+    assert (past.status_code, past.json()["error"]["code"]) == (409, "publish_at_past")
     never = "9999-12-31T23:59:59-10:00"  # a time that has none in UTC
     assert (await http.post(f"{document}/versions/1/approve", json={"publish_at": never})).status_code == 422
     assert (await http.patch(document, json={"valid_until": never})).status_code == 422

@@ -201,7 +201,7 @@ async def test_the_same_embedder_indexes_anew(product: Served, http: httpx.Async
     assert (run["result"]["embedder"], run["result"]["generation"]) == ("hash", 1)
     assert answered(await said(http, 2), 2)
     refused = await http.post(RUNS, json={"parameters": {"embedder": "none"}})
-    assert refused.status_code == 400
+    assert refused.status_code == 409
 
 
 @pytest.mark.acceptance(only=True)

@@ -48,7 +48,7 @@ async def test_a_job_is_listed_begun_followed_and_remembered(tmp_path: Path) -> 
         refused = [await http.post(VERIFY, json={"parameters": {"repair": "maybe"}}), await http.get(f"{RUNS}/none")]
         refused.append(await http.get(RUNS, params={"kind": "none"}))
         codes = [(answer.status_code, answer.json()["error"]["code"]) for answer in refused]
-        assert codes == [(400, "invalid_job_parameters"), (404, "job_run_not_found"), (404, "job_kind_not_found")]
+        assert codes == [(409, "invalid_job_parameters"), (404, "job_run_not_found"), (404, "job_kind_not_found")]
 
 
 async def test_staff_look_and_administrators_act_each_in_their_own_tenant(tmp_path: Path) -> None:

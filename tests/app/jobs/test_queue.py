@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from app.db.engine import Database
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from app.jobs import repository_queue, service
 from app.jobs.due import DueRuns
 from app.jobs.repository import RunRepository
@@ -147,7 +147,7 @@ async def test_what_cannot_be_run_is_refused(database: Database, monkeypatch: py
     with pytest.raises(NotFound):
         await jobs.trigger("t", "unknown")
     for kind, parameters in (("count", {"most": 0}), ("tidy", {"most": 1})):
-        with pytest.raises(InvalidRequest):
+        with pytest.raises(Conflict):
             await jobs.trigger("t", kind, parameters)
     monkeypatch.setattr(service, "MAX_OPEN", 1)
     await jobs.trigger("t", "tidy")

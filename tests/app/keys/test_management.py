@@ -71,7 +71,9 @@ async def test_origins_that_change_count_without_a_new_key(client: httpx.AsyncCl
         headers = {"X-API-Key": web["key"], "Origin": origin}
         assert (await client.get("/api/v1/profile/greeting", headers=headers)).status_code == status
     wrong = await client.post(PATH, json={"name": "客服", "role": "agent", "origins": ["https://a.example.com"]})
-    assert wrong.status_code == 400
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (409, "no_origins_for_role")
+    typo = await client.patch(f"{PATH}/{web['id']}", json={"origins": ["https://a.example.com/path"]})
+    assert typo.status_code == 422
 
 
 async def test_the_last_use_is_written_by_the_job_to_the_minute(client: httpx.AsyncClient, product: Served) -> None:
@@ -120,5 +122,6 @@ async def test_the_end_of_a_key_is_set_moved_and_taken_away(client: httpx.AsyncC
     assert (kept["expires_at"], kept["state"]) == (web["expires_at"], "valid")
     assert (await client.patch(place, json={"expires_at": None})).json()["expires_at"] is None
     for wrong in ("2020-01-01T00:00:00Z", "9999-01-01T00:00:00Z"):
-        assert (await client.patch(place, json={"expires_at": wrong})).status_code == 400
+        refused = await client.patch(place, json={"expires_at": wrong})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "expiry_out_of_range")
     assert (await client.get(PATH, params={"state": "expired"})).json()["items"] == []

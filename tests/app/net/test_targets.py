@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.errors import InvalidRequest
+from app.errors import Forbidden
 from app.net.targets import TargetPolicy, checked_url, resolved
 
 PUBLIC = TargetPolicy("网址", "请管理员设置", ports=(80, 443, 8443))
@@ -38,7 +38,7 @@ PRIVATE = [
 
 @pytest.mark.parametrize("url", [*PRIVATE, "ftp://example.com/", "http://", "https://me:pw@example.com/", "nonsense"])
 def test_nothing_of_the_network_of_the_server_is_called(url: str) -> None:
-    with pytest.raises(InvalidRequest) as caught:
+    with pytest.raises(Forbidden) as caught:
         checked_url(url, PUBLIC)
     assert caught.value.code == "unsafe_target"
 
@@ -46,7 +46,7 @@ def test_nothing_of_the_network_of_the_server_is_called(url: str) -> None:
 def test_public_addresses_are_fine_on_the_ports_that_are_listed() -> None:
     for url in ("https://example.com/hook", "http://93.184.216.34/", "https://[2606:4700::1111]:8443/x"):
         assert str(checked_url(url, PUBLIC)) == url
-    with pytest.raises(InvalidRequest, match="8443"):
+    with pytest.raises(Forbidden, match="8443"):
         checked_url("http://93.184.216.34:22/", PUBLIC)
 
 
@@ -62,7 +62,7 @@ async def test_a_name_is_what_all_of_its_addresses_are(
     monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer(*addresses))
-    with pytest.raises(InvalidRequest, match="内网"):
+    with pytest.raises(Forbidden, match="内网"):
         await resolved("http://shop.example/", PUBLIC)
 
 
@@ -71,10 +71,10 @@ async def test_an_intranet_is_called_as_far_as_it_is_listed(monkeypatch: pytest.
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("10.7.0.1"))
     assert (await resolved("http://Wiki.corp:9000/a", INTRANET)).address == "10.7.0.1"
     for url in ("http://other.corp/", "http://10.2.0.1/"):
-        with pytest.raises(InvalidRequest):
+        with pytest.raises(Forbidden):
             await resolved(url, INTRANET)
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", answer("169.254.169.254"))
-    with pytest.raises(InvalidRequest):  # whatever a name is listed for, the cloud's secrets are not
+    with pytest.raises(Forbidden):  # whatever a name is listed for, the cloud's secrets are not
         await resolved("http://wiki.corp/", INTRANET)
 
 

@@ -140,11 +140,11 @@ class Story:
     async def _sources(self) -> None:
         page = {"url": f"{self.site}/returns"}
         await self.send("import_from_url", self.example("import_from_url") | page, {"wait": 60})
-        await self.refused("import_from_url", 400, {"url": "http://10.0.0.1/"})
+        await self.refused("import_from_url", 403, {"url": "http://10.0.0.1/"})
         await self.refused("import_from_url", 422, {"url": f"{self.site}/none"})
         website = self.example("add_source")["website"] | page
         source = {"source_id": (await self.send("add_source", self.example("add_source") | {"website": website}))["id"]}
-        await self.refused("add_source", 400, {"name": "内网", "website": {"url": "http://10.0.0.1/"}})
+        await self.refused("add_source", 403, {"name": "内网", "website": {"url": "http://10.0.0.1/"}})
         await self.call("list_sources")
         for name in ("get_source", "change_source", "sync_source", "list_source_items", "delete_source"):
             await self.call(name, **source)
@@ -235,7 +235,7 @@ class Story:
         await self.refused("read_ticket", 404, number="TK0")
         await self.refused("read_conversation", 404, session_id="nobody")
         await self.refused("accept_session", 409, self.example("accept_session"), session_id=SESSION)
-        await self.refused("create_webhook", 400, self.example("create_webhook") | {"url": "file:///etc/hosts"})
+        await self.refused("create_webhook", 403, self.example("create_webhook") | {"url": "file:///etc/hosts"})
         for name in ("get_document", "list_chunks", "get_original", "delete_document"):
             await self.refused(name, 404, document_id="none")
         for name in ("get_job", "cancel_job"):
@@ -243,7 +243,7 @@ class Story:
         for name in ("get_job_run", "cancel_job_run"):
             await self.refused(name, 404, run_id="none")
         await self.refused("start_job_run", 404, kind="none")
-        await self.refused("start_job_run", 400, {"parameters": {"all": 1}}, kind="index_verification")
+        await self.refused("start_job_run", 409, {"parameters": {"all": 1}}, kind="index_verification")
         await self.refused("invalidate_cache", 400, {"document_id": "d", "question": "q"})
         await self.refused("search_knowledge", 400, {"query": " "})
 

@@ -94,7 +94,7 @@ async def test_one_page_by_its_url_is_an_upload(tmp_path: Path, web: Site) -> No
         for path in ("/none", "/pic", "/down", "/away"):
             refused = await http.post(FROM_URL, json={"url": web.url + path})
             errors.append((refused.status_code, refused.json()["error"]["code"]))
-        unavailable, unsafe = (502, "fetch_unavailable"), (400, "unsafe_target")
+        unavailable, unsafe = (502, "fetch_unavailable"), (403, "unsafe_target")
         assert errors == [(422, "fetch_status"), (422, "fetch_type"), unavailable, unsafe]
         assert (await http.get("/api/v1/knowledge/documents")).json()["total"] == 2
 
@@ -128,5 +128,5 @@ async def test_administrators_manage_staff_look_and_no_tenant_sees_anothers(tmp_
         others = (await http.get(SOURCES, headers={"X-API-Key": "other"})).json()
         assert others == {"sources": [], "roots": []}
         assert [await status("other", method, own) for method in ("GET", "DELETE")] == [404, 404]
-        assert await status("other", "POST", SOURCES, **folder) == 400
+        assert await status("other", "POST", SOURCES, **folder) == 403
         assert (made["next_sync_at"], made["running"]) == (None, None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import FetchUnavailable, InvalidRequest
+from app.errors import FetchUnavailable, Forbidden
 from app.sources.types import FolderConfig
 from tests.app.sources.syncing import Syncing, syncing
 
@@ -86,11 +86,11 @@ async def test_nothing_outside_the_roots_is_read(tmp_path: Path, root: Path) -> 
         assert not await here.answers("机密内容")
         (root / "外面").symlink_to(secret)
         for path in (secret, root / "..", root / "外面", root.parent, Path("/etc"), Path("relative")):
-            with pytest.raises(InvalidRequest) as caught:
+            with pytest.raises(Forbidden) as caught:
                 await here.folder(path)
             assert caught.value.code == "folder_outside_roots", path
     async with syncing(tmp_path) as here:
-        with pytest.raises(InvalidRequest) as caught:
+        with pytest.raises(Forbidden) as caught:
             await here.folder(root)
         assert caught.value.code == "folders_not_allowed"
 

@@ -179,7 +179,7 @@ async def test_private_targets_are_refused_by_default(tmp_path: Path) -> None:
     async with served(tmp_path) as server, httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         for url in ("http://127.0.0.1/hook", "http://169.254.169.254/latest", "file:///etc/passwd"):
             refused = await client.post(WEBHOOKS, json={"url": url, "events": ["ticket.created"]})
-            assert (refused.status_code, refused.json()["error"]["code"]) == (400, "unsafe_target")
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "unsafe_target")
         unknown = await client.post(WEBHOOKS, json={"url": "https://example.com/", "events": ["everything"]})
         assert unknown.status_code == 422 or unknown.status_code == 400
 
