@@ -16,6 +16,11 @@ from knowledge.rerankers.base import Query
 from knowledge.types import Chunk
 
 
+def foreign(queries: Sequence[Query]) -> bool:
+    """Whether a question is in English or a translation of one; of others `comparable` leaves the scores as they are."""
+    return any(query.translates is not None or is_english(query.text) for query in queries)
+
+
 def comparable(
     queries: Sequence[Query], scores: Sequence[Sequence[float]], chunks: Sequence[Chunk], calibration: CalibrationMap
 ) -> list[list[float]]:

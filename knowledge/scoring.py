@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from knowledge.bridging import comparable
+from knowledge.bridging import comparable, foreign
 from knowledge.errors import InvalidConfiguration
 from knowledge.fusion import RRF_K, reciprocal_rank_fusion
 from knowledge.gate import EvidenceGate
@@ -94,7 +94,7 @@ class Scoring:
                 await self.scorer.score(query, snapshot, {chunk_id: own.get(chunk_id, 0.0) for chunk_id in fused})
                 for query, own in zip(queries, evidence, strict=True)
             ]
-        if self.calibration is not None:
+        if self.calibration is not None and foreign(queries):
             chunks = [snapshot.chunk(chunk_id) for chunk_id in fused]
             by_query = comparable(queries, by_query, chunks, self.calibration)
         scored = _merge(snapshot, queries[0], recalled, fused, list(zip(*by_query, strict=True)))

@@ -117,11 +117,13 @@ class LexicalIndex:
 
     def _scores(self, terms: Sequence[str]) -> Scores:
         scores = np.zeros(len(self._lengths), dtype=np.float32)
-        for times, rows, counts in self._postings(terms):
-            # In place and by places of the machine's width: a third of the time of the plain expression, 1.6 times what
-            # it takes to add up numbers that are kept.
-            places = rows.astype(np.intp)
-            np.add.at(scores, places, _saturated(times, counts, self._norm.take(places)))
+        if found := list(self._postings(terms)):
+            # All terms at once, by places of the machine's width: up to 20,000 chunks, numpy's calls for each term
+            # were half of it.
+            times, rows, counts = zip(*found, strict=True)
+            places = np.concatenate(rows).astype(np.intp)
+            each = np.repeat(np.array(times, np.float32), list(map(len, rows)))
+            np.add.at(scores, places, _saturated(each, np.concatenate(counts), self._norm.take(places)))
         return scores
 
     def _postings(self, terms: Sequence[str]) -> Iterator[tuple[np.float32, NDArray[Any], NDArray[Any]]]:
@@ -136,8 +138,8 @@ class LexicalIndex:
         return column + 1 < len(self._indptr) and bool(self._indptr[column + 1] > self._indptr[column])
 
 
-def _saturated(times: np.float32, counts: NDArray[Any], norm: NDArray[np.float32]) -> Scores:
-    """What so many occurrences of a term of that idf add to scores; `norm` is written to."""
+def _saturated(times: np.float32 | Scores, counts: NDArray[Any], norm: NDArray[np.float32]) -> Scores:
+    """What so many occurrences of terms of these idf add to scores; `norm` is written to."""
     frequency = counts.astype(np.float32)
     norm += frequency
     np.divide(frequency, norm, out=norm)

@@ -15,7 +15,9 @@ SIZE = 8
 class Recent(Generic[Key, Value]):
     """Safe to use from several threads: at worst two of them compute the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = SIZE) -> None:
+        """size: results that are kept at most."""
+        self._size = size
         self._values: dict[Key, Value] = {}
 
     def find(self, key: Key) -> Value | None:
@@ -27,7 +29,7 @@ class Recent(Generic[Key, Value]):
         value = self._values.get(key)
         if value is None:
             value = compute(key)
-            if len(self._values) >= SIZE:
+            if len(self._values) >= self._size:
                 self._values = {}
             self._values[key] = value
         return value
