@@ -35,6 +35,8 @@ _VARIANT = re.compile(
 )
 """A model and what sets it apart, however written: H30 Pro, h30pro, 15-pro-max. An order id has more digits."""
 _SUFFIX = re.compile(_MODEL_SUFFIX, re.IGNORECASE | re.ASCII)
+KEPT_CHARS, KEPT_TEXTS = 256, 2048
+"""Short texts whose folded form is kept: a dozen parts of a turn ask for that of the same message."""
 MAX_EXPANDED = 20
 """Abbreviations of one question that are put in full: a full form may have 64 times the characters."""
 _INVISIBLE = re.compile(
@@ -78,7 +80,14 @@ def fold(text: str) -> str:
     """Matching form: full width to half width, Traditional to Simplified, lower case."""
     if text.isascii():
         return text.lower()
+    return _kept_fold(text) if len(text) <= KEPT_CHARS else _fold(text)
+
+
+def _fold(text: str) -> str:
     return simplify(unicodedata.normalize("NFKC", text)).lower()
+
+
+_kept_fold = lru_cache(KEPT_TEXTS)(_fold)
 
 
 def variants_apart(text: str) -> str:

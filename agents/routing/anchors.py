@@ -7,7 +7,7 @@ A file has the `intent`, `examples` of it alone, `with` other intents at once, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -33,12 +33,12 @@ class Anchors:
     """What a head is fitted on."""
 
     sentences: tuple[Anchor, ...]
+    labels: tuple[str, ...] = field(init=False, compare=False)
+    """All intents, those of agents that are not shipped last."""
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All intents, those of agents that are not shipped last."""
+    def __post_init__(self) -> None:
         own = {intent for anchor in self.sentences for intent in anchor.intents}
-        return (*Intent, *sorted(own.difference(Intent)))
+        object.__setattr__(self, "labels", (*Intent, *sorted(own.difference(Intent))))
 
     def extended(self, own: Iterable[Anchor]) -> Anchors:
         """With a tenant's own sentences, which overrule shipped ones of the same text."""
