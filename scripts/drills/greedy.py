@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ MOST = 1.5
 
 async def greedy(folder: Path, settings: Mapping[str, str], *, replicas: int) -> dict[str, Any]:
     """p95 of the others in milliseconds, alone and beside the greedy one. Raises NotHere, OSError."""
-    own = {"RATE_PER_TENANT": str(LIMIT)}
+    own = {"RATE_PER_TENANT": str(LIMIT), "TURN_SLOTS": str(max((os.cpu_count() or 1) // replicas, 1))}
     async with fleet(folder, own | dict(settings), replicas=replicas, model=False) as servers:
         keys = {tenant: await key_of(servers, tenant) for tenant in (*OTHERS, "greedy")}
         for tenant in OTHERS:
