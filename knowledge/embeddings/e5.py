@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from threading import Lock
 from typing import Protocol
 
@@ -59,10 +59,10 @@ def load() -> Encode:
 
     model = E5()
     # Only threads of this library's kind: those of numpy's are none of OpenMP.
-    threads = QuestionThreads(ThreadpoolController().select(user_api="openmp").lib_controllers)
+    threads = EncoderThreads(ThreadpoolController().select(user_api="openmp").lib_controllers)
 
     def encode(texts: Sequence[str], kind: str) -> Matrix:
-        with threads.question() if kind == "query" else nullcontext():
+        with threads.question() if kind == "query" else threads.passage():
             matrix: Matrix = model.encode(list(texts), is_query=kind == "query")
         return matrix
 
@@ -79,17 +79,18 @@ class Library(Protocol):
         """How many the next calls of this thread have."""
 
 
-class QuestionThreads:
-    """A question that is alone has the processors that are idle; of several each has one.
+class EncoderThreads:
+    """A question that is alone has the processors that are idle, and so has a passage; of several questions each has
+    one.
 
     Two threads share a question's work at a barrier for every product: on an idle machine it takes 10 ms instead of 17,
     and 19.5 ms of processors instead of 17. Where one of them waits for a processor, the other spins at every barrier:
     beside other work of two processes it took 1,000 ms instead of 150, and 210 ms of processors instead of 22. So it is
-    asked at each question what the machine has left.
+    asked at each text what the machine has left.
     """
 
     def __init__(self, libraries: Sequence[Library], idle: Callable[[], int] = idle_processors) -> None:
-        """idle: processors that a question may have, the one that asks included."""
+        """idle: processors that a text may have, the one that asks included."""
         self._libraries = libraries
         self._all = [library.get_num_threads() for library in libraries]
         self._idle = idle
@@ -103,10 +104,18 @@ class QuestionThreads:
             self._under_way += 1
             alone = self._under_way == 1
         try:
-            most = max(self._idle(), 1) if alone else 1
-            for library, every in zip(self._libraries, self._all, strict=True):
-                library.set_num_threads(min(every, most))
+            self._set(self._idle() if alone else 1)
             yield
         finally:
             with self._lock:
                 self._under_way -= 1
+
+    @contextmanager
+    def passage(self) -> Iterator[None]:
+        """The same for a passage."""
+        self._set(self._idle())
+        yield
+
+    def _set(self, most: int) -> None:
+        for library, every in zip(self._libraries, self._all, strict=True):
+            library.set_num_threads(max(min(every, most), 1))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from knowledge import processors
-from knowledge.embeddings.e5 import QuestionThreads
+from knowledge.embeddings.e5 import EncoderThreads
 
 ALL = 4
 
@@ -24,15 +24,18 @@ class Threads:
 
 
 @pytest.mark.parametrize(("idle", "threads"), [(-7, 1), (0, 1), (1, 1), (2, 2), (4, 4), (64, 4)])
-def test_a_question_that_is_alone_has_the_processors_that_nobody_else_wants(idle: int, threads: int) -> None:
+def test_a_lone_question_and_a_passage_have_the_processors_that_nobody_else_wants(idle: int, threads: int) -> None:
     library = Threads()
-    with QuestionThreads([library], lambda: idle).question():
+    encoder = EncoderThreads([library], lambda: idle)
+    with encoder.question():
         assert library.set == [threads]
+    with encoder.question(), encoder.passage():
+        assert library.set[2:] == [threads]
 
 
-def test_of_several_questions_each_has_one_and_the_next_alone_all_again() -> None:
+def test_of_several_questions_each_has_one_and_the_next_that_is_alone_all_of_them() -> None:
     library = Threads()
-    threads = QuestionThreads([library], lambda: 64)
+    threads = EncoderThreads([library], lambda: 64)
     with threads.question(), threads.question(), threads.question():
         pass
     with threads.question():
