@@ -133,6 +133,7 @@ async def _noted(events: AsyncGenerator[ChatEvent, None], request: Request) -> A
 
 async def _message(body: ChatRequest, request: Request, tenant: str) -> tuple[Message, RetryKey | None]:
     """The message, and what its request is known by where it may be sent again."""
+    await current_container(request).limits.require(request.state.sender, body.message)
     user_id, own_key = clean(body.user_id), given_key(request, body.client_id)
     tokens = {"user_token": body.user_token, "session_token": body.session_token}
     proof = await proof_from(request, body.session_id or "", user_id=user_id, **tokens)

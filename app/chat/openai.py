@@ -15,7 +15,7 @@ from app.chat.stream import Items, paced
 from app.chat.streams import streamed
 from app.chat.types import TurnDone
 from app.errors import NotFound, describe
-from app.http.deps import TenantId, TurnTenant, Wiring, proof_from
+from app.http.deps import TenantId, TurnTenant, Wiring, current_container, proof_from
 from app.http.error_handlers import log_error, request_id_of
 from app.http.failures import fails
 from app.http.routes import GuardedRoute
@@ -73,6 +73,8 @@ async def _chunks(items: Items, writer: ChunkWriter, request: Request) -> AsyncG
 
 
 async def _message(body: CompletionRequest, request: Request, tenant: str) -> Message:
+    text = body.question()
+    await current_container(request).limits.require(request.state.sender, text)
     session_id = body.session_id or body.yingda.session_id
     user_id = clean(body.user or "")
     proof = await proof_from(
@@ -85,7 +87,7 @@ async def _message(body: CompletionRequest, request: Request, tenant: str) -> Me
     return Message(
         tenant=tenant,
         session_id=session_id or new_id(),
-        text=body.question(),
+        text=text,
         user_id=proof.caller or user_id,
         channel=CHANNEL,
         trace_id=request_id_of(request),

@@ -91,6 +91,20 @@ class RateLimits:
             raise sender.refusal
         return sender
 
+    async def require(self, sender: Requester, text: str) -> None:
+        """Before anything else is done for a message. Raises RateLimited, a moment later, where its request was one too
+        many, unless it is urgent.
+        """
+        if sender.refusal is not None and not self.urgent.wanted(text):
+            raise await self.refused(sender.refusal, text)
+
+    async def refused(self, error: AppError, text: str) -> AppError:
+        """The error, a moment later, in the language of the message."""
+        await self.pause()
+        key = "too_busy" if isinstance(error, Overloaded) else "too_often"
+        error.message = say(key, in_english(Question(text), TenantProfile()))
+        return error
+
     def turn(self, tenant: str, sender: Requester, session_id: str, text: str) -> Admission:
         """Around a turn. session_id: empty for a new one. See `Admission`."""
         return Admission(self, tenant, sender, session_id, text)
@@ -202,10 +216,7 @@ class Admission:
             self._lease = lease
             return True
         if not limits.urgent.wanted(self._text):
-            await limits.pause()
-            key = "too_busy" if isinstance(lease, Overloaded) else "too_often"
-            lease.message = say(key, in_english(Question(self._text), TenantProfile()))
-            raise lease
+            raise await limits.refused(lease, self._text)
         urgent = await limits.begin(self._tenant, self._sender, beyond=True)
         assert isinstance(urgent, Lease), "nothing is refused beyond the limits"
         self._lease = urgent

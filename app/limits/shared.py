@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from app.limits.over import NamesOverLimit
 from app.limits.types import LimitKind
 from app.limits.windows import Counters, Wanted, wait_for
 from app.redis.server import RedisServer
@@ -41,17 +42,23 @@ return false
 class RedisCounters:
     """See `Counters`: of all replicas; `alone` counts while Redis is away. Names are kept as digests, since some of
     them are addresses and members; they are forgotten after two windows.
+
+    Redis is not asked about a name that it said is over its limit, which took a third of what a refusal costs; such a
+    name stays refused while Redis is away, too.
     """
 
-    def __init__(self, server: RedisServer, alone: Counters) -> None:
+    def __init__(self, server: RedisServer, alone: Counters, over: NamesOverLimit | None = None) -> None:
         self._server = server
         self._alone = alone
+        self._over = over or NamesOverLimit()
 
     async def hit(self, wanted: Sequence[Wanted]) -> tuple[LimitKind, float] | None:
         """See `Counters.hit`."""
         limited = [one for one in wanted if one[2].count]
         if not limited:
             return None
+        if known := self._over.first(limited):
+            return known
 
         async def counted(client: Redis) -> tuple[LimitKind, float] | None:
             keys = [self._key(kind, name) for kind, name, _ in limited]
@@ -60,8 +67,10 @@ class RedisCounters:
             if refused is None:
                 return None
             number, count, before, left = refused
-            kind, _, rate = limited[number - 1]
-            return kind, wait_for(count, before, float(left), rate)
+            kind, name, rate = limited[number - 1]
+            wait = wait_for(count, before, float(left), rate)
+            self._over.told(kind, name, wait)
+            return kind, wait
 
         return await self._server.ask(counted, lambda: self._alone.hit(limited))
 

@@ -11,6 +11,7 @@ from math import ceil
 
 from agents.wording.catalogue import say
 from app.errors import QueueTimeout
+from app.limits.shares import PlaceShares
 from knowledge.outside import PLACE
 
 LATELY_SECONDS = 2.0
@@ -21,10 +22,11 @@ _Line = OrderedDict[Hashable, deque[asyncio.Future[None]]]
 class TurnSlots:
     """count: how many compute at once; seconds: how long a place is waited for.
 
-    One place is never a tenant's that has all others, so that the next tenant need not wait for work that cannot be
-    interrupted; the others are shared by the tenants that were there lately, one for each at least. A place that comes
-    free goes to the next tenant of those that wait, and within a tenant to the next sender: whoever sends much waits
-    behind himself.
+    One place, the last, is never a tenant's that has all others, nor that of one that had most of the places lately: so
+    the next tenant need not wait for work that cannot be interrupted, and what a busy tenant has waiting goes on when
+    the others' turns are done, not beside them. The other places are shared by the tenants that were there lately, one
+    for each at least. A place that comes free goes to the tenant of those that wait that had the fewest lately, and
+    within a tenant to the next sender: whoever sends much waits behind himself.
     """
 
     def __init__(self, count: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -32,7 +34,9 @@ class TurnSlots:
         self.seconds = seconds
         self._clock = clock
         self._lately: OrderedDict[str, float] = OrderedDict()
+        self._shares = PlaceShares(clock)
         self.free = count
+        self._last = 1 if count > 1 else 0
         self._most = max(count - 1, 1)
         self._held: Counter[str] = Counter()
         self._waiting: OrderedDict[str, _Line] = OrderedDict()
@@ -73,8 +77,7 @@ class TurnSlots:
         if tenant in self._waiting:
             self._fill()  # its share may have grown since
         if self.free and tenant not in self._waiting and self._may_have(tenant):
-            self.free -= 1
-            self._held[tenant] += 1
+            self._has(tenant)
             return
         waiter = asyncio.get_running_loop().create_future()
         line = self._waiting.setdefault(tenant, OrderedDict()).setdefault(sender, deque())
@@ -95,21 +98,27 @@ class TurnSlots:
     def give(self, tenant: str) -> None:
         """A tenant's place back, which goes to who is next."""
         self.free += 1
+        self._shares.changed(tenant, -1)
         self._held[tenant] -= 1
         if not self._held[tenant]:
             del self._held[tenant]
         self._fill()
 
+    def _has(self, tenant: str) -> None:
+        self.free -= 1
+        self._shares.changed(tenant, 1)
+        self._held[tenant] += 1
+
     def _fill(self) -> None:
         while self.free and (following := self._next()) is not None:
-            self.free -= 1
-            self._held[following] += 1
+            self._has(following)
 
     def _next(self) -> str | None:
         """Wakes the next sender of the next tenant that may have a place; both go to the end of their lines."""
-        tenant = next((tenant for tenant in self._waiting if self._may_have(tenant)), None)
-        if tenant is None:
+        able = [tenant for tenant in self._waiting if self._may_have(tenant)]
+        if not able:
             return None
+        tenant = min(able, key=self._shares.used)
         senders = self._waiting[tenant]
         sender, line = senders.popitem(last=False)
         waiter = line.popleft()
@@ -124,10 +133,10 @@ class TurnSlots:
         return tenant
 
     def _may_have(self, tenant: str) -> bool:
-        """Whether it has less than its share."""
+        """Whether one of the free places may be its own."""
         held = self._held[tenant]
         if not held:
-            return True
+            return self.free > self._last or not self._shares.most(tenant)
         since = self._clock() - LATELY_SECONDS
         while self._lately and next(iter(self._lately.values())) < since:
             self._lately.popitem(last=False)

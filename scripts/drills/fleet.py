@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -13,6 +13,7 @@ from time import monotonic
 
 import httpx
 
+from scripts.attacks.process import children
 from scripts.drills.processes import HOST, START_SECONDS, Program, free_port
 from scripts.drills.servers import ROOT, Chroma, Nginx, Postgres, Redis
 from scripts.scripted_llm import Behaviour, ScriptedLLM
@@ -20,6 +21,8 @@ from scripts.scripted_llm import Behaviour, ScriptedLLM
 STALL_SECONDS = 4.0
 """How long the model is silent before each answer where it is told to be slow."""
 _STEP = 0.1
+_TICKS = 100.0
+"""Of a processor's second, in /proc."""
 
 
 class Replica:
@@ -108,6 +111,13 @@ class Fleet:
         transport = httpx.AsyncHTTPTransport(local_address=source or None)
         base = address or self.nginx.address
         return httpx.AsyncClient(base_url=base, headers=headers, timeout=130.0, transport=transport)
+
+
+def processor_seconds(replicas: Sequence[Replica]) -> float:
+    """Of a processor, that they and what they started have used."""
+    pids = [pid for replica in replicas for pid in (replica.program.pid, *children(replica.program.pid))]
+    fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+    return sum(int(values[11]) + int(values[12]) for values in fields) / _TICKS
 
 
 @asynccontextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from itertools import repeat
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
@@ -19,7 +21,8 @@ from app.db.engine import Database
 from app.keys.repository import KeyRepository
 from app.keys.service import FRESH_SECONDS, digest_of, new_key
 from scripts.benchmarks.timing import percentiles
-from scripts.drills.fleet import Fleet, fleet
+from scripts.drills.fleet import Fleet, fleet, processor_seconds
+from scripts.drills.press import press
 from scripts.drills.servers import ROOT
 from scripts.drills.traffic import CHAT, GOODS, stocked
 
@@ -33,11 +36,13 @@ ROUNDS = 2
 PAUSE_SECONDS = 1.0
 """Between the questions of one of the others' two customers: half of the limit."""
 MOST = 1.5
+REFUSED_SECONDS, REFUSED_CONNECTIONS = 8.0, 80
+"""What a refusal costs is measured by itself. Each takes half a second, so that this is about the same rate."""
 
 
 async def greedy(folder: Path, settings: Mapping[str, str], *, replicas: int) -> dict[str, Any]:
     """p95 of the others in milliseconds, alone and beside the greedy one. Raises NotHere, OSError."""
-    own = {"RATE_PER_TENANT": str(LIMIT)}
+    own = {"RATE_PER_TENANT": str(LIMIT), "TURN_SLOTS": str(max((os.cpu_count() or 1) // replicas, 1))}
     async with fleet(folder, own | dict(settings), replicas=replicas, model=False) as servers:
         keys = {tenant: await key_of(servers, tenant) for tenant in (*OTHERS, "greedy")}
         for tenant in OTHERS:
@@ -52,12 +57,14 @@ async def greedy(folder: Path, settings: Mapping[str, str], *, replicas: int) ->
             flood = await _flood(servers, keys["greedy"])
             beside += await _asked(servers, keys, SECONDS)
             statuses.update(json.loads((await flood.communicate())[0])["statuses"])
+        refusal = await _refusal_ms(servers)
     before, during = percentiles(alone), percentiles(beside)
     ratio = during["p95"] / before["p95"]
     return {
         "limit_a_minute": LIMIT,
         "asked_a_second": sum(statuses.values()) / (ROUNDS * SECONDS),
         "greedy": dict(statuses),
+        "refusal_processor_ms": round(refusal, 2),
         "others": {"alone": before | {"requests": len(alone)}, "beside": during | {"requests": len(beside)}},
         "ratio": round(ratio, 2),
         "problems": [f"p95 of the others is {ratio:.2f} times as long"] if ratio > MOST else [],
@@ -79,6 +86,25 @@ async def _flood(servers: Fleet, key: str) -> asyncio.subprocess.Process:
     rate = ["--rate", str(LIMIT * TIMES / 60), "--seconds", str(SECONDS)]
     command = [sys.executable, "-m", "scripts.drills.press", str(servers.nginx.port), key, "运费谁出", *rate]
     return await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
+
+
+async def _refusal_ms(servers: Fleet) -> float:
+    """Milliseconds of processor that the replicas take to refuse a request, beyond what they take without any."""
+    key = await key_of(servers, "refused")
+
+    async def refused(seconds: float) -> int:
+        texts = repeat("运费谁出")  # one answer is computed; what passes besides is told the same
+        done = await press(servers.nginx.port, key, texts, seconds=seconds, connections=REFUSED_CONNECTIONS)
+        return done.statuses[429]
+
+    await refused(REFUSED_SECONDS / 2)
+    began = processor_seconds(servers.replicas)
+    await asyncio.sleep(REFUSED_SECONDS)
+    idle = (processor_seconds(servers.replicas) - began) / REFUSED_SECONDS
+    began, at = processor_seconds(servers.replicas), perf_counter()
+    count = await refused(REFUSED_SECONDS)
+    used = processor_seconds(servers.replicas) - began
+    return (used - idle * (perf_counter() - at)) * 1000 / count
 
 
 async def _asked(servers: Fleet, keys: Mapping[str, str], seconds: float) -> list[float]:

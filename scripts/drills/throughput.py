@@ -15,7 +15,7 @@ import httpx
 from app.auth.principal import Role
 from scripts.attacks.process import children
 from scripts.benchmarks.timing import percentiles
-from scripts.drills.fleet import Fleet, Replica, fleet
+from scripts.drills.fleet import Fleet, Replica, fleet, processor_seconds
 from scripts.drills.greedy import key_of
 from scripts.drills.press import Pressed, press
 from scripts.drills.servers import Nginx
@@ -26,8 +26,6 @@ LIMIT = 120
 """RATE_PER_KEY of this drill; keys of a company's servers have none."""
 SLACK = 1.1
 """A window may end meanwhile."""
-_TICKS = 100.0
-"""Of a processor's second, in /proc."""
 SETTINGS = {"RATE_PER_KEY": str(LIMIT), "RATE_PER_SERVER_KEY": "0", "RATE_PER_TENANT": "0"}
 
 
@@ -44,9 +42,9 @@ async def throughput(folder: Path, settings: Mapping[str, str], *, replicas: int
             nginx = Nginx(_folder(folder, some), [replica.port for replica in servers.replicas[:some]])
             await nginx.start()
             for name, texts in (("cached", cycle(_questions())), ("uncached", _new(numbers))):
-                before = _processor(servers.replicas)
+                before = processor_seconds(servers.replicas)
                 done = await press(nginx.port, key, texts, seconds=SECONDS)
-                lines.append(_line(some, name, done, _processor(servers.replicas) - before))
+                lines.append(_line(some, name, done, processor_seconds(servers.replicas) - before))
                 ids += done.ids
             await nginx.stop()
         lost = await _lost(servers, ids)
@@ -70,13 +68,6 @@ def _pss_mb(pid: int) -> float:
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     (line,) = [line for line in rollup.splitlines() if line.startswith("Pss:")]
     return round(int(line.split()[1]) * 1024 / 1e6, 1)
-
-
-def _processor(replicas: list[Replica]) -> float:
-    """Seconds of processor that they and what they started have used."""
-    pids = [pid for replica in replicas for pid in (replica.program.pid, *children(replica.program.pid))]
-    fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
-    return sum(int(values[11]) + int(values[12]) for values in fields) / _TICKS
 
 
 def _line(replicas: int, name: str, done: Pressed, processor: float) -> dict[str, Any]:

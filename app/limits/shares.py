@@ -1,0 +1,59 @@
+"""Who had how much of the places lately, so that whoever had little goes first."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+
+MEAN_SECONDS = 5.0
+"""Over which use is averaged; what was longer ago counts less and less."""
+_FORGET_SECONDS = 10 * MEAN_SECONDS
+MOST_OF_ALL = 2 / 3
+"""The share of all use beyond which a tenant leaves the last place to the others: twice what these had together."""
+
+
+class _Mean:
+    """Places held on average: m' = (held - m) / MEAN_SECONDS."""
+
+    __slots__ = ("_at", "_mean", "held")
+
+    def __init__(self, at: float) -> None:
+        self._at, self._mean, self.held = at, 0.0, 0
+
+    def at(self, now: float) -> float:
+        old = math.exp((self._at - now) / MEAN_SECONDS)
+        self._at, self._mean = now, self._mean * old + self.held * (1 - old)
+        return self._mean
+
+    def idle(self, now: float) -> bool:
+        return not self.held and now - self._at > _FORGET_SECONDS
+
+
+class PlaceShares:
+    """clock: monotonic seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._all = _Mean(clock())
+        self._tenants: OrderedDict[str, _Mean] = OrderedDict()
+
+    def changed(self, tenant: str, by: int) -> None:
+        """A tenant has a place more, or one less."""
+        now = self._clock()
+        mean = self._tenants.setdefault(tenant, _Mean(now))
+        for each in (mean, self._all):
+            each.at(now)
+            each.held += by
+        self._tenants.move_to_end(tenant)
+        while next(iter(self._tenants.values())).idle(now):
+            self._tenants.popitem(last=False)
+
+    def used(self, tenant: str) -> float:
+        """Places that it had on average lately."""
+        mean = self._tenants.get(tenant)
+        return mean.at(self._clock()) if mean else 0.0
+
+    def most(self, tenant: str) -> bool:
+        """Whether it had most of all that was used lately."""
+        return self.used(tenant) > MOST_OF_ALL * self._all.at(self._clock())
