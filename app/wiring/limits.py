@@ -59,7 +59,8 @@ def open_limits(
         sockets_per_key=settings.sockets_per_key,
         sockets_per_address=settings.sockets_per_address,
     )
-    own = settings.turn_slots or max(min(os.cpu_count() or 1, embeddings - 1), 1)
+    # One more than processors: a turn that goes from one process to the other leaves its processor for a moment.
+    own = settings.turn_slots or max(min((os.cpu_count() or 1) + 1, embeddings - 1), 1)
     slots = TurnSlots(own + 1, settings.turn_wait)
     return RateLimits(options, slots, UrgentReplies(settings.emotion_threshold), metrics, counters, leases)
 

@@ -114,8 +114,10 @@ class Embedder(ABC):
     """Questions, of as many customers, that one call of `_encode` gets where they come together. With 1 none waits."""
     elsewhere = False
     """Whether another server or a GPU does the work, and a turn that waits for it needs no processor."""
-    query_threads = 3
-    """Two keep two processors busy; one more, so that a short question need not wait for two long ones to end."""
+    query_threads = 4
+    """Two keep two processors busy; a tenant's third turn fills the moments that they leave, and one more is another's,
+    so that its short question need not wait for two long ones to end.
+    """
     query_calls = query_threads
     """Calls of `_encode` at once; the questions that come meanwhile go together with the next."""
     breaker: Breaker | None = None
