@@ -17,7 +17,7 @@ from knowledge.types import Chunk
 
 
 def foreign(queries: Sequence[Query]) -> bool:
-    """Whether a question is in English or a translation of one; of others `comparable` leaves the scores as they are."""
+    """Whether a question is in English or a translation of one; `comparable` leaves others as they are."""
     return any(query.translates is not None or is_english(query.text) for query in queries)
 
 

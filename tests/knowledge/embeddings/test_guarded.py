@@ -7,11 +7,14 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from socket import socket
+from threading import Semaphore
 from time import monotonic, sleep
 
 import pytest
 
 from knowledge.embeddings import guarded, process
+from knowledge.embeddings.child import send
 from knowledge.embeddings.guarded import GuardedEncoder
 from knowledge.errors import EmbeddingUnavailable
 from tests.knowledge.embeddings import crashing
@@ -71,12 +74,21 @@ def test_a_bystander_of_a_crash_is_answered(encoder: GuardedEncoder, tmp_path: P
         assert (tmp_path / kind).read_text() == "xxx"
 
 
-def test_killed_from_outside_questions_go_without_and_documents_wait(encoder: GuardedEncoder) -> None:
+def test_killed_from_outside_questions_go_without_and_documents_wait(
+    encoder: GuardedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = Semaphore(0)
+
+    def noted(to: socket, payload: bytes) -> None:
+        send(to, payload)
+        sent.release()
+
     encoder.encode(["一"], "query")
+    monkeypatch.setattr(process, "send", noted)
     os.kill(pid_of(encoder), signal.SIGSTOP)  # so that both are in it when it is killed
     with ThreadPoolExecutor(2) as pool:
         question, passage = (pool.submit(encoder.encode, ["退货"], kind) for kind in ("query", "passage"))
-        sleep(1)
+        assert sent.acquire(timeout=SECONDS) and sent.acquire(timeout=SECONDS)
         os.kill(pid_of(encoder), signal.SIGKILL)
         with pytest.raises(EmbeddingUnavailable):
             question.result(SECONDS)
