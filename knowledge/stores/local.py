@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from operator import attrgetter
 
 import numpy as np
 from loguru import logger
 from numpy.typing import NDArray
 
+from knowledge.buckets import Buckets, bucket_of
 from knowledge.errors import IndexUnavailable
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
@@ -72,8 +74,25 @@ class LocalSnapshot:
     def __len__(self) -> int:
         return len(self.chunks)
 
-    def ids(self) -> frozenset[str]:
-        return frozenset(self._row)
+    @cached_property
+    def buckets(self) -> Buckets:
+        return Buckets.of(self._ids)
+
+    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        return frozenset(self._row if within is None else filter(lambda name: bucket_of(name) in within, self._ids))
+
+    def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        return (self.chunks[row] for row, name in enumerate(self._ids) if within is None or bucket_of(name) in within)
+
+    def sample(self, count: int) -> list[Chunk]:
+        return [self.chunk(name) for name in sorted(self._ids)[:: -(-len(self) // count) or 1]]
+
+    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(name for name in chunk_ids if name in self._row)
+
+    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        rows = self._facets.rows(Filter(document_ids=frozenset(document_ids)))
+        return frozenset(self._ids[row] for row in rows.tolist()) if document_ids else frozenset()
 
     def chunk(self, chunk_id: str) -> Chunk:
         return self.chunks[self._row[chunk_id]]

@@ -7,23 +7,19 @@ each following SQL at its own pace, write the same rows. The other one holds ter
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import numpy as np
-
 from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfiguration
+from knowledge.stores import milvus_rows as rows
 from knowledge.stores.base import StoredRow
-from knowledge.stores.rows import FOREVER, Seen, TermRow
-from knowledge.types import Chunk, DocumentMeta, Filter, IndexedChunk, Vector
+from knowledge.stores.milvus_rows import named
+from knowledge.stores.rows import Seen, TermRow
+from knowledge.types import Chunk, Filter, IndexedChunk, Vector
 
 try:
     from pymilvus import DataType, Function, FunctionType, MilvusClient
@@ -35,22 +31,9 @@ _LOOSE = 200
 """Rows that Milvus Lite may have outside of a segment: it makes the index of their words anew for every search, which
 takes 600 ms at 1,000 rows, where those in a segment take 70. A server decides for itself.
 """
-_BYTES = 65_535
-"""The longest text that a field of Milvus holds."""
 _TAGS = 256
 _SECONDS = 60.0
 _PREFIX = "yingda_"
-_READ = ["key", "payload", "terms", "vector"]
-_SEEN = ["key", "chunk", "content", "since", "until"]
-_STORED = [*_READ, *_SEEN[1:], "tenant", "name", "document", "category", "tags"]
-_TERM = ["term", "number", "history"]
-_NO_VECTOR = [0.0, 0.0]
-"""Milvus has no collection without one."""
-
-
-def named(text: str) -> str:
-    """An id, a category or a tag as filters name it: ASCII of one length, whatever it holds."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def collection_name(embedder: str, dimension: int) -> str:
@@ -107,72 +90,65 @@ class MilvusTable:
 
     def live(self, revision: int) -> Iterator[Seen]:
         """All rows that are not gone at `revision`, later ones included."""
-        return map(self.seen, self._walk(self._name, f"until > {revision}", _SEEN))
+        return map(rows.seen, self._walk(self._name, f"until > {revision}", rows.SEEN))
 
     def touched(self, after: int, revision: int) -> list[Seen]:
         """Rows that came or went after the one revision, up to the other."""
         came, went = (f"({field} > {after} and {field} <= {revision})" for field in ("since", "until"))
-        return [self.seen(item) for item in self._walk(self._name, f"({came} or {went})", _SEEN)]
+        return [rows.seen(item) for item in self._query(self._name, f"({came} or {went})", rows.SEEN)]
 
-    def ids(self, revision: int) -> Iterator[str]:
-        """Ids of the chunks of a revision; of one that has two rows, twice."""
-        items = self._walk(self._name, f"since <= {revision} and until > {revision}", ["key", "name"])
-        return (json.loads(item["name"]) for item in items)
+    def ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
+        """Ids of the chunks of a revision, of these buckets; of one that has two rows, twice."""
+        read = self._walk if within is None else self._query
+        return map(rows.chunk_id, read(self._name, _seen_by(revision) + _within(within), rows.ID))
+
+    def holding(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
+        """Those of these ids that are of a revision."""
+        found = self._query(self._name, f"{_seen_by(revision)} and chunk in {_names(chunk_ids)}", rows.ID)
+        return map(rows.chunk_id, found)
+
+    def of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
+        """Ids of the chunks that these documents have in a revision."""
+        found = self._query(self._name, f"{_seen_by(revision)} and document in {_names(document_ids)}", rows.ID)
+        return map(rows.chunk_id, found)
+
+    def chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        """Those of a revision, of these buckets; one that has two rows, twice."""
+        items = self._walk(self._name, _seen_by(revision) + _within(within), ["key", "payload"])
+        return map(rows.decoded_chunk, items)
 
     def of(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
         """Rows of these chunks that are not gone at `revision`, later ones included, as they are stored."""
-        names = json.dumps(sorted(map(named, chunk_ids)))
-        return self._query(self._name, f"until > {revision} and chunk in {names}", _STORED)
+        return self._query(self._name, f"until > {revision} and chunk in {_names(chunk_ids)}", rows.STORED)
 
     def raw(self, keys: Sequence[str]) -> list[dict[str, Any]]:
         """Rows by their keys, as they are stored, in any order."""
-        return list(self._get(self._name, keys, _STORED))
+        return list(self._get(self._name, keys, rows.STORED))
 
     def seen(self, item: dict[str, Any]) -> Seen:
         """Of a row as it is stored."""
-        return Seen(*(item[field] for field in _SEEN))
+        return rows.seen(item)
 
     def row(self, item: dict[str, Any]) -> StoredRow:
         """What a row as it is stored holds."""
-        return _row(item)
+        return rows.decoded(item)
+
+    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
+        """The row of a chunk that came with the revision `since`. Raises IndexUnavailable where it is too long."""
+        return rows.encoded(self._owner, self._dimension, added, since)
+
+    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+        """A row that holds the same, seen by other revisions."""
+        return rows.again(item, since, until)
 
     def write(self, items: Sequence[dict[str, Any]]) -> None:
         """Adds or replaces rows."""
-        for start in range(0, len(items), _BATCH):
-            with unavailable("upsert"):
-                self._client.upsert(self._name, list(items[start : start + _BATCH]))
+        self._upsert(self._name, items, _BATCH)
         self._loose += len(items)
         if self._lite and self._loose >= _LOOSE:
             with unavailable("flush"):
                 self._client.flush(self._name)
             self._loose = 0
-
-    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
-        """The row of a chunk that came with the revision `since`. Raises IndexUnavailable where it is too long."""
-        document = added.chunk.document
-        payload = base64.b64encode(zlib.compress(json.dumps(asdict(added.chunk), ensure_ascii=False).encode())).decode()
-        terms = " ".join(f"t{number}" for number in added.terms.tolist())
-        if max(len(payload), len(terms)) > _BYTES:
-            raise IndexUnavailable(f"chunk {added.chunk.id} is too long for Milvus")
-        held = "\n".join((self._owner, added.chunk.id, payload, terms)).encode() + added.vector.tobytes()
-        item = {
-            "content": hashlib.sha256(held).hexdigest()[:40],
-            "tenant": self._owner,
-            "chunk": named(added.chunk.id),
-            "name": json.dumps(added.chunk.id),
-            "document": named(document.id),
-            "category": named(document.category),
-            "tags": [named(tag) for tag in document.tags],
-            "payload": payload,
-            "terms": terms,
-            # Of a base that could not be embedded; no search by embedding looks at it.
-            "vector": added.vector.tolist() or [0.0] * self._dimension,
-        }
-        return self.again(item, since, FOREVER)
-
-    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
-        """A row that holds the same, seen by other revisions."""
-        return item | {"key": named(f"{item['content']} {since}"), "since": since, "until": until}
 
     def purge(self, revision: int) -> None:
         """Removes what was gone at `revision` already."""
@@ -181,45 +157,35 @@ class MilvusTable:
 
     def terms(self, terms: Sequence[str]) -> list[TermRow]:
         """Those of these terms that were ever written, in any order."""
-        keys = [self._term_key(term) for term in terms]
-        return [_term(item) for item in self._get(self._terms, keys, _TERM)]
+        keys = [rows.term_key(self._owner, term) for term in terms]
+        return [rows.decoded_term(item) for item in self._get(self._terms, keys, rows.TERM)]
 
     def numbered(self, numbers: Sequence[int]) -> list[TermRow]:
         """The terms of these ids that were ever written, in any order."""
-        return [_term(item) for item in self._query(self._terms, f"number in {list(numbers)}", _TERM)]
+        found = self._query(self._terms, f"number in {list(numbers)}", rows.TERM)
+        return [rows.decoded_term(item) for item in found]
 
     def later_terms(self, revision: int) -> list[TermRow]:
         """Terms whose count changed after a revision."""
-        return [_term(item) for item in self._walk(self._terms, f"latest > {revision}", _TERM)]
+        found = self._query(self._terms, f"latest > {revision}", rows.TERM)
+        return [rows.decoded_term(item) for item in found]
 
     def all_terms(self) -> Iterator[TermRow]:
         """All that were ever written."""
-        return map(_term, self._walk(self._terms, "latest >= -1", _TERM))
+        return map(rows.decoded_term, self._walk(self._terms, "latest >= -1", rows.TERM))
 
-    def write_terms(self, rows: Sequence[TermRow]) -> None:
+    def write_terms(self, terms: Sequence[TermRow]) -> None:
         """Adds or replaces terms, each by its text."""
-        items = [
-            {
-                "key": self._term_key(row.term),
-                "tenant": self._owner,
-                "term": json.dumps(row.term),
-                "number": row.number,
-                "latest": row.history[-1][0] if row.history else -1,
-                "history": json.dumps(row.history),
-                "vector": _NO_VECTOR,
-            }
-            for row in rows
-        ]
-        for start in range(0, len(items), _TERM_BATCH):
-            with unavailable("upsert"):
-                self._client.upsert(self._terms, items[start : start + _TERM_BATCH])
+        self._upsert(self._terms, [rows.encoded_term(self._owner, row) for row in terms], _TERM_BATCH)
 
     def close(self) -> None:
         """Releases the connection or the file."""
         self._client.close()
 
-    def _term_key(self, term: str) -> str:
-        return named(f"{self._owner} {term}")
+    def _upsert(self, name: str, items: Sequence[dict[str, Any]], batch: int) -> None:
+        for start in range(0, len(items), batch):
+            with unavailable("upsert"):
+                self._client.upsert(name, list(items[start : start + batch]))
 
     def _get(self, name: str, keys: Sequence[str], fields: list[str]) -> Iterator[dict[str, Any]]:
         for start in range(0, len(keys), _BATCH):
@@ -227,16 +193,16 @@ class MilvusTable:
                 found = self._client.get(name, list(keys[start : start + _BATCH]), output_fields=fields)
             yield from found
 
-    def _query(self, name: str, rows: str, fields: list[str]) -> list[dict[str, Any]]:
-        """This tenant's rows that are of these, some thousands at most."""
+    def _query(self, name: str, narrowed: str, fields: list[str]) -> list[dict[str, Any]]:
+        """This tenant's rows that are of these, as few as a change or a question is about."""
         with unavailable("query"):
-            return list(self._client.query(name, filter=f"{self._mine} and {rows}", output_fields=fields))
+            return list(self._client.query(name, filter=f"{self._mine} and {narrowed}", output_fields=fields))
 
-    def _walk(self, name: str, rows: str, fields: list[str]) -> Iterator[dict[str, Any]]:
+    def _walk(self, name: str, narrowed: str, fields: list[str]) -> Iterator[dict[str, Any]]:
         """All of this tenant's rows that are of these, a page at a time."""
         with unavailable("query"):
             walk = self._client.query_iterator(
-                name, filter=f"{self._mine} and {rows}", output_fields=fields, batch_size=_PAGE
+                name, filter=f"{self._mine} and {narrowed}", output_fields=fields, batch_size=_PAGE
             )
         try:
             while True:
@@ -251,28 +217,27 @@ class MilvusTable:
     def _search(
         self, data: Any, field: str, metric: str, k: int, revision: int, where: Filter
     ) -> list[tuple[StoredRow, float]]:
-        seen = f"{self._mine} and since <= {revision} and until > {revision}"
         with unavailable("search"):
             found = self._client.search(
                 self._name,
                 [data],
                 anns_field=field,
                 limit=k,
-                filter=" and ".join([seen, *_conditions(where)]),
-                output_fields=_READ,
+                filter=" and ".join([self._mine, _seen_by(revision), *rows.conditions(where)]),
+                output_fields=rows.READ,
                 search_params={"metric_type": metric},
             )
-        return [(_row(hit["entity"]), hit["distance"]) for hit in found[0]]
+        return [(rows.decoded(hit["entity"]), hit["distance"]) for hit in found[0]]
 
 
 def drop_others(place: str, tenant: str, keep: Collection[int]) -> None:
     """Removes one tenant's rows but those of the generations `keep`. Raises IndexUnavailable."""
     kept = [owner(tenant, number) for number in keep]
-    rows = f'tenant like "{named(tenant)}-%" and tenant not in {json.dumps(kept)}'
+    others = f'tenant like "{named(tenant)}-%" and tenant not in {json.dumps(kept)}'
     with unavailable("drop"):
         client = _client(place)
         for name in _collections(client):
-            client.delete(name, filter=rows)
+            client.delete(name, filter=others)
         client.close()
 
 
@@ -285,27 +250,16 @@ def unavailable(step: str) -> Iterator[None]:
         raise IndexUnavailable(f"milvus {step} failed: {error}") from error
 
 
-def _row(item: dict[str, Any]) -> StoredRow:
-    content = json.loads(zlib.decompress(base64.b64decode(item["payload"])))
-    source = content.pop("document")
-    document = DocumentMeta(**source | {"tags": tuple(source["tags"])})
-    chunk = Chunk(document=document, **content | {"heading_path": tuple(content["heading_path"])})
-    terms = np.fromstring(item["terms"].replace("t", ""), np.int32, sep=" ") if item["terms"] else np.zeros(0, np.int32)
-    vector = np.array(item["vector"], np.float32)
-    return StoredRow(item["key"], chunk, terms, vector if vector.any() else vector[:0])
+def _names(ids: Collection[str]) -> str:
+    return json.dumps(sorted(map(named, ids)))
 
 
-def _term(item: dict[str, Any]) -> TermRow:
-    history = tuple((since, count) for since, count in json.loads(item["history"]))
-    return TermRow(json.loads(item["term"]), item["number"], history)
+def _within(buckets: Collection[int] | None) -> str:
+    return "" if buckets is None else f" and bucket in {sorted(buckets)}"
 
 
-def _conditions(where: Filter) -> Iterator[str]:
-    for field, wanted in (("document", where.document_ids), ("category", where.categories)):
-        if wanted:
-            yield f"{field} in {json.dumps(sorted(map(named, wanted)))}"
-    if where.tags:
-        yield f"array_contains_any(tags, {json.dumps(sorted(map(named, where.tags)))})"
+def _seen_by(revision: int) -> str:
+    return f"since <= {revision} and until > {revision}"
 
 
 def _client(place: str) -> Any:
@@ -325,45 +279,47 @@ def _collections(client: Any) -> list[str]:
     return [name for name in client.list_collections() if name.startswith(_PREFIX)]
 
 
-def _count(client: Any, name: str, rows: str) -> int:
+def _count(client: Any, name: str, narrowed: str) -> int:
     client.load_collection(name)
-    return int(client.query(name, filter=rows, output_fields=["count(*)"])[0]["count(*)"])
+    return int(client.query(name, filter=narrowed, output_fields=["count(*)"])[0]["count(*)"])
+
+
+def _schema(client: Any) -> Any:
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field("key", DataType.VARCHAR, max_length=32, is_primary=True)
+    schema.add_field("tenant", DataType.VARCHAR, max_length=64, is_partition_key=True)
+    return schema
 
 
 def _create(client: Any, name: str, dimension: int) -> None:
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    schema.add_field("key", DataType.VARCHAR, max_length=40, is_primary=True)
-    schema.add_field("tenant", DataType.VARCHAR, max_length=64, is_partition_key=True)
-    for field in ("chunk", "document", "category"):
+    schema = _schema(client)
+    for field in ("content", "chunk", "document", "category"):
         schema.add_field(field, DataType.VARCHAR, max_length=32)
-    schema.add_field("content", DataType.VARCHAR, max_length=40)
-    schema.add_field("name", DataType.VARCHAR, max_length=_BYTES)
     schema.add_field("tags", DataType.ARRAY, element_type=DataType.VARCHAR, max_capacity=_TAGS, max_length=32)
-    for field in ("since", "until"):
+    for field in ("since", "until", "bucket"):
         schema.add_field(field, DataType.INT64)
-    schema.add_field("payload", DataType.VARCHAR, max_length=_BYTES)
+    for field in ("name", "payload"):
+        schema.add_field(field, DataType.VARCHAR, max_length=rows.MAX_BYTES)
     words = {"enable_analyzer": True, "analyzer_params": {"tokenizer": "standard"}}
-    schema.add_field("terms", DataType.VARCHAR, max_length=_BYTES, **words)
+    schema.add_field("terms", DataType.VARCHAR, max_length=rows.MAX_BYTES, **words)
     schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension)
     schema.add_function(Function("bm25", FunctionType.BM25, input_field_names=["terms"], output_field_names=["sparse"]))
     indexes = client.prepare_index_params()
     indexes.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
     indexes.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
-    for field in ("chunk", "since", "until"):
+    for field in ("chunk", "document", "since", "until", "bucket"):
         indexes.add_index(field, index_type="INVERTED")
     client.create_collection(name, schema=schema, index_params=indexes, consistency_level="Strong")
 
 
 def _create_terms(client: Any, name: str) -> None:
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    schema.add_field("key", DataType.VARCHAR, max_length=32, is_primary=True)
-    schema.add_field("tenant", DataType.VARCHAR, max_length=64, is_partition_key=True)
+    schema = _schema(client)
     for field in ("term", "history"):
-        schema.add_field(field, DataType.VARCHAR, max_length=_BYTES)
+        schema.add_field(field, DataType.VARCHAR, max_length=rows.MAX_BYTES)
     for field in ("number", "latest"):
         schema.add_field(field, DataType.INT64)
-    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=len(_NO_VECTOR))
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=len(rows.NO_VECTOR))
     indexes = client.prepare_index_params()
     indexes.add_index("vector", index_type="FLAT", metric_type="L2")
     for field in ("number", "latest"):

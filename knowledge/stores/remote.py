@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -12,24 +12,30 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.buckets import COUNT, Buckets
 from knowledge.stores.base import DenseRecall, IndexOptions, StoredRow
 from knowledge.stores.rows import KEPT_REVISIONS, RowCache, RowTable, TermCache
 from knowledge.stores.statistics import NOTHING, TermStatistics
-from knowledge.stores.writing import Step, everything, step
+from knowledge.stores.writing import RevisionStep, everything, step
 from knowledge.types import Chunk, Filter, Hit, IndexChange, Matrix, TermIds, Vector
 
 _EVERYTHING = Filter()
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
 _TIE_DECIMALS = 6
+SAMPLED, FEWEST_SAMPLED = 1.2, 1000
+"""Chunks do not fall into buckets evenly: so many times as many are asked for as a sample is to have."""
 CANDIDATES, FEWEST_CANDIDATES = 4, 100
 """The server ranks words by the statistics of all its rows, so that many times as many are ranked by the tenant's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of all rows of a revision together. total: the sum of their embeddings; bare: how many have none."""
+    """Of all rows of a revision together. buckets: which chunks they are of; total: the sum of their embeddings; bare:
+    how many have none.
+    """
 
+    buckets: Buckets
     statistics: TermStatistics
     total: NDArray[np.float64]
     bare: int = 0
@@ -37,9 +43,9 @@ class Totals:
     @classmethod
     def none(cls, dimension: int) -> Totals:
         """Of an empty base."""
-        return cls(NOTHING, np.zeros(dimension))
+        return cls(Buckets.of(()), NOTHING, np.zeros(dimension))
 
-    def changed(self, done: Step) -> Totals:
+    def changed(self, done: RevisionStep) -> Totals:
         """Those of the revision that a step leads to."""
         total, bare = self.total.copy(), self.bare
         for sign, vectors in ((1, [item.vector for item in done.new]), (-1, [row.vector for row in done.gone])):
@@ -50,7 +56,9 @@ class Totals:
                     bare += sign
         tokens = sum(len(item.terms) for item in done.new) - sum(len(row.terms) for row in done.gone)
         chunks = len(done.new) - len(done.gone)
-        return Totals(self.statistics.changed(chunks, tokens, done.old_counts, done.new_counts), total, bare)
+        statistics = self.statistics.changed(chunks, tokens, done.old_counts, done.new_counts)
+        came, went = ({each.chunk.id for each in rows} for rows in (done.new, done.gone))
+        return Totals(self.buckets.toggled(came ^ went), statistics, total, bare)
 
 
 class RemoteSnapshot:
@@ -70,8 +78,29 @@ class RemoteSnapshot:
     def __len__(self) -> int:
         return self.totals.statistics.chunks
 
-    def ids(self) -> frozenset[str]:
-        return frozenset(self._of.table.ids(self.revision)) if len(self) else frozenset()
+    @property
+    def buckets(self) -> Buckets:
+        return self.totals.buckets
+
+    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        if not len(self) or (within is not None and not within):
+            return frozenset()
+        return frozenset(self._of.table.ids(self.revision, within))
+
+    def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        return self._of.table.chunks(self.revision, within) if len(self) else iter(())
+
+    def sample(self, count: int) -> list[Chunk]:
+        wanted = max(SAMPLED * count, FEWEST_SAMPLED)
+        within = None if wanted >= len(self) else range(int(COUNT * wanted / len(self)) + 1)
+        chunks = {chunk.id: chunk for chunk in self._of.table.chunks(self.revision, within)} if len(self) else {}
+        return [chunks[name] for name in sorted(chunks)[:: -(-len(chunks) // count) or 1]]
+
+    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(self._of.table.holding(self.revision, chunk_ids)) if chunk_ids else frozenset()
+
+    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(self._of.table.of_documents(self.revision, document_ids)) if document_ids else frozenset()
 
     def chunk(self, chunk_id: str) -> Chunk:
         return self.rows.get([chunk_id])[0].chunk

@@ -10,12 +10,14 @@ from typing import Any, Protocol
 from cachetools import LRUCache
 
 from knowledge.stores.base import StoredRow
-from knowledge.types import Filter, IndexedChunk, Vector
+from knowledge.types import Chunk, Filter, IndexedChunk, Vector
 
 CACHED_ROWS = 2000
 """Rows that were read last; what a search found is asked for again and again until it is answered."""
 CACHED_TERMS = 5000
 """Terms that were asked for last, 300 bytes each."""
+AT_ONCE = 200
+"""Rows that are read together; more of them are a pass over the base, and do not push out what searches found."""
 KEPT_REVISIONS = 50
 """For how many later changes a row that was removed can still be seen by who searches an older revision."""
 FOREVER = 2**62
@@ -75,8 +77,17 @@ class RowTable(Protocol):
     def touched(self, after: int, revision: int) -> list[Seen]:
         """Rows that came or went after the one revision, up to the other."""
 
-    def ids(self, revision: int) -> Iterator[str]:
-        """Ids of the chunks of a revision; of one that has two rows, twice."""
+    def ids(self, revision: int, within: Collection[int] | None = None) -> Iterator[str]:
+        """Ids of the chunks of a revision, of these buckets; of one that has two rows, twice."""
+
+    def holding(self, revision: int, chunk_ids: Collection[str]) -> Iterator[str]:
+        """Those of these ids that are of a revision."""
+
+    def of_documents(self, revision: int, document_ids: Collection[str]) -> Iterator[str]:
+        """Ids of the chunks that these documents have in a revision."""
+
+    def chunks(self, revision: int, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        """Those of a revision, of these buckets; one that has two rows, twice."""
 
     def of(self, chunk_ids: Collection[str], revision: int) -> list[dict[str, Any]]:
         """Rows of these chunks that are not gone at `revision`, later ones included, as they are stored."""
@@ -138,13 +149,17 @@ class RowCache:
         with self._lock:
             found = {name: row for name in chunk_ids if (row := self._rows.get(name)) is not None}
         if missing := [name for name in dict.fromkeys(chunk_ids) if name not in found]:
-            items = [
-                item for item in self._table.of(missing, self._revision) if self._table.seen(item).by(self._revision)
-            ]
-            read = [self._table.row(item) for item in items]
-            self.keep(read)
+            starts = range(0, len(missing), AT_ONCE)
+            read = [row for start in starts for row in self._read(missing[start : start + AT_ONCE])]
+            if len(missing) <= AT_ONCE:
+                self.keep(read)
             found |= {row.chunk.id: row for row in read}
         return [found[name] for name in chunk_ids]
+
+    def _read(self, chunk_ids: Sequence[str]) -> Iterator[StoredRow]:
+        for item in self._table.of(chunk_ids, self._revision):
+            if self._table.seen(item).by(self._revision):
+                yield self._table.row(item)
 
     def at(self, revision: int, changed: Collection[str]) -> RowCache:
         """That of a later revision, in which these chunks are others."""

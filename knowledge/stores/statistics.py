@@ -18,7 +18,7 @@ def _nothing() -> Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class TermSpread:
     """How many terms occur in how many chunks: `counts[i]` of them in `values[i]`, which rise from 1.
 
     That is all that Okapi's floor, a share of the average idf, needs of the vocabulary. Where P is the number of pairs
@@ -29,17 +29,17 @@ class Spread:
     counts: Numbers
 
     @classmethod
-    def of(cls, frequencies: Numbers) -> Spread:
+    def of(cls, frequencies: Numbers) -> TermSpread:
         """Of all terms; those that occur nowhere do not count."""
         return cls(_nothing(), _nothing()).moved(np.zeros(len(frequencies), np.int64), frequencies)
 
-    def moved(self, old: Numbers, new: Numbers) -> Spread:
+    def moved(self, old: Numbers, new: Numbers) -> TermSpread:
         """With terms that occurred in so many chunks before, and do in so many now; shapes (terms,)."""
         values, place = np.unique(np.concatenate([self.values, old, new]), return_inverse=True)
         change = np.concatenate([self.counts, np.full(len(old), -1), np.ones(len(new), np.int64)])
         counts = np.bincount(place, change, len(values)).round().astype(np.int64)
         held = (counts > 0) & (values > 0)
-        return Spread(values[held], counts[held])
+        return TermSpread(values[held], counts[held])
 
 
 class TermStatistics:
@@ -48,7 +48,7 @@ class TermStatistics:
     Scores are those of `LexicalIndex`, of a chunk whose terms are given.
     """
 
-    def __init__(self, chunks: int, tokens: int, spread: Spread) -> None:
+    def __init__(self, chunks: int, tokens: int, spread: TermSpread) -> None:
         """tokens: of all chunks together."""
         self.chunks, self.tokens, self.spread = chunks, tokens, spread
         self._length = tokens / chunks if tokens > 0 and chunks > 0 else 1.0
@@ -82,4 +82,4 @@ class TermStatistics:
         return np.log(self.chunks - held + 0.5) - np.log(held + 0.5)
 
 
-NOTHING = TermStatistics(0, 0, Spread(_nothing(), _nothing()))
+NOTHING = TermStatistics(0, 0, TermSpread(_nothing(), _nothing()))

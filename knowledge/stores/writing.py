@@ -27,7 +27,7 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(slots=True)
-class Step:
+class RevisionStep:
     """What separates two revisions. new, gone: contents that came and went; terms: those that occur in another number
     of chunks than before, `new_counts` instead of `old_counts`.
     """
@@ -39,9 +39,9 @@ class Step:
     new_counts: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def step(table: RowTable, before: int, change: IndexChange) -> Step:
+def step(table: RowTable, before: int, change: IndexChange) -> RevisionStep:
     """Writes what a change makes of the revision `before`. Raises IndexUnavailable."""
-    done = Step()
+    done = RevisionStep()
     added = {item.chunk.id: item for item in change.added}
     named: set[str] = set()
     for part in _parts(sorted(change.removed | added.keys())):
@@ -52,7 +52,7 @@ def step(table: RowTable, before: int, change: IndexChange) -> Step:
     return done
 
 
-def everything(table: RowTable, change: IndexChange) -> Step:
+def everything(table: RowTable, change: IndexChange) -> RevisionStep:
     """Has the table hold what a change adds, and nothing else. first_term: 0. Raises IndexUnavailable."""
     revision, stored, wanted = change.revision, defaultdict[str, list[Seen]](list), set[str]()
     for row in table.live(revision):
@@ -67,11 +67,16 @@ def everything(table: RowTable, change: IndexChange) -> Step:
     counts = _counted([item.terms for item in added.values()], len(change.new_terms))
     _write_vocabulary(table, change, counts)
     occurring = counts[counts > 0]
-    return Step(list(added.values()), [], [], np.zeros(len(occurring), np.int64), occurring)
+    return RevisionStep(list(added.values()), [], [], np.zeros(len(occurring), np.int64), occurring)
 
 
 def _chunks(
-    table: RowTable, names: Sequence[str], added: Mapping[str, IndexedChunk], before: int, revision: int, done: Step
+    table: RowTable,
+    names: Sequence[str],
+    added: Mapping[str, IndexedChunk],
+    before: int,
+    revision: int,
+    done: RevisionStep,
 ) -> set[str]:
     """Brings the rows of some chunks to a revision; gives what tells these chunks from others."""
     there = table.of(names, min(before, revision))
@@ -129,7 +134,7 @@ def _settle(table: RowTable, before: int, revision: int, named: Collection[str])
             _end(table, [row.key for row in rows], revision)
 
 
-def _count(table: RowTable, before: int, change: IndexChange, done: Step) -> None:
+def _count(table: RowTable, before: int, change: IndexChange, done: RevisionStep) -> None:
     """Notes in how many chunks terms occur now."""
     revision, first = change.revision, change.first_term
     moved = Counter[int]()

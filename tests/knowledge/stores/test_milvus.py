@@ -8,7 +8,8 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfiguration
-from knowledge.stores.milvus import MilvusTable, drop_others, named, owner
+from knowledge.stores.milvus import MilvusTable, drop_others, owner
+from knowledge.stores.milvus_rows import named
 from knowledge.stores.registry import get_index
 from knowledge.types import Chunk, Filter, IndexedChunk
 from tests.knowledge.builders import chunk, document

@@ -9,7 +9,7 @@ import pytest
 from rank_bm25 import BM25Okapi
 
 from knowledge.stores.lexical import LexicalIndex
-from knowledge.stores.statistics import NOTHING, Spread, TermStatistics
+from knowledge.stores.statistics import NOTHING, TermSpread, TermStatistics
 from knowledge.types import TermIds
 from tests.knowledge.builders import ANALYZER, TEXTS
 
@@ -62,11 +62,11 @@ def test_an_empty_base_has_statistics() -> None:
 
 
 def test_the_spread_keeps_values_and_not_terms() -> None:
-    spread = Spread.of(np.array([3, 1, 1, 0, 1, 3]))
+    spread = TermSpread.of(np.array([3, 1, 1, 0, 1, 3]))
     assert (spread.values.tolist(), spread.counts.tolist()) == ([1, 3], [3, 2])
     moved_on = spread.moved(np.array([3, 0, 1]), np.array([4, 1, 0]))
     assert (moved_on.values.tolist(), moved_on.counts.tolist()) == ([1, 3, 4], [3, 1, 1])
-    assert len(Spread.of(np.ones(100_000, np.int64)).values) == 1
+    assert len(TermSpread.of(np.ones(100_000, np.int64)).values) == 1
 
 
 def test_a_count_that_another_process_has_seen_rise_beyond_the_base_is_no_nan() -> None:
