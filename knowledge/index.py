@@ -85,6 +85,9 @@ class Snapshot(Protocol):
     def frequencies(self) -> dict[str, int]:
         """In how many chunks each term occurs, of those that occur; costs a pass over the vocabulary."""
 
+    def frequent(self, count: int) -> dict[str, int]:
+        """The same of so many terms at most, those that occur in the most chunks."""
+
 
 class Index(Protocol):
     """One tenant's index. One writer at a time calls `apply`."""

@@ -127,6 +127,9 @@ class View:
     def frequencies(self) -> dict[str, int]:
         return self._base.frequencies()
 
+    def frequent(self, count: int) -> dict[str, int]:
+        return self._base.frequent(count)
+
     def _scores(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
         return {row: self._matched(terms, row) for row in rows}
 

@@ -21,6 +21,7 @@ from knowledge.stores.lexical import LexicalIndex
 from knowledge.stores.matrix import products, rows_of
 from knowledge.stores.packed import PackedChunks
 from knowledge.stores.recent import Recent
+from knowledge.stores.statistics import TermSpread
 from knowledge.stores.terms import TermTable
 from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
@@ -137,6 +138,11 @@ class LocalSnapshot:
 
     def frequencies(self) -> dict[str, int]:
         return self.bm25s.frequencies()
+
+    def frequent(self, count: int) -> dict[str, int]:
+        found = self.frequencies()
+        least = TermSpread.of(np.fromiter(found.values(), np.int64, len(found))).least(count)
+        return {term: chunks for term, chunks in found.items() if chunks >= least}
 
     def _dense(self, vector: Vector, k: int, where: Filter) -> tuple[list[Hit], DenseRecall]:
         rows = self._facets.rows(where) if where else None

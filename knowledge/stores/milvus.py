@@ -170,6 +170,10 @@ class MilvusTable:
         found = self._query(self._terms, f"latest > {revision}", rows.TERM)
         return [rows.decoded_term(item) for item in found]
 
+    def frequent_terms(self, chunks: int) -> Iterator[TermRow]:
+        """Those whose last count is not below this."""
+        return map(rows.decoded_term, self._walk(self._terms, f"chunks >= {chunks}", rows.TERM))
+
     def all_terms(self) -> Iterator[TermRow]:
         """All that were ever written."""
         return map(rows.decoded_term, self._walk(self._terms, "latest >= -1", rows.TERM))
@@ -317,11 +321,11 @@ def _create_terms(client: Any, name: str) -> None:
     schema = _schema(client)
     for field in ("term", "history"):
         schema.add_field(field, DataType.VARCHAR, max_length=rows.MAX_BYTES)
-    for field in ("number", "latest"):
+    for field in ("number", "latest", "chunks"):
         schema.add_field(field, DataType.INT64)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=len(rows.NO_VECTOR))
     indexes = client.prepare_index_params()
     indexes.add_index("vector", index_type="FLAT", metric_type="L2")
-    for field in ("number", "latest"):
+    for field in ("number", "latest", "chunks"):
         indexes.add_index(field, index_type="INVERTED")
     client.create_collection(name, schema=schema, index_params=indexes, consistency_level="Strong")

@@ -96,13 +96,15 @@ def term_key(tenant: str, term: str) -> str:
 
 
 def encoded_term(tenant: str, row: TermRow) -> dict[str, Any]:
-    """Its row; `latest`: the revision of its last count."""
+    """Its row; `chunks`, `latest`: its last count, and the revision of that."""
+    latest, chunks = row.history[-1] if row.history else (-1, 0)
     return {
         "key": term_key(tenant, row.term),
         "tenant": tenant,
         "term": json.dumps(row.term),
         "number": row.number,
-        "latest": row.history[-1][0] if row.history else -1,
+        "latest": latest,
+        "chunks": chunks,
         "history": json.dumps(row.history),
         "vector": NO_VECTOR,
     }

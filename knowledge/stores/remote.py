@@ -145,6 +145,11 @@ class RemoteSnapshot:
         rows = self._of.table.all_terms() if len(self) else ()
         return {row.term: count for row in rows if (count := row.at(self.revision))}
 
+    def frequent(self, count: int) -> dict[str, int]:
+        least = self.totals.statistics.spread.least(count)
+        rows = self._of.table.frequent_terms(least) if len(self) else ()
+        return {row.term: found for row in rows if (found := row.at(self.revision)) >= least}
+
     def _worded(self, terms: Sequence[str], k: int, where: Filter) -> list[Hit]:
         asked = self._asked(terms)
         if not asked.numbers:

@@ -122,6 +122,9 @@ class RowTable(Protocol):
     def later_terms(self, revision: int) -> list[TermRow]:
         """Terms whose count changed after a revision."""
 
+    def frequent_terms(self, chunks: int) -> Iterator[TermRow]:
+        """Those whose last count is not below this."""
+
     def all_terms(self) -> Iterator[TermRow]:
         """All that were ever written."""
 

@@ -41,6 +41,12 @@ class TermSpread:
         held = (counts > 0) & (values > 0)
         return TermSpread(values[held], counts[held])
 
+    def least(self, count: int) -> int:
+        """In how many chunks a term has to occur, so that not more than `count` terms do."""
+        above = self.counts[::-1].cumsum()
+        taken = int(np.searchsorted(above, count, side="right"))
+        return int(self.values[::-1][taken]) + 1 if taken < len(above) else 1
+
 
 class TermStatistics:
     """Immutable statistics of one revision, whatever the number of chunks.

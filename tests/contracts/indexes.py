@@ -172,6 +172,19 @@ class IndexContract:
         assert once >= often > 0
         await base.close()
 
+    async def test_the_most_frequent_terms_have_the_counts_of_all(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        await base.apply(chunks(*TEXTS))
+        await base.apply(removed=["c5"])
+        snapshot = base.index.snapshot()
+        counts = snapshot.frequencies()
+        assert snapshot.frequent(len(counts)) == counts
+        few = snapshot.frequent(3)
+        assert 0 < len(few) <= 3
+        assert few.items() <= counts.items()
+        assert min(few.values()) > max(count for term, count in counts.items() if term not in few)
+        await base.close()
+
     async def test_removed_chunks_are_not_found_again(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))

@@ -129,6 +129,84 @@ async def test_what_a_kill_left_out_or_over_is_repaired_at_the_next_start(file: 
     await again.close()
 
 
+async def test_what_a_killed_process_left_of_a_revision_between_is_not_seen(file: str) -> None:
+    first, killed = worker(file, "between"), worker(file, "between")
+    for base in (first, killed):
+        await base.apply(chunks(*TEXTS))
+    await killed.apply([chunk("n", "退货运费由卖家承担")], removed=["c0"])  # 2, and it is gone
+    first.terms, first.revision = killed.terms, 2
+    await first.apply([chunk("m", "节假日也发货")])  # 3: n went again, c0 came back
+    anew = Base()
+    await anew.apply([*chunks(*TEXTS), chunk("m", "节假日也发货")])
+    left, right = first.index.snapshot(), anew.index.snapshot()
+    assert left.ids() == right.ids()
+    assert left.frequencies() == right.frequencies()
+    assert same(([], (await both(first, QUESTION))[1]), ([], (await both(anew, QUESTION))[1]))
+    for base in (first, killed):
+        await base.close()
+
+
+async def test_a_database_that_was_restored_is_followed_from_where_it_is(file: str) -> None:
+    former = worker(file, "restored")
+    await former.apply(chunks(*TEXTS))
+    await former.apply([chunk("lost", "这一条在备份之后写成")], removed=["c1"])
+    await former.apply([chunk("lost2", "这一条也是")], removed=["c2"])
+    await former.close()
+    again, anew = worker(file, "restored"), Base()
+    for base in (again, anew):
+        await base.apply(chunks(*TEXTS))
+        await base.apply([chunk("n", "退货运费由卖家承担")])
+        await base.apply(removed=["c5"])
+        left, right = again.index.snapshot(), anew.index.snapshot()
+    assert left.ids() == right.ids()
+    assert left.frequencies() == right.frequencies()
+    assert same(([], (await both(again, QUESTION))[1]), ([], (await both(anew, QUESTION))[1]))
+    await again.close()
+
+
+async def test_each_revision_keeps_the_frequencies_that_it_had(file: str) -> None:
+    base, exact = worker(file, "history"), Base()
+    snapshots = []
+    for added, removed in ((TEXTS, []), (TEXTS[:2], ["c2"]), ((), ["c0", "c3"])):
+        for own in (base, exact):
+            await own.apply(chunks(*added), removed)
+        snapshots.append((base.index.snapshot(), exact.index.snapshot()))
+    for left, right in snapshots:
+        assert left.frequencies() == right.frequencies()
+        assert left.idf(ANALYZER.tokens(TEXTS[0])) == pytest.approx(right.idf(ANALYZER.tokens(TEXTS[0])))
+    await base.close()
+
+
+async def test_an_index_that_is_distrusted_is_put_right(file: str) -> None:
+    base = worker(file, "distrusted")
+    await base.apply(chunks(*TEXTS))
+    index = base.index
+    assert isinstance(index, RemoteIndex)
+    right = index.snapshot().frequencies()
+    [row] = index.table.terms(["运费"])
+    index.table.write_terms([row.noted(1, 5)])
+    assert index.snapshot().frequencies() != right
+    base.told = 0  # the vocabulary is told anew as well
+    await base.apply(chunks(*TEXTS), removed=[f"c{row}" for row in range(len(TEXTS))])
+    assert index.snapshot().frequencies() == right
+    await base.close()
+
+
+async def test_terms_that_are_lost_are_told_and_written_at_the_next_start(file: str) -> None:
+    base = worker(file, "lost terms")
+    await base.apply(chunks(*TEXTS))
+    index = base.index
+    assert isinstance(index, RemoteIndex)
+    index.table._client.delete(index.table._terms, filter=index.table._mine)  # type: ignore[attr-defined]
+    with pytest.raises(IndexUnavailable, match="restart"):
+        await base.apply(removed=["c0"])
+    await base.close()
+    again = worker(file, "lost terms", base)
+    await again.apply(chunks(*TEXTS)[1:])
+    assert (await again.index.snapshot().lexical(ANALYZER.tokens(TEXTS[1]), 3))[0].chunk_id == "c1"
+    await again.close()
+
+
 async def test_rows_that_no_revision_sees_any_more_are_removed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "KEPT_REVISIONS", 1)
     base = worker(file, "purged")

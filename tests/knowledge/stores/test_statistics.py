@@ -69,5 +69,11 @@ def test_the_spread_keeps_values_and_not_terms() -> None:
     assert len(TermSpread.of(np.ones(100_000, np.int64)).values) == 1
 
 
+def test_the_most_frequent_terms_are_told_by_how_often_they_occur() -> None:
+    spread = TermSpread.of(np.array([5, 3, 3, 1, 1, 1]))
+    assert [spread.least(count) for count in (0, 1, 2, 3, 5, 6, 100)] == [6, 4, 4, 2, 2, 1, 1]
+    assert TermSpread.of(np.zeros(0, np.int64)).least(3) == 1
+
+
 def test_a_count_that_another_process_has_seen_rise_beyond_the_base_is_no_nan() -> None:
     assert np.isfinite(moved(NOTHING, [], TOKENS).idf([len(TOKENS) + 5])).all()
