@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,7 +20,8 @@ from knowledge.stores.base import IndexOptions
 from knowledge.stores.milvus import MilvusTable
 from knowledge.stores.registry import get_index
 from knowledge.stores.remote import RemoteIndex
-from knowledge.types import IndexChange
+from knowledge.stores.rows import FOREVER, RowTable, Seen
+from knowledge.types import IndexChange, IndexedChunk
 from tests.contracts.indexes import both, found, same
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
 
@@ -42,6 +47,37 @@ def stored(file: str, tenant: str) -> dict[str, tuple[int, int]]:
     rows = {row.key: (row.since, row.until) for row in table.live(-1)}
     table.close()
     return rows
+
+
+class Nowhere:
+    """A server that forgets: only what the index itself keeps is left."""
+
+    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
+        return {"seen": Seen(added.chunk.id, added.chunk.id, added.chunk.id, since, FOREVER)}
+
+    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+        return item
+
+    def seen(self, item: dict[str, Any]) -> Seen:
+        found: Seen = item["seen"]
+        return found
+
+    def __getattr__(self, name: str) -> Callable[..., Iterator[Any]]:
+        return lambda *given: iter(())
+
+
+async def kept_bytes(count: int) -> int:
+    """Of an index of so many chunks, each with a word of its own."""
+    base = Base(RemoteIndex(cast(RowTable, Nowhere()), HashEmbedder.dimension, IndexOptions()))
+    change = await base.change([chunk(f"chunk-{number}", f"型号 X{number}") for number in range(count)])
+    tracemalloc.start()
+    await base.index.apply(change)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(base.index.snapshot()) == count
+    await base.close()
+    return kept
 
 
 async def test_it_finds_and_scores_as_the_index_in_memory_does(file: str) -> None:
@@ -205,6 +241,11 @@ async def test_terms_that_are_lost_are_told_and_written_at_the_next_start(file: 
     await again.apply(chunks(*TEXTS)[1:])
     assert (await again.index.snapshot().lexical(ANALYZER.tokens(TEXTS[1]), 3))[0].chunk_id == "c1"
     await again.close()
+
+
+async def test_what_an_index_keeps_does_not_grow_with_its_base() -> None:
+    kept = [await kept_bytes(count) for count in (300, 3000)]
+    assert kept[1] - kept[0] < 10_000, kept
 
 
 async def test_rows_that_no_revision_sees_any_more_are_removed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
