@@ -8,6 +8,7 @@ each following SQL at its own pace, write the same rows. The other one holds ter
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,7 +61,7 @@ class MilvusTable:
         self._owner, self._name = owner(tenant, generation), collection_name(embedder, dimension)
         self._terms = f"{self._name}_terms"
         self._dimension = dimension
-        self._lite, self._loose = _is_file(place), 0
+        self._lite, self._loose = _is_file(place), Counter[str]()
         self._mine = f'tenant == "{self._owner}"'
         with unavailable("open"):
             self._client = _client(place)
@@ -144,11 +145,6 @@ class MilvusTable:
     def write(self, items: Sequence[dict[str, Any]]) -> None:
         """Adds or replaces rows."""
         self._upsert(self._name, items, _BATCH)
-        self._loose += len(items)
-        if self._lite and self._loose >= _LOOSE:
-            with unavailable("flush"):
-                self._client.flush(self._name)
-            self._loose = 0
 
     def purge(self, revision: int) -> None:
         """Removes what was gone at `revision` already."""
@@ -190,6 +186,11 @@ class MilvusTable:
         for start in range(0, len(items), batch):
             with unavailable("upsert"):
                 self._client.upsert(name, list(items[start : start + batch]))
+        self._loose[name] += len(items)
+        if self._lite and self._loose[name] >= _LOOSE:
+            with unavailable("flush"):
+                self._client.flush(name)
+            self._loose[name] = 0
 
     def _get(self, name: str, keys: Sequence[str], fields: list[str]) -> Iterator[dict[str, Any]]:
         for start in range(0, len(keys), _BATCH):
@@ -203,7 +204,13 @@ class MilvusTable:
             return list(self._client.query(name, filter=f"{self._mine} and {narrowed}", output_fields=fields))
 
     def _walk(self, name: str, narrowed: str, fields: list[str]) -> Iterator[dict[str, Any]]:
-        """All of this tenant's rows that are of these, a page at a time."""
+        """All of this tenant's rows that are of these, a page at a time.
+
+        Milvus Lite looks through all rows for each page: 38,000 terms took 4.3 s of a processor, 1.2 s at once.
+        """
+        if self._lite:
+            yield from self._query(name, narrowed, fields)
+            return
         with unavailable("query"):
             walk = self._client.query_iterator(
                 name, filter=f"{self._mine} and {narrowed}", output_fields=fields, batch_size=_PAGE
