@@ -27,7 +27,7 @@ class Replacement:
 def replaced(base: Snapshot, versions: Sequence[Replacement]) -> View:
     """The base with versions, at least one and no two of one document, in the place of what these documents have.
 
-    Takes a pass over the base's chunks.
+    May ask a server which chunks these documents have.
     """
     documents = {version.document.id for version in versions}
     return View(
@@ -35,7 +35,7 @@ def replaced(base: Snapshot, versions: Sequence[Replacement]) -> View:
         [chunk for version in versions for chunk in version.chunks],
         [tokens for version in versions for tokens in version.tokens],
         np.concatenate([version.vectors for version in versions]),
-        frozenset(chunk_id for chunk_id in base.ids() if base.chunk(chunk_id).document.id in documents),
+        base.of_documents(documents),
     )
 
 

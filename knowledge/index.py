@@ -6,12 +6,13 @@ Readers take a `Snapshot`, so that one turn sees one revision from recall to ans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.buckets import Buckets
 from knowledge.types import Chunk, Filter, Hit, IndexChange, Matrix, Vector
 
 
@@ -31,8 +32,27 @@ class Snapshot(Protocol):
     async def lexical(self, terms: Sequence[str], k: int, where: Filter = ...) -> list[Hit]:
         """The `k` best chunks by BM25, best first; only scores > 0."""
 
-    def ids(self) -> frozenset[str]:
-        """Ids of all chunks of this revision."""
+    @property
+    def buckets(self) -> Buckets:
+        """Which chunks are of this revision."""
+
+    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        """Ids of the chunks of this revision, of these buckets alone where they are given.
+
+        This and what comes up to `chunk` may ask a server, and block: for work behind, not for a customer's turn.
+        """
+
+    def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        """All chunks, in any order; of these buckets alone where they are given."""
+
+    def sample(self, count: int) -> list[Chunk]:
+        """About so many chunks that stand for all, by their ids; all, where there are no more."""
+
+    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+        """Those of these ids that are of this revision."""
+
+    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        """Ids of the chunks of some documents."""
 
     def chunk(self, chunk_id: str) -> Chunk:
         """Raises KeyError for an id that is not of this revision."""
@@ -64,6 +84,9 @@ class Snapshot(Protocol):
 
     def frequencies(self) -> dict[str, int]:
         """In how many chunks each term occurs, of those that occur; costs a pass over the vocabulary."""
+
+    def frequent(self, count: int) -> dict[str, int]:
+        """The same of so many terms at most, those that occur in the most chunks."""
 
 
 class Index(Protocol):

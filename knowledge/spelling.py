@@ -27,6 +27,8 @@ OWN_FREQUENCY = 500
 """What a word of the tenant counts at least: rare in general, frequent here."""
 MIN_CHUNKS = 2
 """What only one chunk says may be a name."""
+MAX_TERMS = 50_000
+"""Of a larger vocabulary those that occur most: what a process keeps of it is 10 MB at most."""
 MIN_GAIN = 3.0
 """Natural logarithm: the sentence has to become e^3 times as probable."""
 NEAR = 24
@@ -171,7 +173,7 @@ class BaseSpeller:
             snapshot = self._index.snapshot()
         if snapshot.revision != self._revision:
             analyzer = self._analyzers.at(snapshot.revision)
-            self._speller = await asyncio.to_thread(lambda: Speller(analyzer, snapshot.frequencies()))
+            self._speller = await asyncio.to_thread(lambda: Speller(analyzer, snapshot.frequent(MAX_TERMS)))
             self._revision = snapshot.revision
         return self._speller.correct(text)
 

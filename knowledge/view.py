@@ -6,12 +6,13 @@ Their words are weighed by the base's statistics, so that their scores are on th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import nlargest
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.buckets import Buckets, bucket_of
 from knowledge.index import Snapshot
 from knowledge.types import Chunk, Filter, Hit, Matrix, Vector
 
@@ -55,8 +56,30 @@ class View:
     def __len__(self) -> int:
         return len(self._base) - len(self._hidden) + len(self._chunks)
 
-    def ids(self) -> frozenset[str]:
-        return (self._base.ids() - self._hidden).union(self._row)
+    @property
+    def buckets(self) -> Buckets:
+        return self._base.buckets.toggled((*self._hidden, *self._row))
+
+    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        own = (name for name in self._row if within is None or bucket_of(name) in within)
+        return (self._base.ids(within) - self._hidden).union(own)
+
+    def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        yield from (chunk for chunk in self._base.walk(within) if chunk.id not in self._hidden)
+        yield from (chunk for chunk in self._chunks if within is None or bucket_of(chunk.id) in within)
+
+    def sample(self, count: int) -> list[Chunk]:
+        seen = [chunk for chunk in self._base.sample(count) if chunk.id not in self._hidden]
+        found = sorted([*seen, *self._chunks], key=lambda chunk: chunk.id)
+        return found[:: -(-len(found) // count) or 1]
+
+    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+        own = frozenset(name for name in chunk_ids if name in self._row)
+        return own | (self._base.holding(chunk_ids) - self._hidden)
+
+    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        own = (chunk.id for chunk in self._chunks if chunk.document.id in document_ids)
+        return (self._base.of_documents(document_ids) - self._hidden).union(own)
 
     def chunk(self, chunk_id: str) -> Chunk:
         if chunk_id in self._hidden:
@@ -103,6 +126,9 @@ class View:
 
     def frequencies(self) -> dict[str, int]:
         return self._base.frequencies()
+
+    def frequent(self, count: int) -> dict[str, int]:
+        return self._base.frequent(count)
 
     def _scores(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
         return {row: self._matched(terms, row) for row in rows}

@@ -51,9 +51,8 @@ class _Measured:
     """One revision of a base."""
 
     def __init__(self, snapshot: Snapshot, unrelated: Matrix) -> None:
-        ids = sorted(snapshot.ids())
         self.revision = snapshot.revision
-        self._rows = snapshot.vectors(ids[:: -(-len(ids) // MAX_ROWS)])
+        self._rows = snapshot.vectors([chunk.id for chunk in snapshot.sample(MAX_ROWS)])
         usual = self._similarity(unrelated)
         self._mean, self._spread = float(usual.mean()), max(float(usual.std()), MIN_SPREAD)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
 from sqlalchemy import func, select, update
@@ -11,7 +12,7 @@ from app.documents import repository_chunks as chunks
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.repository_tokens import is_outdated
 from app.documents.tables import Document, KbState
-from app.documents.types import IndexDelta, OutdatedTokens, Revisions
+from app.documents.types import Difference, IndexDelta, OutdatedTokens, Revisions
 
 
 class IndexFeed:
@@ -35,7 +36,11 @@ class IndexFeed:
             return {row.tenant_id: row.since for row in await connection.execute(query)}
 
     async def delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
-        """What an index with the chunks `held` and the first `terms` terms lacks, all as of one moment.
+        """What an index with the chunks `held` and the first `terms` terms lacks. Raises OutdatedTokens."""
+        return await self.behind(tenant, lambda live: (live - held, held - live), terms)
+
+    async def behind(self, tenant: str, difference: Difference, terms: int) -> IndexDelta:
+        """What an index with the first `terms` terms lacks, all as of one moment.
 
         Raises OutdatedTokens where not all terms are of the newest vocabulary: half of them in an index would be found
         by no question.
@@ -46,9 +51,10 @@ class IndexFeed:
             if await connection.run_sync(is_outdated, tenant, words):
                 raise OutdatedTokens(tenant)
             live = await chunks.live_ids(connection, tenant)
-            added = await chunks.load(connection, tenant, live - held)
+            lacking, surplus = await asyncio.to_thread(difference, live)
+            added = await chunks.load(connection, tenant, lacking)
             new_terms = await vocabulary.terms_from(connection, tenant, terms)
-            return IndexDelta(revision, added, held - live, new_terms, words)
+            return IndexDelta(revision, added, surplus, new_terms, words)
 
     async def set_indexed(self, tenant: str, revision: int) -> None:
         """Records that the index answers from `revision`; never goes back."""

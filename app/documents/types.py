@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -194,6 +195,10 @@ class Revisions:
 
 class OutdatedTokens(Exception):
     """Terms have to be made again before an index may follow."""
+
+
+Difference = Callable[[frozenset[str]], tuple[frozenset[str], frozenset[str]]]
+"""Of the chunks that an index is to have, those that it lacks, and those that it has besides. May block."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from operator import attrgetter
 
 from agents.errors import AgentError
 from agents.types import Answer, Evidence, Page, Routed
@@ -42,7 +43,7 @@ class Product:
         """All of the knowledge base as it is searched now, read once for each of its revisions."""
         snapshot = self._snapshot()
         if self._read[0] != snapshot.revision:
-            self._read = snapshot.revision, tuple(snapshot.chunk(name) for name in sorted(snapshot.ids()))
+            self._read = snapshot.revision, tuple(sorted(snapshot.walk(), key=attrgetter("id")))
         return self._read[1]
 
     async def ask(self, session: str, text: str, *, user_id: str = "", page: Page | None = None) -> ProductReply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,8 +57,7 @@ class Shadow:
 
     def chunks(self) -> list[Chunk]:
         """What is in it."""
-        snapshot = self.held.index.snapshot()
-        return [snapshot.chunk(chunk_id) for chunk_id in sorted(snapshot.ids())]
+        return sorted(self.held.index.snapshot().walk(), key=attrgetter("id"))
 
 
 class ShadowBuilder:

@@ -134,7 +134,7 @@ class Reindexing:
         learning, tenant = shadow.generation.learning, shadow.generation.tenant
         await learning.fit()
         await learning.heads.settled(tenant, (await self._tenants.of(tenant)).profile.intent_examples)
-        chunks = shadow.chunks()
+        chunks = await asyncio.to_thread(shadow.chunks)
         await steps.expect(len(chunks))
         for start in range(0, len(chunks), SENTENCES):
             part = chunks[start : start + SENTENCES]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -42,7 +43,7 @@ async def dropped(stored: Stored | None, search: Search, widths: Widths) -> Drop
     """The stage that the best piece of what is stored reached, with its numbers."""
     if stored is None:
         return Dropped(Stage.NOT_FOUND, "知识库里没有它：可能已被删除，或被文档的新版本取代。")
-    pieces = sorted(stored.chunks & search.snapshot.ids())
+    pieces = sorted(await asyncio.to_thread(search.snapshot.holding, stored.chunks))
     if not pieces:
         if not stored.live:
             return Dropped(Stage.FILTERED, _validity(stored))

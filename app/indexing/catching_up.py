@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.documents.types import IndexDelta, OutdatedTokens
+from app.documents.types import Difference, IndexDelta, OutdatedTokens
 from app.indexing.retokenising import Retokeniser, Vocabularies
+from knowledge.buckets import difference
 from knowledge.index import Index, Snapshot
 from knowledge.memory import give_back
 from knowledge.types import IndexChange, IndexedChunk, Matrix
@@ -60,9 +61,9 @@ class CatchUp:
         Raises what the embedder or the index raises; the index stays consistent.
         """
         snapshot = held.index.snapshot()
-        anew = distrusted & snapshot.ids()
+        anew = await asyncio.to_thread(snapshot.holding, distrusted)
         known = 0 if anew else held.terms
-        delta = await self._delta(tenant, snapshot.ids() - anew, known)
+        delta = await self._delta(tenant, _lacks(snapshot, anew), known)
         analyzer = await self._vocabularies.analyzer(tenant, delta.vocabulary)
         self._vocabularies.history(tenant).note(delta.revision, analyzer)
         if delta.revision == snapshot.revision:
@@ -74,11 +75,11 @@ class CatchUp:
         await asyncio.to_thread(give_back)
         return True
 
-    async def _delta(self, tenant: str, held: frozenset[str], terms: int) -> IndexDelta:
+    async def _delta(self, tenant: str, lacks: Difference, terms: int) -> IndexDelta:
         """What the index lacks, once all terms are of the tenant's newest vocabulary."""
         while True:
             try:
-                return await self._feed.delta(tenant, held, terms)
+                return await self._feed.behind(tenant, lacks, terms)
             except OutdatedTokens:
                 await self._retokeniser.renew(tenant)
 
@@ -86,3 +87,11 @@ class CatchUp:
 def _change(delta: IndexDelta, vectors: Matrix, terms: int) -> IndexChange:
     added = tuple(IndexedChunk(chunk, vector, ids) for (chunk, ids), vector in zip(delta.added, vectors, strict=True))
     return IndexChange(delta.revision, added, delta.removed, terms, delta.new_terms)
+
+
+def _lacks(snapshot: Snapshot, anew: frozenset[str]) -> Difference:
+    def lacks(live: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+        lacking, surplus = difference(snapshot, live)
+        return lacking | (anew & live), surplus
+
+    return lacks

@@ -197,7 +197,7 @@ class Indexer:
         held = await self._caught_up(tenant, self._keywords[tenant], _no_vectors)
         if isinstance(error, NotEmbedded) and not self._backlog.works_on(tenant):
             snapshot = held.index.snapshot()
-            texts = [snapshot.chunk(chunk_id).indexed_text for chunk_id in snapshot.ids()]
+            texts = [chunk.indexed_text for chunk in snapshot.walk()]
             self._backlog.start(tenant, texts, await self._embedder_of(tenant))
         return held
 

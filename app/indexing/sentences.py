@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from operator import attrgetter
 
 from loguru import logger
 
 from agents.answering.meaning import Meaning
-from knowledge.index import Index
+from knowledge.buckets import Buckets
+from knowledge.index import Index, Snapshot
+from knowledge.types import Chunk
 
 QUIET_SECONDS = 1.0
 """Without a change of any index: while documents come in, their chunks are embedded first."""
 PART = 16
 """Chunks between two looks at whether documents come in."""
+AT_ONCE = 256
+"""Buckets whose chunks are read together. What is in one with a new chunk is learnt again: its vectors are kept."""
 
 
 class SentenceLearner:
@@ -22,7 +27,7 @@ class SentenceLearner:
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
         self._indexes: dict[str, Index] = {}
-        self._learnt: dict[str, set[str]] = {}
+        self._learnt: dict[str, Buckets] = {}
         self._changed = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -77,12 +82,17 @@ class SentenceLearner:
     async def _learn(self, tenant: str, index: Index) -> None:
         """What is new in an index, until it changes."""
         snapshot = index.snapshot()
-        present = snapshot.ids()
-        learnt = self._learnt[tenant] = self._learnt.get(tenant, set()) & present
-        new = sorted(present - learnt)
-        for start in range(0, len(new), PART):
-            if self._changed.is_set():
-                return
-            part = new[start : start + PART]
-            await self._meaning.learn(map(snapshot.chunk, part))
-            learnt.update(part)
+        self._learnt.setdefault(tenant, Buckets.of(()))
+        new = sorted(self._learnt[tenant].differing(snapshot.buckets))
+        for start in range(0, len(new), AT_ONCE):
+            numbers = frozenset(new[start : start + AT_ONCE])
+            chunks = await asyncio.to_thread(_chunks, snapshot, numbers)
+            for begin in range(0, len(chunks), PART):
+                if self._changed.is_set():
+                    return
+                await self._meaning.learn(chunks[begin : begin + PART])
+            self._learnt[tenant] = self._learnt[tenant].taking(snapshot.buckets, numbers)
+
+
+def _chunks(snapshot: Snapshot, numbers: frozenset[int]) -> list[Chunk]:
+    return sorted(snapshot.walk(numbers), key=attrgetter("id"))

@@ -128,7 +128,7 @@ class IndexVerification:
         await embedder.forget(bad)
         anew = {*differences.changed, *differences.terms, *differences.vectors}
         if differences.frequencies and not anew:
-            anew |= both.snapshot.ids()
+            anew |= both.stored.keys()
         self._indexer.distrust(tenant, frozenset(anew))
         revision = await self._knowledge.raise_alone(tenant)
         if not await self._indexer.reached(tenant, revision, FOLLOW_SECONDS):
@@ -137,7 +137,7 @@ class IndexVerification:
 
 async def compared(both: Both, embedder: Embedder, progress: Callable[[int, int], Awaitable[None]]) -> Differences:
     """What is wrong of an index that is to be of this embedder. Raises what `progress` raises."""
-    held = both.snapshot.ids()
+    held = await asyncio.to_thread(both.snapshot.ids)
     width = (await embedder.passages([])).shape[1]
     found = Differences(
         missing=sorted(both.stored.keys() - held),
@@ -169,6 +169,7 @@ def _other_frequencies(both: Both) -> int:
 
 def _look(both: Both, ids: Sequence[str], width: int, found: Differences) -> None:
     snapshot = both.snapshot
+    snapshot.bm25((), ids)  # so that a server gives the rows together
     for name in ids:
         chunk, words = both.stored[name]
         if snapshot.chunk(name) != chunk:

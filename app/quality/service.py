@@ -119,7 +119,7 @@ class QualityService:
         entries = await self._sources.vocabulary(tenant)
         synonyms = (entry for entry in entries if entry.kind is VocabularyKind.SYNONYM)
         terms = {other: entry.term for entry in synonyms for other in entry.others}
-        chunks = await asyncio.to_thread(lambda: [snapshot.chunk(one) for one in snapshot.ids()])
+        chunks = await asyncio.to_thread(lambda: list(snapshot.walk()))
         chunks.sort(key=lambda chunk: (chunk.document.name, chunk.document.id, chunk.ordinal))
         today = now().astimezone(await self._sources.zone(tenant)).date()
         return QualityCorpus(chunks, today, documents, terms, reach)

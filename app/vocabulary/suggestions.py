@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from cachetools import TTLCache
@@ -43,7 +42,7 @@ class Suggestions:
         key = tenant, snapshot.revision
         async with self._making:
             if key not in self._made:
-                chunks = [snapshot.chunk(chunk_id) for chunk_id in islice(sorted(snapshot.ids()), MAX_CHUNKS)]
+                chunks = await asyncio.to_thread(snapshot.sample, MAX_CHUNKS)
                 analyzer = self._analyzers.history(tenant).at(snapshot.revision)
                 known = [stored.entry.term for stored in await self._vocabulary.all(tenant)]
                 asked = await self._missed(tenant)

@@ -104,7 +104,8 @@ def _change(delta: IndexDelta, vectors: Matrix) -> IndexChange:
 async def _compared(left: Snapshot, right: Snapshot, delta: IndexDelta, vectors: Matrix) -> float:
     """Ids, every embedding and the results of sample questions; the share of neighbours that the target finds."""
     ids = [chunk.id for chunk, _ in delta.added]
-    if right.ids() != frozenset(ids) or right.ids() != left.ids() or right.revision != delta.revision:
+    theirs, ours = await asyncio.to_thread(left.ids), await asyncio.to_thread(right.ids)
+    if not frozenset(ids) == ours == theirs or right.revision != delta.revision:
         raise IndexUnavailable(f"the target holds {len(right)} chunks of revision {right.revision}, not {len(ids)}")
     for start in range(0, len(ids), PART):
         part = slice(start, start + PART)

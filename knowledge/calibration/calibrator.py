@@ -41,6 +41,8 @@ RESTS = 20
 its own, 3 s on an idle machine. With a model that sleeps .25 s a passage, nine documents of ten passages came in at
 54 % of its bare rate with a fit a document, at 70 % with rests, on a machine that had much else to do (load 17).
 """
+MAX_CHUNKS = 10_000
+"""Of a larger base so many stand for all: questions are made of some hundreds of them."""
 SLOW_QUESTIONS = 100
 """A cross-encoder reads every question with 20 passages, seconds of work on a CPU; what is fitted are medians and a
 spread, which a hundred questions give to a tenth of that spread."""
@@ -167,7 +169,7 @@ class Calibrator:
             self._revisions[scorer.kind] = snapshot.revision
 
     async def _fit(self, snapshot: Snapshot, scorer: Reranker) -> CalibrationMap:
-        chunks = sorted((snapshot.chunk(chunk_id) for chunk_id in snapshot.ids()), key=_ORDER)
+        chunks = sorted(await asyncio.to_thread(snapshot.sample, MAX_CHUNKS), key=_ORDER)
         strange, foreign, count = off_topic_questions(), english_off_topic_questions(), QUESTIONS
         if scorer is self._retriever.scorers.slow:
             strange, foreign, count = strange[::2], foreign[::2], SLOW_QUESTIONS

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from operator import attrgetter
 
 import numpy as np
 from loguru import logger
 from numpy.typing import NDArray
 
+from knowledge.buckets import Buckets, bucket_of
 from knowledge.errors import IndexUnavailable
 from knowledge.stores.base import DenseRecall, IndexOptions, VectorStore
 from knowledge.stores.facets import Facets, Rows
@@ -19,6 +21,7 @@ from knowledge.stores.lexical import LexicalIndex
 from knowledge.stores.matrix import products, rows_of
 from knowledge.stores.packed import PackedChunks
 from knowledge.stores.recent import Recent
+from knowledge.stores.statistics import TermSpread
 from knowledge.stores.terms import TermTable
 from knowledge.types import Chunk, Filter, Hit, IndexChange, IndexedChunk, Matrix, Vector
 
@@ -75,8 +78,25 @@ class LocalSnapshot:
     def __len__(self) -> int:
         return len(self.chunks)
 
-    def ids(self) -> frozenset[str]:
-        return frozenset(self._row)
+    @cached_property
+    def buckets(self) -> Buckets:
+        return Buckets.of(self._ids)
+
+    def ids(self, within: Collection[int] | None = None) -> frozenset[str]:
+        return frozenset(self._row if within is None else filter(lambda name: bucket_of(name) in within, self._ids))
+
+    def walk(self, within: Collection[int] | None = None) -> Iterator[Chunk]:
+        return (self.chunks[row] for row, name in enumerate(self._ids) if within is None or bucket_of(name) in within)
+
+    def sample(self, count: int) -> list[Chunk]:
+        return [self.chunk(name) for name in sorted(self._ids)[:: -(-len(self) // count) or 1]]
+
+    def holding(self, chunk_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(name for name in chunk_ids if name in self._row)
+
+    def of_documents(self, document_ids: Collection[str]) -> frozenset[str]:
+        rows = self._facets.rows(Filter(document_ids=frozenset(document_ids)))
+        return frozenset(self._ids[row] for row in rows.tolist()) if document_ids else frozenset()
 
     def chunk(self, chunk_id: str) -> Chunk:
         return self._opened.get(self._row[chunk_id], self.chunks.__getitem__)
@@ -121,6 +141,11 @@ class LocalSnapshot:
 
     def frequencies(self) -> dict[str, int]:
         return self.bm25s.frequencies()
+
+    def frequent(self, count: int) -> dict[str, int]:
+        found = self.frequencies()
+        least = TermSpread.of(np.fromiter(found.values(), np.int64, len(found))).least(count)
+        return {term: chunks for term, chunks in found.items() if chunks >= least}
 
     def _dense(self, vector: Vector, k: int, where: Filter) -> tuple[list[Hit], DenseRecall]:
         rows = self._facets.rows(where) if where else None

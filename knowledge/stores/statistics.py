@@ -1,74 +1,91 @@
-"""What BM25 has to know of a whole base: in how many chunks each term occurs, and how long chunks are."""
+"""What BM25 has to know of a whole base: how many chunks there are, how long, and how often terms occur."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.stores.lexical import OKAPI, document_idf
-from knowledge.types import TermIds
+from knowledge.stores.lexical import OKAPI
+
+Numbers = NDArray[np.int64]
+
+
+def _nothing() -> Numbers:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class TermSpread:
+    """How many terms occur in how many chunks: `counts[i]` of them in `values[i]`, which rise from 1.
+
+    That is all that Okapi's floor, a share of the average idf, needs of the vocabulary. Where P is the number of pairs
+    of a chunk and a term in it, there are sqrt(2 P) values at most: 2,000 at 20,000 chunks.
+    """
+
+    values: Numbers
+    counts: Numbers
+
+    @classmethod
+    def of(cls, frequencies: Numbers) -> TermSpread:
+        """Of all terms; those that occur nowhere do not count."""
+        return cls(_nothing(), _nothing()).moved(np.zeros(len(frequencies), np.int64), frequencies)
+
+    def moved(self, old: Numbers, new: Numbers) -> TermSpread:
+        """With terms that occurred in so many chunks before, and do in so many now; shapes (terms,)."""
+        values, place = np.unique(np.concatenate([self.values, old, new]), return_inverse=True)
+        change = np.concatenate([self.counts, np.full(len(old), -1), np.ones(len(new), np.int64)])
+        counts = np.bincount(place, change, len(values)).round().astype(np.int64)
+        held = (counts > 0) & (values > 0)
+        return TermSpread(values[held], counts[held])
+
+    def least(self, count: int) -> int:
+        """In how many chunks a term has to occur, so that not more than `count` terms do."""
+        above = self.counts[::-1].cumsum()
+        taken = int(np.searchsorted(above, count, side="right"))
+        return int(self.values[::-1][taken]) + 1 if taken < len(above) else 1
 
 
 class TermStatistics:
-    """Immutable statistics of one revision: four bytes a term of the vocabulary, whatever the number of chunks.
+    """Immutable statistics of one revision, whatever the number of chunks.
 
     Scores are those of `LexicalIndex`, of a chunk whose terms are given.
     """
 
-    def __init__(self, frequencies: NDArray[np.int32], chunks: int, terms: int, vocabulary: Mapping[str, int]) -> None:
-        """frequencies: chunks that hold the term of that id; terms: tokens of all chunks together."""
-        self._frequencies, self._chunks, self._terms, self._vocabulary = frequencies, chunks, terms, vocabulary
-        self._idf = document_idf(frequencies, chunks)
+    def __init__(self, chunks: int, tokens: int, spread: TermSpread) -> None:
+        """tokens: of all chunks together."""
+        self.chunks, self.tokens, self.spread = chunks, tokens, spread
+        self._length = tokens / chunks if tokens > 0 and chunks > 0 else 1.0
         self._unseen = float(np.log(chunks + 0.5) - np.log(0.5)) if chunks else 0.0
+        terms = int(spread.counts.sum())
+        self._average = float(self._okapi_idf(spread.values) @ spread.counts) / terms if terms else 0.0
 
-    def changed(self, added: Sequence[TermIds], removed: Sequence[TermIds]) -> TermStatistics:
-        """Those of a revision that has these chunks more and those less."""
-        top = max((int(terms.max(initial=-1)) + 1 for terms in added), default=0)
-        frequencies = np.zeros(max(top, len(self._frequencies)), np.int32)
-        frequencies[: len(self._frequencies)] = self._frequencies
-        for sign, documents in ((1, added), (-1, removed)):
-            for terms in documents:
-                frequencies[np.unique(terms)] += sign
-        length = self._terms + sum(map(len, added)) - sum(map(len, removed))
-        return TermStatistics(frequencies, self._chunks + len(added) - len(removed), length, self._vocabulary)
+    def changed(self, chunks: int, tokens: int, old: Numbers, new: Numbers) -> TermStatistics:
+        """Those of a revision with so many chunks and tokens more, some of whose terms occur in `new` chunks, where
+        they did in `old`; shapes (terms,).
+        """
+        return TermStatistics(self.chunks + chunks, self.tokens + tokens, self.spread.moved(old, new))
 
-    def idf(self, terms: Iterable[str]) -> list[float]:
-        """See `Snapshot.idf`."""
-        ids = (self._vocabulary.get(term) for term in terms)
-        return [
-            self._unseen if number is None or not self._occurs(number) else float(self._idf[number]) for number in ids
-        ]
+    def idf(self, frequencies: Sequence[int]) -> NDArray[np.float64]:
+        """idf of terms that occur in so many chunks; of one in none, the highest. Shape (terms,)."""
+        held = np.minimum(np.asarray(frequencies, np.int64), self.chunks)
+        found = self._okapi_idf(held)
+        if self._average > 0:
+            worth = np.where(found < 0, OKAPI.epsilon * self._average, found)
+        else:  # see `lexical.document_idf`
+            worth = np.log1p((self.chunks - held + 0.5) / (held + 0.5))
+        return np.where(held > 0, worth, self._unseen)
 
-    def known(self, terms: Iterable[str]) -> list[int]:
-        """Ids of those that occur, in their order, with repetitions."""
-        ids = (self._vocabulary.get(term) for term in terms)
-        return [number for number in ids if number is not None and self._occurs(number)]
-
-    def score(self, terms: Sequence[str], document: TermIds) -> float:
-        """BM25 of a chunk of this base."""
-        wanted = self.known(terms)
-        if not wanted or not len(document):
-            return 0.0
-        counts = (document[:, np.newaxis] == np.array(wanted)).sum(axis=0)
-        return self._okapi(counts, self._idf[wanted], len(document))
-
-    def score_of(self, terms: Sequence[str], tokens: Sequence[str]) -> float:
-        """BM25 that a text of these tokens would have, if its words were as frequent as they are here."""
-        if not terms or not tokens:
-            return 0.0
-        return self._okapi(np.array([tokens.count(term) for term in terms]), np.array(self.idf(terms)), len(tokens))
-
-    def frequencies(self) -> dict[str, int]:
-        """See `Snapshot.frequencies`."""
-        counts = self._frequencies.tolist()
-        return {term: count for term, count in zip(self._vocabulary, counts, strict=False) if count}
-
-    def _okapi(self, counts: NDArray[np.int64], idf: NDArray[np.float64], length: int) -> float:
-        average = self._terms / self._chunks if self._terms else 1.0
-        norm = OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * length / average)
+    def score(self, counts: NDArray[np.int64], idf: NDArray[np.float64], length: int) -> float:
+        """BM25 of a text of so many tokens that holds terms of that idf so often; shapes (terms,)."""
+        norm = OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * length / self._length)
         return float((idf * counts * (OKAPI.k1 + 1) / (counts + norm)).sum())
 
-    def _occurs(self, number: int) -> bool:
-        return number < len(self._frequencies) and bool(self._frequencies[number] > 0)
+    def _okapi_idf(self, frequencies: Numbers) -> NDArray[np.float64]:
+        held = np.minimum(frequencies, self.chunks)
+        return np.log(self.chunks - held + 0.5) - np.log(held + 0.5)
+
+
+NOTHING = TermStatistics(0, 0, TermSpread(_nothing(), _nothing()))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from knowledge.buckets import Buckets, bucket_of, difference
 from knowledge.index import Snapshot
 from knowledge.stores.base import EXACT_SEARCH_MAX_CHUNKS, DenseRecall, IndexOptions
 from knowledge.stores.registry import get_index
@@ -104,6 +105,35 @@ class IndexContract:
         np.testing.assert_allclose(snapshot.centre, np.mean(list(stored.values()), axis=0), atol=1e-4)
         await base.close()
 
+    async def test_a_snapshot_is_read_in_parts(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        added = chunks(*TEXTS)
+        await base.apply(added)
+        snapshot, everything = base.index.snapshot(), {item.id for item in added}
+        assert sorted(snapshot.walk(), key=lambda item: item.id) == list(added)
+        assert [item.id for item in snapshot.sample(3)] == ["c0", "c2", "c4"]
+        assert snapshot.sample(len(added)) == list(added)
+        assert snapshot.holding(["c1", "stranger", "c5"]) == {"c1", "c5"}
+        assert snapshot.of_documents(["d2", "stranger", "d4"]) == {"c2", "c4"}
+        assert snapshot.holding([]) == snapshot.of_documents([]) == snapshot.ids(()) == frozenset()
+        number = bucket_of("c3")
+        near = {name for name in everything if bucket_of(name) == number}
+        assert snapshot.ids({number}) == {item.id for item in snapshot.walk({number})} == near
+        await base.close()
+
+    async def test_what_it_lacks_is_found_at_every_revision(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        snapshots = [base.index.snapshot()]
+        for added, removed in ((TEXTS, []), (TEXTS[:1], ["c1", "c4"]), ((), [f"c{row}" for row in range(6)])):
+            await base.apply(chunks(*added), removed)
+            snapshots.append(base.index.snapshot())
+        wanted = frozenset({"c0", "c1", "new"})
+        held = [frozenset(), frozenset(f"c{row}" for row in range(6)), frozenset({"c0", "c2", "c3", "c5"}), frozenset()]
+        for snapshot, names in zip(snapshots, held, strict=True):
+            assert difference(snapshot, wanted) == (wanted - names, names - wanted)
+            assert snapshot.buckets.differing(Buckets.of(names)) == frozenset()
+        await base.close()
+
     async def test_similarities_of_named_chunks_are_products_of_their_embeddings(self, tmp_path: Path) -> None:
         base = self.open(tmp_path)
         await base.apply(chunks(*TEXTS))
@@ -140,6 +170,19 @@ class IndexContract:
         unseen, once, often = base.index.snapshot().idf(["从未出现", "积分", "承担"])
         assert unseen > once > 0
         assert once >= often > 0
+        await base.close()
+
+    async def test_the_most_frequent_terms_have_the_counts_of_all(self, tmp_path: Path) -> None:
+        base = self.open(tmp_path)
+        await base.apply(chunks(*TEXTS))
+        await base.apply(removed=["c5"])
+        snapshot = base.index.snapshot()
+        counts = snapshot.frequencies()
+        assert snapshot.frequent(len(counts)) == counts
+        few = snapshot.frequent(3)
+        assert 0 < len(few) <= 3
+        assert few.items() <= counts.items()
+        assert min(few.values()) > max(count for term, count in counts.items() if term not in few)
         await base.close()
 
     async def test_removed_chunks_are_not_found_again(self, tmp_path: Path) -> None:

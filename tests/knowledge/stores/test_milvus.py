@@ -8,7 +8,8 @@ import pytest
 
 from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable, InvalidConfiguration
-from knowledge.stores.milvus import MilvusTable, drop_others, named, owner
+from knowledge.stores.milvus import MilvusTable, drop_others, owner
+from knowledge.stores.milvus_rows import named
 from knowledge.stores.registry import get_index
 from knowledge.types import Chunk, Filter, IndexedChunk
 from tests.knowledge.builders import chunk, document
@@ -39,7 +40,7 @@ def test_a_row_comes_back_as_it_was_written(file: str) -> None:
     )
     item = opened.item(added, 1)
     opened.write([item])
-    [row] = opened.rows([item["key"]])
+    [row] = map(opened.row, opened.raw([item["key"]]))
     assert row.chunk == added.chunk
     assert row.terms.tolist() == [0, 1, 1, 123456, 35]
     assert row.vector.tolist() == added.vector.tolist()
@@ -61,9 +62,9 @@ def test_a_row_is_seen_by_the_revisions_between_its_coming_and_its_going(file: s
     assert [len(opened.nearest(added.vector, 5, revision, Filter())) for revision in (2, 3, 4, 5)] == [0, 1, 1, 0]
     assert [len(opened.matching([1], 5, revision, Filter())) for revision in (2, 3, 4, 5)] == [0, 1, 1, 0]
     opened.purge(4)
-    assert len(opened.live(4)) == 1
+    assert len(list(opened.live(4))) == 1
     opened.purge(5)
-    assert opened.live(-1) == {}
+    assert list(opened.live(-1)) == []
     opened.close()
 
 
@@ -75,7 +76,7 @@ def test_tenants_and_generations_are_kept_apart_and_dropped(file: str) -> None:
         assert len(opened.nearest(indexed(chunk("q", "q")).vector, 9, 1, Filter())) == 1
     drop_others(file, "t", keep={11})
     drop_others(file, "never-opened", keep={0})
-    assert [len(opened.live(0)) for opened in tables.values()] == [0, 1, 1, 1]
+    assert [len(list(opened.live(0))) for opened in tables.values()] == [0, 1, 1, 1]
     for opened in tables.values():
         opened.close()
 

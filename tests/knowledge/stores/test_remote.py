@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,7 +20,8 @@ from knowledge.stores.base import IndexOptions
 from knowledge.stores.milvus import MilvusTable
 from knowledge.stores.registry import get_index
 from knowledge.stores.remote import RemoteIndex
-from knowledge.types import IndexChange
+from knowledge.stores.rows import FOREVER, RowTable, Seen
+from knowledge.types import IndexChange, IndexedChunk
 from tests.contracts.indexes import both, found, same
 from tests.knowledge.builders import ANALYZER, TEXTS, Base, chunk, chunks, document
 
@@ -39,9 +44,40 @@ def worker(file: str, tenant: str, former: Base | None = None) -> Base:
 
 def stored(file: str, tenant: str) -> dict[str, tuple[int, int]]:
     table = MilvusTable(file, tenant, HashEmbedder.name, HashEmbedder.dimension, 0)
-    rows = table.live(-1)
+    rows = {row.key: (row.since, row.until) for row in table.live(-1)}
     table.close()
     return rows
+
+
+class Nowhere:
+    """A server that forgets: only what the index itself keeps is left."""
+
+    def item(self, added: IndexedChunk, since: int) -> dict[str, Any]:
+        return {"seen": Seen(added.chunk.id, added.chunk.id, added.chunk.id, since, FOREVER)}
+
+    def again(self, item: dict[str, Any], since: int, until: int) -> dict[str, Any]:
+        return item
+
+    def seen(self, item: dict[str, Any]) -> Seen:
+        found: Seen = item["seen"]
+        return found
+
+    def __getattr__(self, name: str) -> Callable[..., Iterator[Any]]:
+        return lambda *given: iter(())
+
+
+async def kept_bytes(count: int) -> int:
+    """Of an index of so many chunks, each with a word of its own."""
+    base = Base(RemoteIndex(cast(RowTable, Nowhere()), HashEmbedder.dimension, IndexOptions()))
+    change = await base.change([chunk(f"chunk-{number}", f"型号 X{number}") for number in range(count)])
+    tracemalloc.start()
+    await base.index.apply(change)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(base.index.snapshot()) == count
+    await base.close()
+    return kept
 
 
 async def test_it_finds_and_scores_as_the_index_in_memory_does(file: str) -> None:
@@ -90,7 +126,7 @@ async def test_who_is_behind_sees_its_own_revision_and_undoes_nothing(file: str)
         await base.apply(chunks(*TEXTS))
     await first.apply([chunk("n2", "退货运费由卖家承担")], removed=["c0"])  # 2
     await first.apply([chunks(*TEXTS)[0]], removed=["n2"])  # 3: back, as it was
-    assert (await found(late, QUESTION)) == {f"c{row}" for row in range(1, len(TEXTS))}  # c0 is of revision 3 now
+    assert (await found(late, QUESTION)) == {f"c{row}" for row in range(len(TEXTS))}
     await late.apply([chunk("n2", "退货运费由卖家承担")], removed=["c0"])
     assert "c0" in await found(first, QUESTION)
     assert "n2" not in await found(first, QUESTION)
@@ -127,6 +163,89 @@ async def test_what_a_kill_left_out_or_over_is_repaired_at_the_next_start(file: 
     seen = {key for key, (since, until) in stored(file, "killed").items() if since <= again.revision < until}
     assert len(seen) == len(TEXTS) - 1
     await again.close()
+
+
+async def test_what_a_killed_process_left_of_a_revision_between_is_not_seen(file: str) -> None:
+    first, killed = worker(file, "between"), worker(file, "between")
+    for base in (first, killed):
+        await base.apply(chunks(*TEXTS))
+    await killed.apply([chunk("n", "退货运费由卖家承担")], removed=["c0"])  # 2, and it is gone
+    first.terms, first.revision = killed.terms, 2
+    await first.apply([chunk("m", "节假日也发货")])  # 3: n went again, c0 came back
+    anew = Base()
+    await anew.apply([*chunks(*TEXTS), chunk("m", "节假日也发货")])
+    left, right = first.index.snapshot(), anew.index.snapshot()
+    assert left.ids() == right.ids()
+    assert left.frequencies() == right.frequencies()
+    assert same(([], (await both(first, QUESTION))[1]), ([], (await both(anew, QUESTION))[1]))
+    for base in (first, killed):
+        await base.close()
+
+
+async def test_a_database_that_was_restored_is_followed_from_where_it_is(file: str) -> None:
+    former = worker(file, "restored")
+    await former.apply(chunks(*TEXTS))
+    await former.apply([chunk("lost", "这一条在备份之后写成")], removed=["c1"])
+    await former.apply([chunk("lost2", "这一条也是")], removed=["c2"])
+    await former.close()
+    again, anew = worker(file, "restored"), Base()
+    for base in (again, anew):
+        await base.apply(chunks(*TEXTS))
+        await base.apply([chunk("n", "退货运费由卖家承担")])
+        await base.apply(removed=["c5"])
+        left, right = again.index.snapshot(), anew.index.snapshot()
+    assert left.ids() == right.ids()
+    assert left.frequencies() == right.frequencies()
+    assert same(([], (await both(again, QUESTION))[1]), ([], (await both(anew, QUESTION))[1]))
+    await again.close()
+
+
+async def test_each_revision_keeps_the_frequencies_that_it_had(file: str) -> None:
+    base, exact = worker(file, "history"), Base()
+    snapshots = []
+    for added, removed in ((TEXTS, []), (TEXTS[:2], ["c2"]), ((), ["c0", "c3"])):
+        for own in (base, exact):
+            await own.apply(chunks(*added), removed)
+        snapshots.append((base.index.snapshot(), exact.index.snapshot()))
+    for left, right in snapshots:
+        assert left.frequencies() == right.frequencies()
+        assert left.idf(ANALYZER.tokens(TEXTS[0])) == pytest.approx(right.idf(ANALYZER.tokens(TEXTS[0])))
+    await base.close()
+
+
+async def test_an_index_that_is_distrusted_is_put_right(file: str) -> None:
+    base = worker(file, "distrusted")
+    await base.apply(chunks(*TEXTS))
+    index = base.index
+    assert isinstance(index, RemoteIndex)
+    right = index.snapshot().frequencies()
+    [row] = index.table.terms(["运费"])
+    index.table.write_terms([row.noted(1, 5)])
+    assert index.snapshot().frequencies() != right
+    base.told = 0  # the vocabulary is told anew as well
+    await base.apply(chunks(*TEXTS), removed=[f"c{row}" for row in range(len(TEXTS))])
+    assert index.snapshot().frequencies() == right
+    await base.close()
+
+
+async def test_terms_that_are_lost_are_told_and_written_at_the_next_start(file: str) -> None:
+    base = worker(file, "lost terms")
+    await base.apply(chunks(*TEXTS))
+    index = base.index
+    assert isinstance(index, RemoteIndex)
+    index.table._client.delete(index.table._terms, filter=index.table._mine)  # type: ignore[attr-defined]
+    with pytest.raises(IndexUnavailable, match="restart"):
+        await base.apply(removed=["c0"])
+    await base.close()
+    again = worker(file, "lost terms", base)
+    await again.apply(chunks(*TEXTS)[1:])
+    assert (await again.index.snapshot().lexical(ANALYZER.tokens(TEXTS[1]), 3))[0].chunk_id == "c1"
+    await again.close()
+
+
+async def test_what_an_index_keeps_does_not_grow_with_its_base() -> None:
+    kept = [await kept_bytes(count) for count in (300, 3000)]
+    assert kept[1] - kept[0] < 10_000, kept
 
 
 async def test_rows_that_no_revision_sees_any_more_are_removed(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
