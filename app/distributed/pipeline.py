@@ -16,7 +16,7 @@ from app.distributed.stages import Embed, Parse, Row, Work, read
 from knowledge.errors import MissingDependency
 
 _ROOT = Path(__file__).resolve().parents[2]
-_FILES_OF_A_BLOCK = 8
+FILES_OF_A_BLOCK = 8
 _BLOCK_BYTES = 16 * 2**20
 """What workers hand on at once; more than that of one file is handed on alone."""
 
@@ -65,7 +65,7 @@ def worked(work: Work, options: RayOptions) -> Iterator[Row]:
     shared = ray.put(work)
     rows: Any = data.from_items(
         [{"number": number} for number in range(len(work.files))],
-        override_num_blocks=-(-len(work.files) // _FILES_OF_A_BLOCK),
+        override_num_blocks=-(-len(work.files) // FILES_OF_A_BLOCK),
     )
     rows = rows.map(partial(_read, shared), num_cpus=0.25)
     for stage, share in ((Parse, 0.25), (Embed, 0.5)):
