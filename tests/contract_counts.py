@@ -26,9 +26,10 @@ FIXTURES = {
     "companies": "BusinessDatabase",
     "twin": "BusinessDatabase",
     "club": "BusinessDatabase",
+    "business_database": "BusinessDatabase",
     "reranker": "Reranker",
 }
-"""Fixtures that run a test once a backend, and of which contract."""
+"""Fixtures and parameters that run a test once a backend, and of which contract."""
 OUTCOMES = ("passed", "failed", "skipped")
 Backend = tuple[str, str]
 

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, inspect, text
 from app.db.engine import Database
 
 ROOT = Path(__file__).resolve().parents[3]
-SECONDS = 240.0
+SECONDS = 900.0
 DISTRIBUTED = ("--distributed", "--workers", "2")
 DOCUMENTS = (
     "SELECT path, title, category, content_hash, published, live, last_number, size FROM documents ORDER BY path"
