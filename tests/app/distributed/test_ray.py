@@ -25,7 +25,7 @@ pytest.importorskip("ray", reason="Ray is not installed: pip install -r requirem
 pytest.importorskip("fsspec", reason="fsspec is not installed: pip install -r requirements-ray.txt")
 pytestmark = pytest.mark.xdist_group("ray")
 
-MANY = 400
+MANY = 200
 SECRETS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
