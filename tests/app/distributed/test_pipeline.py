@@ -19,13 +19,13 @@ def test_a_ray_that_does_not_start_is_told_and_what_of_it_runs_is_ended(monkeypa
         raise Exception("The current node timed out during startup.")
 
     fake = SimpleNamespace(init=init, shutdown=lambda: ended.append(True))
-    monkeypatch.setitem(sys.modules, "ray", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "ray", fake)
     with pytest.raises(Unavailable, match="timed out during startup"), ray_running(RayOptions()):
         raise AssertionError("not reached")
     assert ended == [True]
 
 
 def test_where_ray_is_not_installed_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingDependency, match=r"requirements-ray\.txt"), ray_running(RayOptions()):
         raise AssertionError("not reached")
