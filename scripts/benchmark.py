@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         case "ingest":
             return ingest.run(settings, options.set, options.rounds)
         case "distributed":
-            return distributed.run(settings, options.passages, options.rounds)
+            return distributed.run(settings, options.passages, options.rounds, options.postgres)
         case "ocr":
             return ocr.run(options.set, options.pages, options.font)
         case "reindex":
@@ -89,9 +89,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _command(commands, "ingest", "导入文档的速度，旁边是直接调用向量模型；以及导入期间回答慢多少")
     command.add_argument("--set", type=Path, metavar="DIR", help="有 corpus.jsonl 的文件夹；不给则用示例知识库")
     _number(command, "--rounds", ingest.ROUNDS, "轮数")
-    command = _command(commands, "distributed", "分布式导入每秒的片段数：一个进程与两个进程轮流")
+    command = _command(commands, "distributed", "导入每秒的片段数：普通导入、分布式一个进程、两个进程，轮流")
     _number(command, "--passages", distributed.PASSAGES, "片段数")
     _number(command, "--rounds", distributed.ROUNDS, "轮数")
+    command.add_argument(
+        "--postgres", default="", metavar="URL", help="写到这台 PostgreSQL 上自建、用完即删的数据库（默认 SQLite）"
+    )
     command = _command(commands, "ocr", "文字识别：认对的字，每页的处理器秒数；页面由示例知识库的文字画成")
     command.add_argument("--set", type=Path, default=SAMPLES, metavar="DIR", help="文字取自哪个文件夹")
     command.add_argument("--font", type=Path, metavar="FILE", help="中文字体；不给则找系统里的")

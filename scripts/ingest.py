@@ -121,24 +121,26 @@ async def _run(
     if not owns_index:
         print("服务正在运行：文件写入数据库后由服务更新索引")
     if options.distributed:
-        return _report(await _distributed(settings, options, files, owns_index), skipped, options.wait)
+        limits = RayOptions(options.workers, options.ray_memory, options.ray)
+        with ray_running(limits):  # first: it forks, which is safe while no client of a store has threads
+            reports = await _distributed(settings, options, files, owns_index, limits)
+        return _report(reports, skipped, options.wait)
     async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait) as base:
         reports = await _ingest(base, settings, options, files)
     return _report(reports, skipped, options.wait)
 
 
 async def _distributed(
-    settings: Settings, options: argparse.Namespace, files: list[StoredFile], owns_index: bool
+    settings: Settings, options: argparse.Namespace, files: list[StoredFile], owns_index: bool, limits: RayOptions
 ) -> list[FileReport]:
-    """Reports come as files are done; a run that is killed is begun again and goes on where it was."""
-    limits = RayOptions(options.workers, options.ray_memory, options.ray)
+    """Inside `ray_running`. A run that is killed is begun again and goes on where it was."""
     async with open_reader(settings) as here:
         reader, reports = ReadElsewhere(here), []
         async with open_knowledge(settings, owns_index=owns_index, wait_seconds=options.wait, reader=reader) as base:
             labels = Labels(options.category, tuple(options.tags) if options.tags else None)
             mass = MassIngestion(base, reader, labels, _change(options))
             work = await mass.work(settings, options.tenant, files, _columns(options))
-            with ray_running(limits), IngestionBar(len(files), "导入") as bar:
+            with IngestionBar(len(files), "导入") as bar:
                 async for report in mass.run(work, limits):
                     reports.append(report)
                     bar.finished(report.name)

@@ -1,7 +1,9 @@
 """Runs the contract suites on every backend and counts: `python -m tests.contract_counts [PATH...]`.
 
-A backend is a class that inherits a contract, or a parameter of a fixture that names servers and databases. Without
-paths all of `tests/contracts`, and of `tests/app` what runs on both databases. A missing server is a failure.
+A backend is a class that inherits a contract, or a parameter of a fixture that names servers and databases, or both.
+Without paths all of `tests/contracts`, of `tests/app` what runs on SQLite and PostgreSQL, of `tests/agents/business`
+what runs on every kind of business database; also what is otherwise left to `make acceptance`. A missing server is a
+failure; of MySQL, which BUSINESS_MYSQL_URL names, that is told as skipped.
 """
 
 from __future__ import annotations
@@ -17,9 +19,17 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PATHS = ("tests/contracts", "tests/app")
-FIXTURES = {"template": "SQL", "companies": "BusinessDatabase", "reranker": "Reranker"}
-"""Fixtures that run a test once a backend, and of which contract."""
+PATHS = ("tests/contracts", "tests/app", "tests/agents/business")
+FIXTURES = {
+    "template": "Repository",
+    "address": "Repository",
+    "companies": "BusinessDatabase",
+    "twin": "BusinessDatabase",
+    "club": "BusinessDatabase",
+    "business_database": "BusinessDatabase",
+    "reranker": "Reranker",
+}
+"""Fixtures and parameters that run a test once a backend, and of which contract."""
 OUTCOMES = ("passed", "failed", "skipped")
 Backend = tuple[str, str]
 
@@ -62,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests.contract_counts", description="各种实现各通过多少条契约测试")
     parser.add_argument("paths", nargs="*", default=PATHS, metavar="PATH", help="默认 " + " ".join(PATHS))
     options = parser.parse_args(arguments)
-    os.environ["REQUIRE_SERVICES"] = "1"
+    os.environ |= {"REQUIRE_SERVICES": "1", "ACCEPTANCE": "1"}
     os.chdir(ROOT)
     counts = BackendCounts()
     code = pytest.main([*options.paths, "-q", "--no-header", "-p", "no:cacheprovider"], plugins=[counts])
@@ -75,13 +85,12 @@ def _backend(item: pytest.Item) -> Backend | None:
     """Which contract a test is of, and on what it runs; None for a test that runs on nothing in particular."""
     owner: Any = getattr(item, "cls", None)
     contracts = [base.__name__ for base in owner.__mro__ if base.__name__.endswith("Contract")] if owner else []
-    if contracts:
-        return contracts[-1].removesuffix("Contract"), owner.__name__.removeprefix("Test")
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-    for fixture, contract in FIXTURES.items():
-        if fixture in parameters:
-            return contract, str(parameters[fixture])
-    return None
+    named = [(contract, str(parameters[fixture])) for fixture, contract in FIXTURES.items() if fixture in parameters]
+    if contracts:
+        names = [owner.__name__.removeprefix("Test"), *(name for _, name in named)]
+        return contracts[-1].removesuffix("Contract"), ", ".join(names)
+    return named[0] if named else None
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from app.documents.files import FoundFile, SamePath, Skipped, find_files
-from knowledge.errors import InvalidConfiguration, MissingDependency
+from knowledge.errors import InvalidConfiguration, MissingDependency, Unavailable
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES
 
 _LOCAL = "file://"
@@ -39,7 +39,7 @@ def find_stored(
 ) -> list[StoredFile]:
     """Files of folders and URLs, in a stable order, under the names that `find_files` gives them.
 
-    Raises FileNotFoundError, SamePath, InvalidConfiguration for a kind of URL that nothing here reads.
+    Raises FileNotFoundError, SamePath, Unavailable, InvalidConfiguration for a kind of URL that nothing here reads.
     """
     found: dict[str, StoredFile] = {}
     for location in locations:
@@ -60,10 +60,10 @@ def find_stored(
 
 
 def _below(url: str, skipped: Callable[[Path, Skipped], None], folder: str | None) -> list[StoredFile]:
-    store, root = _opened(url)
+    root, found = _listed(url)
     files = []
-    for path in sorted(store.find(root)):
-        below = PurePosixPath(unquote(path.removeprefix(root)).lstrip("/")).parts or (PurePosixPath(path).name,)
+    for path in found:
+        below = PurePosixPath(_plain(url, path.removeprefix(root)).lstrip("/")).parts or (PurePosixPath(path).name,)
         if any(part.startswith(".") for part in below):
             continue
         kind = PurePosixPath(below[-1]).suffix.lower()
@@ -72,16 +72,39 @@ def _below(url: str, skipped: Callable[[Path, Skipped], None], folder: str | Non
             continue
         place = "/".join(part for part in (_name(url) if folder is None else folder, *below) if part)
         files.append(StoredFile(url, path, place, below[0] if len(below) > 1 else ""))
-    if not files and not store.exists(root):
-        raise FileNotFoundError(url)
     return files
+
+
+def _listed(url: str) -> tuple[str, list[str]]:
+    """The root, and what lies below it. Raises FileNotFoundError, Unavailable where the store does not answer."""
+    store, root = _opened(url)
+    try:
+        found = sorted(store.find(root))
+        there = bool(found) or store.exists(root)
+    except FileNotFoundError:
+        there = False
+    except Exception as error:  # stores raise what they like
+        raise Unavailable(f"读不到 {url}：{type(error).__name__}: {error}") from error
+    if not there:
+        raise FileNotFoundError(url)
+    return root, found
 
 
 def _name(url: str) -> str:
     """Of the folder, bucket or archive that a URL means."""
-    where = urlsplit(url.rpartition("::")[2])
-    last = PurePosixPath(unquote(where.path)).name or where.netloc
+    where = url.rpartition("::")[2]
+    parts = urlsplit(where)
+    last = PurePosixPath(_plain(where, parts.path if _web(where) else where.partition("://")[2])).name or parts.netloc
     return PurePosixPath(last).stem if "::" in url else last
+
+
+def _plain(url: str, path: str) -> str:
+    """A path as a folder has it: of all stores, web servers alone write it percent-encoded."""
+    return unquote(path) if _web(url) else path
+
+
+def _web(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
 
 
 def _opened(url: str) -> tuple[Any, str]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from app.distributed.stages import Embed, Parse, Row, Work, read
-from knowledge.errors import MissingDependency
+from knowledge.errors import MissingDependency, Unavailable
 
 _ROOT = Path(__file__).resolve().parents[2]
-_FILES_OF_A_BLOCK = 8
+FILES_OF_A_BLOCK = 8
 _BLOCK_BYTES = 16 * 2**20
 """What workers hand on at once; more than that of one file is handed on alone."""
 
@@ -34,7 +34,9 @@ class RayOptions:
 
 @contextmanager
 def ray_running(options: RayOptions) -> Iterator[None]:
-    """No dashboard, no usage reports; a Ray of our own listens on the loopback alone. Raises MissingDependency."""
+    """No dashboard, no usage reports; a Ray of our own listens on the loopback alone. Raises MissingDependency, and
+    Unavailable where Ray does not start or the cluster does not answer.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong is in Ray's own logs, and raised
     try:
@@ -43,11 +45,13 @@ def ray_running(options: RayOptions) -> Iterator[None]:
         raise MissingDependency("分布式导入需要 Ray：pip install -r requirements-ray.txt") from error
     common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     common["runtime_env"] = {"env_vars": {"PYTHONPATH": str(_ROOT)}}
-    if options.address:
-        ray.init(options.address, **common)
-    else:
-        bounds = {"num_cpus": options.workers, "object_store_memory": options.memory_mb * 2**20}
-        ray.init("local", include_dashboard=False, _node_ip_address="127.0.0.1", **bounds, **common)
+    bounds = {"num_cpus": options.workers, "object_store_memory": options.memory_mb * 2**20}
+    own = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", **bounds}
+    try:
+        ray.init(options.address or "local", **common, **({} if options.address else own))
+    except Exception as error:  # a plain one where a machine is too busy to start it within Ray's 30 seconds
+        ray.shutdown()
+        raise Unavailable(f"Ray 没有启动或连不上，请稍后再运行一次：{error}") from error
     try:
         yield
     finally:
@@ -65,7 +69,7 @@ def worked(work: Work, options: RayOptions) -> Iterator[Row]:
     shared = ray.put(work)
     rows: Any = data.from_items(
         [{"number": number} for number in range(len(work.files))],
-        override_num_blocks=-(-len(work.files) // _FILES_OF_A_BLOCK),
+        override_num_blocks=-(-len(work.files) // FILES_OF_A_BLOCK),
     )
     rows = rows.map(partial(_read, shared), num_cpus=0.25)
     for stage, share in ((Parse, 0.25), (Embed, 0.5)):

@@ -1,11 +1,13 @@
-"""`distributed`: passages a second of `scripts/ingest.py --distributed` with one worker and with more, in turn."""
+"""`distributed`: passages a second of the ordinary import and of one and two workers, in turn."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -13,52 +15,85 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+from app.distributed.pipeline import FILES_OF_A_BLOCK
 from app.settings import Settings
 from knowledge.text import Analyzer
 from scripts.benchmarks.servers import ROOT
 from scripts.benchmarks.synthetic import synthetic
 from scripts.benchmarks.timing import ratio, since
 
-PASSAGES, ROUNDS, WORKERS = 300, 2, (1, 2)
-_CHANGED = "SELECT min(created_at), max(created_at), count(*) FROM documents"
+PASSAGES, ROUNDS = 300, 2
+ORDINARY, ONE, TWO = "ordinary", "one_worker", "two_workers"
+WAYS = {ORDINARY: (), ONE: ("--distributed", "--workers", "1"), TWO: ("--distributed", "--workers", "2")}
+LEFT_OUT = 2 * FILES_OF_A_BLOCK
+"""The first files of a run: two workers have that many done when the first of them is committed."""
+_COMMITS = "SELECT created_at FROM documents ORDER BY created_at"
 
 
-def run(settings: Settings, passages: int, rounds: int) -> dict[str, Any]:
-    """From the first commit to the last one; the start of Ray and of the model is told apart."""
+def run(settings: Settings, passages: int, rounds: int, postgres: str = "") -> dict[str, Any]:
+    """Between commits, and of the whole command, whose start of Ray and of the models is a matter of seconds.
+
+    passages: one a file; postgres: the server on which to write to databases of our own, SQLite without it.
+    """
+    rates: dict[str, list[float]] = {way: [] for way in WAYS}
+    whole: dict[str, list[float]] = {way: [] for way in WAYS}
     with TemporaryDirectory() as folder:
         docs = Path(folder, "docs")
         docs.mkdir()
         for number, item in enumerate(synthetic(passages, 1, Analyzer()).change.added):
             docs.joinpath(f"{number}.md").write_text(f"# 片段 {number}\n\n{item.chunk.text}\n", "utf-8")
-        made: dict[int, list[float]] = {workers: [] for workers in WORKERS}
-        starts: list[float] = []
         for turn in range(rounds):
-            for workers in WORKERS:
-                data_dir = Path(folder, f"data-{turn}-{workers}")
-                rate, before = _ingested(settings, docs, data_dir, workers)
-                made[workers].append(rate)
-                starts.append(before)
-    rates = {workers: round(median(values), 2) for workers, values in made.items()}
+            for way, arguments in WAYS.items():
+                data_dir = Path(folder, f"{turn}-{way}")
+                with _database(postgres) as url:
+                    started = perf_counter()
+                    _ingest(settings, url, data_dir, [*arguments, str(docs)])
+                    whole[way].append(since(started) / 1000)
+                    rates[way].append(_rate(_commits(url, data_dir)))
+    middle = {way: median(values) for way, values in rates.items()}
     return {
         "passages": passages,
         "embedder": settings.embedder,
+        "database": "postgresql" if postgres else "sqlite",
+        "vector_store": settings.vector_store,
         "rounds": rounds,
-        "start_seconds": round(median(starts), 1),
-        "passages_per_second": rates,
-        "two_workers_over_one": ratio(rates[WORKERS[1]], rates[WORKERS[0]]),
+        "passages_per_second": {way: round(value, 2) for way, value in middle.items()},
+        "passages_per_second_of_rounds": {way: [round(one, 2) for one in values] for way, values in rates.items()},
+        "whole_seconds": {way: round(median(values), 1) for way, values in whole.items()},
+        "two_workers_over_one": ratio(middle[TWO], middle[ONE]),
+        "two_workers_over_ordinary": ratio(middle[TWO], middle[ORDINARY]),
     }
 
 
-def _ingested(settings: Settings, docs: Path, data_dir: Path, workers: int) -> tuple[float, float]:
-    """Passages a second between the commits, and the seconds besides."""
+@contextmanager
+def _database(postgres: str) -> Iterator[str]:
+    """An address, empty for SQLite in DATA_DIR."""
+    if not postgres:
+        yield ""
+        return
+    from scripts.databases import own_database
+
+    with own_database(postgres.replace("+asyncpg", "")) as url:
+        yield url
+
+
+def _ingest(settings: Settings, url: str, data_dir: Path, arguments: list[str]) -> None:
     variables = {"DATA_DIR": str(data_dir), "EMBEDDER": settings.embedder, "VECTOR_STORE": settings.vector_store}
-    variables |= {"SAMPLES_ENABLED": "false", "DATABASE_URL": "", "MILVUS_URI": "", "LOG_LEVEL": "WARNING"}
+    variables |= {"SAMPLES_ENABLED": "false", "DATABASE_URL": url, "MILVUS_URI": "", "LOG_LEVEL": "WARNING"}
     command = ["env", *(f"{name}={value}" for name, value in variables.items()), sys.executable, "scripts/ingest.py"]
-    started = perf_counter()
-    subprocess.run(
-        [*command, "--distributed", "--workers", str(workers), str(docs)], cwd=ROOT, check=True, stdout=subprocess.PIPE
-    )
+    subprocess.run([*command, *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+
+
+def _rate(commits: list[float]) -> float:
+    """Passages a second. commits: when each was taken in, in seconds, ascending."""
+    steady = commits[min(LEFT_OUT, len(commits) - 2) :]
+    return (len(steady) - 1) / (steady[-1] - steady[0])
+
+
+def _commits(url: str, data_dir: Path) -> list[float]:
+    if url:
+        from scripts.databases import fetch
+
+        return [row[0].timestamp() for row in asyncio.run(fetch(url.replace("+asyncpg", ""), _COMMITS))]
     with closing(sqlite3.connect(data_dir / "yingda.sqlite3")) as database:
-        first, last, count = database.execute(_CHANGED).fetchone()
-    seconds = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
-    return (count - 1) / seconds, since(started) / 1000 - seconds
+        return [datetime.fromisoformat(row[0]).timestamp() for row in database.execute(_COMMITS)]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from secrets import token_hex
 from time import monotonic
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import asyncpg
 import httpx
@@ -15,6 +13,7 @@ import httpx
 from scripts.attacks.base import Target
 from scripts.attacks.process import process
 from scripts.attacks.uploads import PATH, upload
+from scripts.databases import fetch, own_database
 from scripts.integration.base import Checks, Room
 
 FOLLOWS_SECONDS = 20.0
@@ -27,11 +26,11 @@ def run(room: Room, checks: Checks) -> None:
     """See above; skipped where there is no PostgreSQL."""
     server = room.postgres.replace("+asyncpg", "")
     try:
-        asyncio.run(_execute(server, "SELECT 1"))
+        asyncio.run(fetch(server, "SELECT 1"))
     except (OSError, asyncpg.PostgresError) as error:
         checks.skipped["replicas"] = f"no PostgreSQL at {urlsplit(server).hostname}: {error}"
         return
-    with _database(server) as address:
+    with own_database(server) as address:
         settings = {"DATABASE_URL": address, "EMBEDDING_CACHE": "database", "LOG_LEVEL": "ERROR"}
         with (
             process(room.folder / "one", keys=False, learnt=True, **settings) as one,
@@ -75,22 +74,3 @@ async def _until(http: httpx.AsyncClient, *, found: bool) -> float:
             return monotonic() - started
         await asyncio.sleep(_STEP)
     return -1.0
-
-
-@contextmanager
-def _database(server: str) -> Iterator[str]:
-    """The address of a database of one's own, dropped afterwards."""
-    name = f"yingda_{token_hex(8)}"
-    asyncio.run(_execute(server, f"CREATE DATABASE {name}"))
-    try:
-        yield urlunsplit(urlsplit(server)._replace(scheme="postgresql+asyncpg", path=f"/{name}"))
-    finally:
-        asyncio.run(_execute(server, f"DROP DATABASE {name} WITH (FORCE)"))
-
-
-async def _execute(server: str, statement: str) -> None:
-    connection = await asyncpg.connect(server, timeout=10)
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()

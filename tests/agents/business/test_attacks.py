@@ -62,13 +62,13 @@ def _plain(value: Any) -> Any:
         return value.isoformat(" ", "seconds") if hasattr(value, "hour") else str(value)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
-async def test_attacks_reach_no_row_of_another_member(kind: str) -> None:
+@pytest.mark.parametrize("business_database", ["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
+async def test_attacks_reach_no_row_of_another_member(business_database: str) -> None:
     assert len(CASES) >= 80
     foreign = foreign_texts()
     counts: Counter[str] = Counter()
-    some = CASES[:: FEWER.get(kind, 1)]
-    async with twins(kind, max_rows=1000) as twin, scripted() as llm:
+    some = CASES[:: FEWER.get(business_database, 1)]
+    async with twins(business_database, max_rows=1000) as twin, scripted() as llm:
         before = await fingerprint(twin)
         agent = twin.agent(llm.model)
         for question in (case["question"] for case in some if "sql" not in case):
@@ -85,7 +85,7 @@ async def test_attacks_reach_no_row_of_another_member(kind: str) -> None:
             assert not leaks(answer, "", foreign), sql
             counts[await outcome(twin, sql, answer)] += 1
         assert await fingerprint(twin) == before
-    sys.stdout.write(f"\n{kind}: {len(some)} attacks, {dict(counts)}\n")
+    sys.stdout.write(f"\n{business_database}: {len(some)} attacks, {dict(counts)}\n")
     assert counts["refused before generation"] >= len(some) // 5
     assert counts["refused by the guard"] >= len(some) // 2
     assert counts["own rows"] >= len(some) // 10

@@ -23,11 +23,11 @@ STRICTER = re.compile(r"GROUP BY|COUNT|SUM|AVG|MAX|MIN|\*, |, \*")
 
 
 @pytest.mark.acceptance
-@pytest.mark.parametrize("kind", ["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
-async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind: str) -> None:
+@pytest.mark.parametrize("business_database", ["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
+async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(business_database: str) -> None:
     foreign = foreign_texts()
     counts: Counter[str] = Counter()
-    async with twins(kind, max_rows=500, timeout=30.0) as twin:
+    async with twins(business_database, max_rows=500, timeout=30.0) as twin:
         for sql in HONEST:
             assert not exceeds(await twin.database.query(sql, CALLER), await twin.unguarded(sql) or []), sql
         keys = await owned_keys(twin)
@@ -44,7 +44,7 @@ async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind:
             assert not [value for value in foreign if value in text and value not in sql], sql
             expected = await twin.unguarded(sql)
             if expected is None:
-                assert kind == "mysql" and STRICTER.search(sql), sql
+                assert business_database == "mysql" and STRICTER.search(sql), sql
                 continue
             surplus = exceeds(rows, expected)
             if " LIMIT " in sql.upper():  # which rows come first may differ, how many may not
@@ -52,7 +52,7 @@ async def test_every_row_that_a_changed_statement_gives_is_the_callers_own(kind:
             else:
                 assert not surplus, (sql, surplus)
             counts["equal to the caller's own database"] += 1
-    sys.stdout.write(f"\n{kind}: {COUNT} mutants, {dict(counts)}\n")
+    sys.stdout.write(f"\n{business_database}: {COUNT} mutants, {dict(counts)}\n")
     assert counts["executed"] >= COUNT // 5
     assert counts["UnsafeQuery"] >= COUNT // 5
 

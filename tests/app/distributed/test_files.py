@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from app.distributed.files import find_stored
 from app.documents.files import SamePath, Skipped, find_files
-from knowledge.errors import InvalidConfiguration
+from knowledge.errors import InvalidConfiguration, Unavailable
 
 pytest.importorskip("fsspec", reason="fsspec is not installed: pip install -r requirements-ray.txt")
 
@@ -51,6 +52,28 @@ def test_two_files_of_one_document_are_refused(folder: Path) -> None:
     archive = shutil.make_archive(str(folder), "zip", folder)
     with pytest.raises(SamePath, match="--folder"):
         find_stored([str(folder), f"zip://::file://{archive}"])
+
+
+def test_a_percent_sign_in_an_object_stores_name_is_the_names_own() -> None:
+    store = import_module("fsspec").filesystem("memory")
+    try:
+        for name in ("50%20off.md", "50 off.md", "a#b?c.md"):
+            store.pipe(f"/rates 100%25#1/{name}", b"# x")
+        found = find_stored(["memory://rates 100%25#1"])
+    finally:
+        store.rm("/rates 100%25#1", recursive=True)
+    assert [file.place for file in found] == [
+        f"rates 100%25#1/{name}" for name in ("50 off.md", "50%20off.md", "a#b?c.md")
+    ]
+
+
+def test_a_store_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(*_: object, **__: object) -> None:
+        raise RuntimeError("no credentials")
+
+    monkeypatch.setattr(type(import_module("fsspec").filesystem("memory")), "find", find)
+    with pytest.raises(Unavailable, match="memory://docs：RuntimeError: no credentials"):
+        find_stored(["memory://docs"])
 
 
 def test_what_is_not_there_and_what_nobody_reads_is_named(folder: Path) -> None:

@@ -1,78 +1,32 @@
-"""The command on a local Ray of two workers: from folders, archives and web servers, killed in the middle, gone on."""
+"""The command on a local Ray of two workers: from folders, archives, web servers and object stores, killed in the
+middle, gone on, and the same as the ordinary import.
+"""
 
 from __future__ import annotations
 
 import functools
-import os
 import shutil
-import signal
-import sqlite3
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.settings import Settings
+from app.wiring.knowledge import open_knowledge
+from tests.acceptance import LEFT
+from tests.app.distributed.runs import DISTRIBUTED, documents, ingested, kept, killed, place, written
+from tests.services import postgres_database
+
 pytest.importorskip("ray", reason="Ray is not installed: pip install -r requirements-ray.txt")
 pytest.importorskip("fsspec", reason="fsspec is not installed: pip install -r requirements-ray.txt")
-pytestmark = [pytest.mark.acceptance(only=True), pytest.mark.xdist_group("ray")]
+pytestmark = pytest.mark.xdist_group("ray")
 
-ROOT = Path(__file__).resolve().parents[3]
-MANY = 400
-SECONDS = 240.0
-
-
-def command(data_dir: Path, *locations: str, **settings: str) -> subprocess.Popen[str]:
-    environment = {
-        "DATA_DIR": str(data_dir),
-        "EMBEDDER": "hash",
-        "VECTOR_STORE": "memory",
-        "SAMPLES_ENABLED": "false",
-        "DATABASE_URL": "",
-    }
-    return subprocess.Popen(
-        [sys.executable, "scripts/ingest.py", "--distributed", "--workers", "2", *locations],
-        cwd=ROOT,
-        env=os.environ | environment | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def ingested(data_dir: Path, *locations: str, **settings: str) -> tuple[int, str]:
-    with command(data_dir, *locations, **settings) as running:
-        told, _ = running.communicate(timeout=SECONDS)
-        return running.returncode, told
-
-
-def documents(data_dir: Path) -> list[tuple[str, str]]:
-    """Path and hash of every document; none before the database is there."""
-    path = data_dir / "yingda.sqlite3"
-    if not path.exists():
-        return []
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)) as database:
-        there = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone()
-        return database.execute("SELECT path, content_hash FROM documents ORDER BY path").fetchall() if there else []
-
-
-def chunks(data_dir: Path) -> int:
-    with closing(sqlite3.connect(data_dir / "yingda.sqlite3")) as database:
-        return int(database.execute("SELECT count(*) FROM chunks").fetchone()[0])
-
-
-def written(folder: Path, count: int) -> Path:
-    for number in range(count):
-        path = folder / f"部门{number % 3}" / f"说明{number}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"# 说明 {number}\n\n型号 X{number} 的退货运费由您承担，首重 {number} 元。\n", "utf-8")
-    return folder
+MANY = 200
+SECRETS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -92,35 +46,103 @@ def serving(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-def test_a_folder_an_archive_and_a_web_server_are_one_knowledge_base(tmp_path: Path) -> None:
+@contextmanager
+def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """An S3 server on this machine, and its file system."""
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed: pip install s3fs")
+    moto = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[server]'")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        for name, value in SECRETS.items():
+            monkeypatch.setenv(name, value)
+        host, port = server.get_host_and_port()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        yield s3fs.S3FileSystem(skip_instance_cache=True)
+    finally:
+        server.stop()
+
+
+@asynccontextmanager
+async def database(kind: str, data_dir: Path) -> AsyncIterator[dict[str, str]]:
+    """SQLite and an embedded store, or PostgreSQL and Milvus."""
+    if kind == "sqlite":
+        yield place(data_dir, VECTOR_STORE="chroma")
+        return
+    pytest.importorskip("milvus_lite", reason="Milvus Lite is not installed: pip install -r requirements.txt")
+    async with postgres_database() as url:
+        yield place(data_dir, VECTOR_STORE="milvus", DATABASE_URL=url)
+
+
+async def in_the_index(where: dict[str, str]) -> frozenset[str]:
+    """Ids of the chunks that searches know after a start."""
+    names = ("DATA_DIR", "DATABASE_URL", "EMBEDDER", "VECTOR_STORE")
+    settings = Settings.model_validate({name.lower(): where[name] for name in names})
+    async with open_knowledge(settings, owns_index=True) as base:
+        await base.settled()
+        return (await base.index("default")).snapshot().ids()
+
+
+async def test_two_workers_leave_what_the_ordinary_import_leaves(tmp_path: Path) -> None:
     docs = written(tmp_path / "docs", 12)
     (docs / "坏.pdf").write_bytes(b"no pdf")
+    left = []
+    for name, how in (("apart", DISTRIBUTED), ("here", ())):
+        where = place(tmp_path / name)
+        code, told = ingested(where, *how, str(docs))
+        assert code == 1 and "共 13 个文件：新增 12，更新 0，未变 0，失败 1" in told, told
+        left.append(await kept(where))
+    assert len(left[0].chunks) == 12 and left[0].chunks == left[1].chunks
+    assert left[0].documents == left[1].documents
+    assert left[0].revisions == left[1].revisions == list(range(1, 13))
+    assert (left[0].revision, left[0].indexed) == (left[1].revision, left[1].indexed) == (12, 12)
+
+
+@LEFT
+async def test_a_folder_an_archive_and_a_web_server_are_one_knowledge_base(tmp_path: Path) -> None:
+    docs, where = written(tmp_path / "docs", 12), place(tmp_path / "data")
     archive = shutil.make_archive(str(tmp_path / "docs"), "zip", docs)
-    code, told = ingested(tmp_path / "data", f"file://{docs}")
-    assert code == 1 and "共 13 个文件：新增 12，更新 0，未变 0，失败 1" in told, told
-    assert {path for path, _ in documents(tmp_path / "data")} == {f"docs/部门{n % 3}/说明{n}.md" for n in range(12)}
-    code, told = ingested(tmp_path / "data", f"zip://::file://{archive}")
-    assert "共 13 个文件：新增 0，更新 0，未变 12，失败 1" in told, told
+    code, told = ingested(where, *DISTRIBUTED, f"file://{docs}")
+    assert code == 0 and "共 12 个文件：新增 12，更新 0，未变 0，失败 0" in told, told
+    code, told = ingested(where, *DISTRIBUTED, f"zip://::file://{archive}")
+    assert code == 0 and "共 12 个文件：新增 0，更新 0，未变 12，失败 0" in told, told
     (docs / "部门0" / "说明0.md").write_text("# 说明 0\n\n改为包邮。\n", "utf-8")
-    (docs / "坏.pdf").unlink()
     with serving(tmp_path) as address:
-        code, told = ingested(tmp_path / "data", f"{address}/docs/")
+        code, told = ingested(where, *DISTRIBUTED, f"{address}/docs/")
     assert code == 0 and "共 12 个文件：新增 0，更新 1，未变 11，失败 0" in told, told
 
 
-def test_a_driver_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    docs, data_dir = written(tmp_path / "docs", MANY), tmp_path / "data"
-    deadline = time.monotonic() + SECONDS
-    with command(data_dir, str(docs)) as running:
-        while len(documents(data_dir)) < MANY // 10:
-            assert running.poll() is None and time.monotonic() < deadline, running.communicate()
-            time.sleep(0.01)
-        running.send_signal(signal.SIGKILL)
-        running.communicate()
-    before = documents(data_dir)
-    assert MANY // 10 <= len(before) < MANY
-    code, told = ingested(data_dir, str(docs))
-    assert code == 0 and f"新增 {MANY - len(before)}，更新 0，未变 {len(before)}，失败 0" in told, told
-    after = documents(data_dir)
-    assert len(after) == len(set(after)) == MANY and set(before) <= set(after)
-    assert chunks(data_dir) == MANY
+@LEFT
+async def test_an_object_store_and_a_folder_are_one_knowledge_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, where = written(tmp_path / "帮助 中心", 12), place(tmp_path / "data")
+    with object_store(monkeypatch) as store:
+        store.mkdir("docs")
+        store.put(str(docs), f"docs/2026/{docs.name}", recursive=True)
+        code, told = ingested(where, *DISTRIBUTED, f"s3://docs/2026/{docs.name}")
+        assert code == 0 and "共 12 个文件：新增 12，更新 0，未变 0，失败 0" in told, told
+        code, told = ingested(where, str(docs))
+        assert code == 0 and "共 12 个文件：新增 0，更新 0，未变 12，失败 0" in told, told
+        store.pipe(f"docs/2026/{docs.name}/部门0/说明0.md", "# 说明 0\n\n改为包邮。\n".encode())
+        code, told = ingested(where, *DISTRIBUTED, f"s3://docs/2026/{docs.name}")
+        assert code == 0 and "共 12 个文件：新增 0，更新 1，未变 11，失败 0" in told, told
+    code, told = ingested(where, *DISTRIBUTED, f"s3://docs/2026/{docs.name}")
+    assert code == 1 and "Traceback" not in told and "读不到 s3://docs/2026" in told, told
+
+
+@LEFT
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_a_driver_that_is_killed_loses_and_doubles_nothing(tmp_path: Path, kind: str) -> None:
+    docs = written(tmp_path / "docs", MANY)
+    async with database(kind, tmp_path / "apart") as where, database(kind, tmp_path / "here") as other:
+        before = await killed(where, docs, MANY // 10)
+        assert MANY // 10 <= before < MANY
+        code, told = ingested(where, *DISTRIBUTED, str(docs))
+        assert code == 0 and f"新增 {MANY - before}，更新 0，未变 {before}，失败 0" in told, told
+        assert ingested(other, str(docs))[0] == 0
+        apart, here = await kept(where), await kept(other)
+        assert await documents(where) == MANY and apart.documents == here.documents and apart.chunks == here.chunks
+        assert apart.revisions == here.revisions == list(range(1, MANY + 1))
+        assert (apart.revision, apart.indexed) == (here.revision, here.indexed) == (MANY, MANY)
+        assert await in_the_index(where) == apart.ids and await in_the_index(other) == here.ids
