@@ -19,6 +19,7 @@ from knowledge.breaker import Breaker
 from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
+from knowledge.outside import outside
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
@@ -125,7 +126,8 @@ class CalibratedSearch:
             found = await search()
         except NotCalibrated:
             with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
-                await self.calibrator.refresh_quick()
+                async with outside():  # hundreds of questions, which give way to those of other tenants' customers
+                    await self.calibrator.refresh_quick()
             found = await search()
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, found, *scope)
@@ -167,7 +169,8 @@ class Searches:
         search.carry_over(opened.values())
         opened[scope] = search
         try:
-            await search.calibrator.start()
+            async with outside():
+                await search.calibrator.start()
         except EmbeddingUnavailable as error:  # keywords answer meanwhile, by a calibration that needs no embedder
             logger.bind(tenant=tenant).warning("calibration has to wait for the embedder: {}", error)
             search.calibrator.refresh_soon()
