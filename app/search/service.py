@@ -169,8 +169,7 @@ class Searches:
         search.carry_over(opened.values())
         opened[scope] = search
         try:
-            async with outside():
-                await search.calibrator.start()
+            await search.calibrator.start()
         except EmbeddingUnavailable as error:  # keywords answer meanwhile, by a calibration that needs no embedder
             logger.bind(tenant=tenant).warning("calibration has to wait for the embedder: {}", error)
             search.calibrator.refresh_soon()

@@ -91,6 +91,32 @@ async def test_a_turn_that_waits_for_the_first_calibration_takes_no_place_from_o
         assert await answered
 
 
+async def test_turns_that_wait_for_a_tenant_to_be_opened_take_no_place_from_others(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, opened, slots = asyncio.Event(), asyncio.Event(), TurnSlots(1, 60)
+    real = Calibrator.start
+
+    async def slow(self: Calibrator) -> None:
+        begun.set()
+        await opened.wait()
+        await real(self)
+
+    monkeypatch.setattr(Calibrator, "start", slow)
+    async with open_container(settings) as container:
+
+        async def turn() -> None:
+            async with slots.slot("new"), container.tenants.turn("new"):
+                assert not slots.free
+
+        turns = [asyncio.create_task(turn()) for _ in range(2)]
+        await begun.wait()
+        async with slots.slot("other"):
+            assert not any(task.done() for task in turns)
+        opened.set()
+        await asyncio.gather(*turns)
+
+
 async def test_a_second_start_uses_what_the_first_fitted(settings: Settings, fits: list[int]) -> None:
     async with open_container(settings) as container:
         await container.ingestion.add("default", FILES)
