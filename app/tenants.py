@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.errors import Overloaded
+from knowledge.outside import outside
 
 if TYPE_CHECKING:
     from agents.profile import TenantProfile
@@ -70,7 +71,8 @@ class Tenants:
         tuned = (await self._tuning(tenant)).of(arm)
         parts = self._open.get(tenant, {}).get(tuned.arm)
         if parts is None or parts.tuned is not tuned:
-            parts = await self._opened(tenant, arm, profile)
+            async with outside():  # one is opened after the other, and the first time it is calibrated
+                parts = await self._opened(tenant, arm, profile)
         known = parts.profile, parts.head, parts.analyzer, parts.prompts
         heads = parts.retriever.generation.learning.heads
         head, analyzer = heads.of(tenant, profile.intent_examples), parts.retriever.analyzer

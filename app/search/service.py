@@ -19,6 +19,7 @@ from knowledge.breaker import Breaker
 from knowledge.calibration.calibrator import CalibrationStore, Calibrator, LabelledQuestion
 from knowledge.errors import EmbeddingUnavailable, KnowledgeError, NotCalibrated
 from knowledge.index import Index
+from knowledge.outside import outside
 from knowledge.probability import CalibrationMap
 from knowledge.rerankers.registry import get_reranker
 from knowledge.retriever import Retriever
@@ -125,7 +126,8 @@ class CalibratedSearch:
             found = await search()
         except NotCalibrated:
             with suppress(EmbeddingUnavailable):  # keywords, which are fitted first, may be all that is asked for
-                await self.calibrator.refresh_quick()
+                async with outside():  # hundreds of questions, which give way to those of other tenants' customers
+                    await self.calibrator.refresh_quick()
             found = await search()
         if not explain and self.calibrations == calibrations:
             self.cache.put((found.revision, calibrations), rewrite, found, *scope)

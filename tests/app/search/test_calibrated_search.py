@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.limits.slots import TurnSlots
 from app.main import open_container
 from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
@@ -56,6 +57,64 @@ async def test_a_base_that_was_empty_answers_from_its_first_documents_at_once(se
         (report, *_) = await container.ingestion.add("default", FILES)
         assert report.ready
         assert await passes(container, "质量问题的退货运费由商城承担")
+
+
+async def test_a_turn_that_waits_for_the_first_calibration_takes_no_place_from_others(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, fit, slots = asyncio.Event(), asyncio.Event(), TurnSlots(1, 60)
+    real = Calibrator._fit
+
+    async def slow(self: Calibrator, snapshot, scorer):  # type: ignore[no-untyped-def]
+        begun.set()
+        await fit.wait()
+        return await real(self, snapshot, scorer)
+
+    async with open_container(settings) as container:
+        await container.ingestion.add("default", FILES)
+        retriever = (await container.tenants.of("default")).retriever
+        retriever.calibrator._revisions = dict.fromkeys(retriever.calibrator._revisions, -1)
+        monkeypatch.setattr(Calibrator, "_fit", slow)
+        retriever._retriever._calibrations.clear()
+
+        async def turn() -> bool:
+            async with slots.slot("new"):
+                found = bool((await retriever.search("质量问题的退货运费由商城承担")).passing)
+                assert not slots.free
+                return found
+
+        answered = asyncio.create_task(turn())
+        await begun.wait()
+        async with slots.slot("other"):
+            assert not answered.done()
+        fit.set()
+        assert await answered
+
+
+async def test_turns_that_wait_for_a_tenant_to_be_opened_take_no_place_from_others(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, opened, slots = asyncio.Event(), asyncio.Event(), TurnSlots(1, 60)
+    real = Calibrator.start
+
+    async def slow(self: Calibrator) -> None:
+        begun.set()
+        await opened.wait()
+        await real(self)
+
+    monkeypatch.setattr(Calibrator, "start", slow)
+    async with open_container(settings) as container:
+
+        async def turn() -> None:
+            async with slots.slot("new"), container.tenants.turn("new"):
+                assert not slots.free
+
+        turns = [asyncio.create_task(turn()) for _ in range(2)]
+        await begun.wait()
+        async with slots.slot("other"):
+            assert not any(task.done() for task in turns)
+        opened.set()
+        await asyncio.gather(*turns)
 
 
 async def test_a_second_start_uses_what_the_first_fitted(settings: Settings, fits: list[int]) -> None:
