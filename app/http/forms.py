@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,6 +25,24 @@ def file_body() -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {FORM: {"schema": schema}}}}
 
 
+class _WholeForm(MultiPartParser):
+    """Starlette's takes a form that breaks off for a shorter one, and leaves its last file open."""
+
+    def __init__(self, request: Request, files: int, fields: int) -> None:
+        super().__init__(request.headers, self._whole(request.stream()), max_files=files, max_fields=fields)
+        self._ended = False
+
+    def on_end(self) -> None:
+        """The last boundary is there."""
+        self._ended = True
+
+    async def _whole(self, stream: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+        async for chunk in stream:
+            yield chunk
+        if not self._ended:
+            raise MultiPartException("The form has no end.")
+
+
 def is_form(request: Request) -> bool:
     """Whether it says that it brings a multipart form."""
     return request.headers.get("content-type", "").lower().startswith(FORM)
@@ -37,7 +55,7 @@ async def read_form(request: Request, *, files: int, fields: int) -> AsyncIterat
     files, fields: how many of each there may be. Raises InvalidRequest for what is no form or has more of them, and
     what BodyMiddleware raises.
     """
-    parser = MultiPartParser(request.headers, request.stream(), max_files=files, max_fields=fields)
+    parser = _WholeForm(request, files, fields)
     try:
         form = await parser.parse()
     except MultiPartException as error:

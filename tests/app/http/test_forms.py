@@ -13,6 +13,8 @@ from app.http.forms import sent_file
 
 TABLE = "问题,答案\n运费谁出,商家\n".encode("gbk")
 
+CUT_OFF = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\r\n--b'
+
 
 @pytest.fixture
 def http() -> httpx.AsyncClient:
@@ -40,8 +42,10 @@ async def test_a_form_and_the_bytes_themselves_are_the_same_file(http: httpx.Asy
         ({"files": {"x": ("a.csv", TABLE)}, "data": {"file": "a,b"}}, "file 字段"),
         ({"files": [("file", ("a.csv", TABLE)), ("file", ("b.csv", TABLE))]}, "一次最多 1 个文件"),
         ({"content": TABLE, "headers": {"Content-Type": "multipart/form-data"}}, "无法解析"),
+        ({"content": CUT_OFF, "headers": {"Content-Type": "multipart/form-data; boundary=b"}}, "无法解析"),
+        ({"content": b"--b--", "headers": {"Content-Type": "multipart/form-data; boundary=b"}}, "file 字段"),
     ],
-    ids=["another field", "a text", "two files", "no form"],
+    ids=["another field", "a text", "two files", "no form", "no end", "no part"],
 )
 async def test_a_form_without_one_file_is_refused(http: httpx.AsyncClient, sent: dict[str, Any], told: str) -> None:
     answer = await http.post("/", **sent)
