@@ -54,6 +54,8 @@ def test_no_check_of_schemathesis_fails_for_any_role(tmp_path: Path) -> None:
     own = new_key()  # of the environment, which no request revokes
     failed = []
     with process(tmp_path / "data", **options | unlimited, API_KEY=own) as target:
+        # Made at the first request, which on a busy machine takes longer than schemathesis waits.
+        httpx.get(f"{target.address}/openapi.json", timeout=120, trust_env=False).raise_for_status()
         for role, examples in EXAMPLES.items():
             key = own if role is Role.ADMIN else getattr(target, role.value)
             command: list[str | Path] = ["env", f"KEY={key}", Path(sys.executable).with_name("schemathesis")]
@@ -61,7 +63,7 @@ def test_no_check_of_schemathesis_fails_for_any_role(tmp_path: Path) -> None:
             command += ["-n", examples, "--seed", SEED, "--phases", "examples,coverage,fuzzing"]
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
             sys.stdout.write(f"{role}: {done.stdout[-1500:]}\n")
-            known = httpx.get(f"{target.address}/api/v1/keys", headers={"X-API-Key": key}, trust_env=False)
+            known = httpx.get(f"{target.address}/api/v1/keys", headers={"X-API-Key": key}, timeout=120, trust_env=False)
             assert known.status_code != 401, f"{role}: its key is no longer one, so that nothing was tried"
             if done.returncode:
                 failed.append(f"{role}: {done.stdout[-20_000:]}{done.stderr}")
