@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.http.deps import StaffTenant, Wiring
 from app.http.failures import fails
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, VISIBLE
 from app.http.routes import GuardedRoute
 
 router = APIRouter(prefix="/api/v1/agent/canned", tags=["desk"], route_class=GuardedRoute)
 
-Shortcut = Annotated[str, CLEANED, Field(min_length=1, max_length=32, pattern=r"^\S+$")]
+Shortcut = Annotated[str, Field(min_length=1, max_length=32, pattern=rf"^{VISIBLE}+$")]
 CannedId = Annotated[str, Path(max_length=32)]
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from agents.types import Outcome
 from app.conversations.schemas import RowSourceOut, SourceOut
 from app.desk.types import Actor, DeskMessage, DeskSession, Event, QueueState, Sender, State
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, WHOLE
 
 AgentId = Annotated[str, CLEANED, Field(min_length=1, max_length=64)]
 MaybeAgentId = Annotated[str, CLEANED, Field(max_length=64)]
@@ -72,7 +72,7 @@ class StaffIn(BaseModel):
 
     name: Label
     skills: list[Label] = Field(default=[], max_length=50, description="技能；留空表示什么都能接")
-    capacity: StrictInt = Field(5, ge=0, le=1000, description="同时接待几个会话；0 为不限")
+    capacity: Annotated[StrictInt, Field(ge=0, le=1000), WHOLE] = Field(5, description="同时接待几个会话；0 为不限")
 
 
 class PresenceIn(BaseModel):

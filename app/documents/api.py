@@ -49,7 +49,9 @@ def max_bytes(max_file: int) -> int:
 
 
 def _each(description: str, **schema: Any) -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "string", **schema}, "description": description}
+    """A field that may be sent several times; sent once, nothing tells a list of one text from the text."""
+    text = {"type": "string", **schema}
+    return {"anyOf": [{"type": "array", "items": text}, text], "description": description}
 
 
 _UPLOAD_BODY: dict[str, Any] = {
@@ -61,7 +63,11 @@ _UPLOAD_BODY: dict[str, Any] = {
                     "type": "object",
                     "required": ["files"],
                     "properties": {
-                        "files": _each("文件", format="binary"),
+                        "files": {
+                            "type": "array",
+                            "items": {"type": "string", "format": "binary"},
+                            "description": "文件",
+                        },
                         "paths": _each("与 files 一一对应的路径，例如 北区/政策.md", maxLength=MAX_PATH_CHARS),
                         "external_ids": _each(
                             "与 files 一一对应的外部编号；有它就按它认文档", maxLength=MAX_EXTERNAL_ID_CHARS

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from app.documents.labels import MAX_CATEGORY_CHARS, checked_tags, checked_url, checked_validity
@@ -19,6 +18,7 @@ from app.documents.types import Change, Incoming, Labels
 from app.documents.versions_schemas import MAX_AUTHOR_CHARS, MAX_REASON_CHARS
 from app.errors import InvalidRequest
 from app.http.fields import Moment
+from app.http.forms import FORM, is_form, read_form
 from knowledge.text import clean
 from knowledge.types import FaqColumns
 
@@ -61,25 +61,11 @@ class UploadForm:
         return [names, contents, self.paths, self.external_ids, self.urls, self.labels, self.columns, self.change]
 
 
-@asynccontextmanager
-async def multipart_form(request: Request) -> AsyncIterator[FormData]:
-    """The form of a request; files over 1 MiB wait on disk, and none is left after the block.
-
-    Raises InvalidRequest for what is no multipart form or has too many parts, and what BodyMiddleware raises.
-    """
-    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise InvalidRequest("请用 multipart/form-data 上传，文件放在 files 字段里")
-    parser = MultiPartParser(request.headers, request.stream(), max_files=MAX_FILES, max_fields=MAX_FIELDS)
-    try:
-        form = await parser.parse()
-    except MultiPartException as error:
-        raise InvalidRequest(
-            f"上传内容无法解析：请检查 multipart 格式，一次最多 {MAX_FILES} 个文件", reason=error.message
-        ) from error
-    try:
-        yield form
-    finally:
-        await form.close()
+def multipart_form(request: Request) -> AbstractAsyncContextManager[FormData]:
+    """See `read_form`. Raises InvalidRequest for what says that it is no multipart form, too."""
+    if not is_form(request):
+        raise InvalidRequest(f"请用 {FORM} 上传，文件放在 files 字段里")
+    return read_form(request, files=MAX_FILES, fields=MAX_FIELDS)
 
 
 def upload_form(form: FormData, author: str = "") -> UploadForm:

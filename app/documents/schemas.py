@@ -19,7 +19,7 @@ from app.documents.labels import (
 from app.documents.paths import MAX_PATH_CHARS
 from app.documents.repository import DocumentRow
 from app.documents.versions_schemas import VersionOut
-from app.http.fields import CLEANED, Moment
+from app.http.fields import CLEANED, TIDIED, Moment
 
 Status = Literal["ready", "indexing"]
 
@@ -121,7 +121,7 @@ class DocumentPatch(BaseModel):
 
     category: Annotated[str, CLEANED, Field(max_length=MAX_CATEGORY_CHARS)] | None = None
     tags: list[Tag] | None = Field(None, max_length=MAX_TAGS)
-    url: Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=URL_PATTERN), CLEANED] | None = Field(
+    url: Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=URL_PATTERN), TIDIED] | None = Field(
         None, description="原文网址"
     )
     valid_from: Moment | None = Field(None, description="从这时起检索得到，要带时区")

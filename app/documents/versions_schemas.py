@@ -11,7 +11,7 @@ from app.documents.diff import Diff, LineKind
 from app.documents.repository_version_rows import VersionRow
 from app.documents.repository_versions import OpenVersion
 from app.documents.types import VersionState
-from app.http.fields import CLEANED, Moment
+from app.http.fields import CLEANED, WHOLE, Moment
 
 MAX_AUTHOR_CHARS = 100
 MAX_REASON_CHARS = 500
@@ -68,7 +68,7 @@ class RejectionIn(DecisionIn):
 class RollbackIn(DecisionIn):
     """The version whose content is to answer again."""
 
-    version: StrictInt = Field(ge=1, le=2**31, description="回到哪一版的内容")
+    version: Annotated[StrictInt, Field(ge=1, le=2**31), WHOLE] = Field(description="回到哪一版的内容")
     reason: Reason = Field("", description="为什么回滚")
 
 

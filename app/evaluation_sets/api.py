@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -25,6 +25,7 @@ from app.evaluation_sets.types import CaseOrigin
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import Responses, fails
 from app.http.fields import Offset
+from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
 from app.spreadsheets import CSV, XLSX
 
@@ -34,8 +35,6 @@ SetId = Annotated[str, Path(max_length=32)]
 CaseId = Annotated[str, Path(max_length=32)]
 JSONL = "application/jsonl"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
-# Generated clients know no text/csv; what type a request names makes no difference.
-_FILE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 _FILE: Responses = {200: {"content": {JSONL: {"schema": {"type": "string"}}, CSV: {"schema": {"type": "string"}}}}}
 _FILE[200]["content"][XLSX] = _BINARY
 
@@ -120,7 +119,7 @@ async def delete_evaluation_case(set_id: SetId, case_id: CaseId, tenant: AdminTe
     return Response(status_code=204)
 
 
-@router.post("/{set_id}/import", openapi_extra=_FILE_BODY, responses=fails(404, 409, 413, 415, 422))
+@router.post("/{set_id}/import", openapi_extra=file_body(), responses=fails(404, 409, 413, 415, 422))
 async def import_evaluation_cases(
     set_id: SetId,
     request: Request,
@@ -128,8 +127,11 @@ async def import_evaluation_cases(
     wiring: Wiring,
     replace: Annotated[bool, Query(description="为 true 时，文件里没有的都删掉")] = False,
 ) -> EvaluationImport:
-    """Takes in a JSONL, CSV or XLSX file. With bad rows in it `replace` deletes nothing."""
-    read = await asyncio.to_thread(read_file, await request.body())
+    """Takes in a JSONL, CSV or XLSX file. With bad rows in it `replace` deletes nothing.
+
+    The bytes of the file may also be the whole body.
+    """
+    read = await asyncio.to_thread(read_file, await sent_file(request))
     await wiring.evaluation_sets.put(tenant, set_id, read.cases, only=replace and not read.refused)
     refused = [RefusedRow(row=row, message=message) for row, message in read.refused]
     return EvaluationImport(taken=len(read.cases), refused=refused)

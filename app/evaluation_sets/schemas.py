@@ -63,7 +63,7 @@ Kinds = Annotated[_Kinds, BeforeValidator(_listed, json_schema_input_type=_Kinds
 """One stands for a list of it, so that a cell of a table can hold it."""
 Say = Annotated[str, CLEANED, Field(min_length=1, max_length=2000)]
 Tag = Annotated[str, CLEANED, Field(max_length=64)]
-Key = Annotated[str, CLEANED, Field(max_length=MAX_KEY_CHARS, pattern=r"^[A-Za-z0-9_.:@-]*$")]
+Key = Annotated[str, Field(max_length=MAX_KEY_CHARS, pattern=r"^[A-Za-z0-9_.:@-]*$")]
 
 
 class ExpectIn(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
@@ -15,6 +15,7 @@ from app.faqs.types import FaqState
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import Responses, fails
 from app.http.fields import Offset
+from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
 from app.spreadsheets import CSV, XLSX
 
@@ -25,7 +26,6 @@ Text = Annotated[str, Query(max_length=200, description="问题、相似问或�
 State = Annotated[FaqState | None, Query(description="只列草稿，或只列已发布的")]
 _KEPT: Responses = {202: {"description": "已存下，索引还在更新", "model": FaqOut}}
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
-_FILE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 _FILE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}, XLSX: _BINARY}}}
 _REPORT: Responses = {202: {"description": "已存下，索引还在更新", "model": FaqImportOut}}
 _INDEXING: Responses = {202: {"description": "索引还在更新"}}
@@ -56,7 +56,7 @@ async def add_faq(body: FaqIn, request: Request, response: Response, tenant: Adm
     return FaqOut.model_validate(made)
 
 
-@router.post("/import", openapi_extra=_FILE_BODY, responses=_REPORT | fails(409, 413, 415, 422))
+@router.post("/import", openapi_extra=file_body(), responses=_REPORT | fails(409, 413, 415, 422))
 async def import_faqs(
     request: Request,
     response: Response,
@@ -66,8 +66,10 @@ async def import_faqs(
 ) -> FaqImportOut:
     """Takes in a CSV or XLSX file, as `export` gives it; bad rows are told and the others taken. 200 once all of it
     answers, 202 while the index is still at work.
+
+    The bytes of the file may also be the whole body.
     """
-    rows = await asyncio.to_thread(read_faqs, await request.body())
+    rows = await asyncio.to_thread(read_faqs, await sent_file(request))
     done = await wiring.faq_importer.run(tenant, rows, request.state.principal.name, dry_run=dry_run)
     if not done.ready:
         response.status_code = 202

@@ -17,13 +17,12 @@ from app.hit_test.schemas import SearchRequest, SearchResponse, draft_choice
 from app.hit_test.trial import Trial, Tried
 from app.http.deps import StaffTenant, Wiring
 from app.http.failures import Responses, fails
+from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
 from app.spreadsheets import CSV, XLSX, write_sheet
 
 router = APIRouter(prefix="/api/v1/knowledge", tags=["search"], route_class=GuardedRoute)
 _BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
-# Generated clients know no text/csv; what type a request names makes no difference.
-_FILE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": {"application/octet-stream": _BINARY}}}
 _TABLE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}, XLSX: _BINARY}}}
 
 
@@ -54,7 +53,9 @@ async def search_many(
     return BatchSearchResponse.of(tried)
 
 
-@router.post("/search/file", response_class=Response, openapi_extra=_FILE_BODY, responses=_TABLE | fails(400, 413, 415))
+@router.post(
+    "/search/file", response_class=Response, openapi_extra=file_body(), responses=_TABLE | fails(400, 413, 415)
+)
 async def search_file(
     request: Request,
     tenant: StaffTenant,
@@ -62,8 +63,11 @@ async def search_file(
     decide: bool = False,
     format: TableFormat = TableFormat.CSV,
 ) -> Response:
-    """Tries the questions of a file (TXT, CSV, XLSX or JSONL) and gives what came of them as a table."""
-    content = await request.body()
+    """Tries the questions of a file (TXT, CSV, XLSX or JSONL) and gives what came of them as a table.
+
+    The bytes of the file may also be the whole body.
+    """
+    content = await sent_file(request)
     rows = await asyncio.to_thread(questions_of, content, decide=decide)
     trials = [row.trial for row in rows]
     tried = await _tried(wiring, tenant, request.state.sender.key, trials)

@@ -52,9 +52,11 @@ def _in_utc(value: datetime) -> datetime:
 
 
 CLEANED = _Cleaned()
-"""Before its length is looked at, a text loses what nobody sees and the white space around it. Stands behind a pattern:
-before it, that would leave the schema.
+"""Before its length is looked at, a text loses what nobody sees and the white space around it. Not for a text with a
+pattern: before it, the pattern would leave the schema; behind it, the schema would refuse what is taken.
 """
+TIDIED = AfterValidator(_cleaned)
+"""The same for a text whose pattern was met as it came."""
 Moment = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_utc)]
 """A time with its zone, in UTC; the last hours of the year 9999 in the west have none."""
 WHOLE = BeforeValidator(_whole)

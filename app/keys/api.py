@@ -50,7 +50,7 @@ async def create_key(body: KeyIn, request: Request, tenant: AdminTenant, wiring:
     return KeyCreated(**KeyOut.of(row, request.state.principal.key).model_dump(), key=secret)
 
 
-@router.patch("/{key_id}", responses=fails(404))
+@router.patch("/{key_id}", responses=fails(404, 409))
 async def change_key(key_id: KeyId, body: KeyPatch, request: Request, tenant: AdminTenant, wiring: Wiring) -> KeyOut:
     """Changes name, origins or end of a key that was not revoked."""
     row = await wiring.key_management.change(tenant, key_id, body.model_dump(exclude_unset=True))

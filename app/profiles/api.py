@@ -27,7 +27,7 @@ MAX_EXAMPLES = 500
 
 Line = Annotated[str, CLEANED, Field(min_length=1, max_length=100)]
 Paragraph = Annotated[str, CLEANED, Field(max_length=500)]
-Hours = Annotated[str, CLEANED, Field(max_length=100, json_schema_extra={"pattern": f"^{SPAN}$"})]
+Hours = Annotated[str, Field(max_length=100, json_schema_extra={"pattern": f"^{SPAN}$"})]
 Script = Annotated[str, CLEANED, Field(min_length=1, max_length=500)]
 Text = Annotated[str, CLEANED, Field(max_length=4000)]
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_
 
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAGS, Tag, checked_tags
 from app.documents.paths import asked_folder
-from app.http.fields import CLEANED, WHOLE
+from app.http.fields import CLEANED, TIDIED, WHOLE
 from app.sources.addresses import MAX_URL_CHARS
 from app.sources.types import (
     MAX_DEPTH,
@@ -56,7 +56,7 @@ class WebsiteIn(BaseModel):
     requests_per_minute: Annotated[StrictInt, Field(ge=1, le=600), WHOLE] = Field(
         default=60, description="每分钟最多请求几次；robots.txt 要求更慢时从之"
     )
-    prefix: Annotated[str, Field(pattern=r"^ */", max_length=500), CLEANED] = Field(
+    prefix: Annotated[str, Field(pattern=r"^ */", max_length=500), TIDIED] = Field(
         default="/", description="路径前缀：只取路径以它开头的网页"
     )
 

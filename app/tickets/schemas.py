@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from agents.ticketing.types import TicketState
 from agents.understanding.tickets import Category, Priority
 from app.db.base import now
-from app.http.fields import CLEANED
+from app.http.fields import CLEANED, WHOLE
 from app.tickets.repository import TicketRow
 from app.tickets.sla import Clock
 
@@ -19,6 +19,7 @@ Body = Annotated[str, CLEANED, Field(max_length=5000)]
 Words = Annotated[str, CLEANED, Field(min_length=1, max_length=5000)]
 Name = Annotated[str, CLEANED, Field(max_length=128)]
 Author = Annotated[str, CLEANED, Field(min_length=1, max_length=128)]
+Version = Annotated[StrictInt, WHOLE]
 STAFF = "staff"
 
 
@@ -47,7 +48,7 @@ class TicketPatch(BaseModel):
     priority: Priority | None = None
     assignee: Name | None = None
     author: Author = STAFF
-    version: StrictInt | None = Field(None, description="读到的版本；给出时，工单已被别人改动则返回 409")
+    version: Version | None = Field(None, description="读到的版本；给出时，工单已被别人改动则返回 409")
 
 
 class CommentIn(BaseModel):
@@ -68,7 +69,7 @@ class TransitionIn(BaseModel):
     to: TicketState
     note: Body = Field("", description="说明，顾客查询工单会看到")
     author: Author = STAFF
-    version: StrictInt | None = None
+    version: Version | None = None
 
 
 class SlaOut(BaseModel):

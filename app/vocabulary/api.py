@@ -11,6 +11,7 @@ from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import Responses, fails
 from app.http.fields import Offset
+from app.http.forms import file_body, sent_file
 from app.http.routes import GuardedRoute
 from app.vocabulary.schemas import (
     VocabularyEntriesIn,
@@ -33,9 +34,6 @@ _INDEXING = "检索还在换用新的词表"
 _LATER: Responses = {202: {"description": _INDEXING}}
 _ENTRY_LATER: Responses = {202: {"description": _INDEXING, "model": VocabularyEntryOut}}
 _REPORT_LATER: Responses = {202: {"description": _INDEXING, "model": VocabularyReport}}
-# Generated clients know no text/csv; what type a request names makes no difference.
-_BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-_CSV_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": _BYTES}}
 _CSV_FILE: Responses = {200: {"content": {CSV: {"schema": {"type": "string"}}}}}
 
 
@@ -79,14 +77,17 @@ async def put_vocabulary_entries(
 
 @router.post(
     "/import",
-    openapi_extra=_CSV_BODY,
+    openapi_extra=file_body(),
     responses=_REPORT_LATER | fails(400, 413, 415),
 )
 async def import_vocabulary(
     request: Request, response: Response, tenant: AdminTenant, wiring: Wiring
 ) -> VocabularyReport:
-    """Takes in the rows of a CSV or XLSX file with the columns of `export`. 200 once searches know them, 202 before."""
-    found = await asyncio.to_thread(lambda content: list(read(content)), await request.body())
+    """Takes in the rows of a CSV or XLSX file with the columns of `export`. 200 once searches know them, 202 before.
+
+    The bytes of the file may also be the whole body.
+    """
+    found = await asyncio.to_thread(lambda content: list(read(content)), await sent_file(request))
     entries = [(row, one) for row, one in found if isinstance(one, VocabularyEntry)]
     refused = [(row, one) for row, one in found if isinstance(one, Refusal)]
     return await _put(tenant, wiring, response, [one for _, one in entries], [row for row, _ in entries], refused)

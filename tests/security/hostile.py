@@ -8,7 +8,7 @@ import gzip
 import json
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.app.openapi.document import Operation
@@ -49,11 +49,13 @@ class Hostile:
 
 def hostile(operation: Operation, dice: random.Random) -> Hostile:
     """A body for an operation that takes one."""
-    if "multipart/form-data" in operation.request and dice.random() < 0.7:
-        return dice.choice(_FORMS)(dice)
-    kinds = _JSON if "application/json" in operation.request else _BYTES
-    made = dice.choice(kinds)
-    return made(example(operation), dice)
+    told = example(operation)
+    if "multipart/form-data" not in operation.request:
+        return dice.choice(_JSON)(told, dice)
+    if dice.random() < 0.3:
+        return dice.choice(_BYTES)(told, dice)
+    made = dice.choice(_FORMS)(dice)
+    return replace(made, body=made.body.replace(b'name="files"', b'name="file"')) if "file" in told else made
 
 
 def _json(kind: str, text: str | bytes, **headers: str) -> Hostile:
@@ -168,7 +170,7 @@ def _archive(value: Any, dice: random.Random) -> Hostile:
 
 def _table(value: Any, dice: random.Random) -> Hostile:
     cell = dice.choice(('"', ",", "\0", "=cmd|' /C calc'!A0", "x" * 200_000, "\r", "\ud800"))
-    raw = f"{value}\n{cell},{cell}\n".encode("utf-8", "surrogatepass")
+    raw = f"{value.get('file', '')}\n{cell},{cell}\n".encode("utf-8", "surrogatepass")
     return Hostile("table", raw, {"content-type": "application/octet-stream"})
 
 

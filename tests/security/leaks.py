@@ -129,10 +129,10 @@ def aimed(operation: Operation, ids: Mapping[str, str]) -> dict[str, Any]:
     queries = [told["name"] for told in operation.told.get("parameters", ()) if told.get("in") == "query"]
     options: dict[str, Any] = {"params": {name: ids[name] for name in queries if name in ids}}
     body = _aimed(example(operation), ids)
+    if "multipart/form-data" in operation.request and "file" in body:
+        return options | {"files": {"file": ("云朵.csv", body["file"])}}
     if "multipart/form-data" in operation.request:
         return options | {"files": [("files", ("云朵.md", b"# x\n\ny"))]}
-    if "application/octet-stream" in operation.request:
-        return options | {"content": str(body).encode()}
     return options if body is None else options | {"json": body}
 
 

@@ -61,6 +61,7 @@ def taking_bodies() -> list[Operation]:
     return [operation for operation in operations().values() if operation.request]
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.acceptance
 async def test_no_hostile_body_is_a_500(server: Served, no_names: None) -> None:
     headers = await key_of(server, Role.ADMIN)

@@ -58,6 +58,7 @@ def errors() -> Iterator[list[str]]:
     logger.remove(sink)
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.acceptance
 async def test_no_frames_break_a_socket_or_leave_something_behind(server: Served, errors: list[str]) -> None:
     headers = {role: await key_of(server, role) for role in (Role.CLIENT, Role.SERVER, Role.ADMIN)}

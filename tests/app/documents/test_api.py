@@ -343,7 +343,13 @@ async def test_labels_change_without_the_document_being_read_again(
     snapshot = (await base.indexer.index("t")).snapshot()
     assert {snapshot.chunk(chunk_id).document.category for chunk_id in snapshot.ids()} == {"售后"}
     assert (await client.get(PATH, params={"tag": "官方"})).json()["total"] == 1
-    for wrong in ({"url": "ftp://x"}, {"url": "https://a@b.com"}, {"valid_from": "2026-12-01"}, {"name": "x"}):
+    for wrong in (
+        {"url": "ftp://x"},
+        {"url": "https://a@b.com"},
+        {"url": "\u0084"},
+        {"valid_from": "2026-12-01"},
+        {"name": "x"},
+    ):
         assert (await client.patch(path, json=wrong)).status_code == 422
     refused = await client.patch(path, json={"folder": "../x"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "unsafe_path")

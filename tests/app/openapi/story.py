@@ -49,11 +49,11 @@ class Story:
     async def _sent(self, name: str, body: Any, query: dict[str, Any] | None, places: dict[str, str]) -> httpx.Response:
         operation = operations()[name]
         options: dict[str, Any] = {"json": body} if body is not None else {}
-        if "multipart/form-data" in operation.request:
+        if "multipart/form-data" in operation.request and "file" in body:
+            options = {"files": {"file": ("表格.csv", body["file"])}}
+        elif "multipart/form-data" in operation.request:
             fields = {key: value for key, value in body.items() if key != "files"}
             options = {"data": fields, "files": [("files", ("退货说明.md", GUIDE))]}
-        elif "application/octet-stream" in operation.request:
-            options = {"content": body.encode()}
         path = operation.path.format(**places)
         return await self.http.request(operation.method.upper(), path, params=query, **options)
 
