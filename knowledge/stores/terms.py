@@ -38,7 +38,7 @@ class _Packed:
     def find(self, term: str) -> int | None:
         """Its id. A few in 100,000 terms share a hash with another one."""
         # Python's own search over a view of the array: numpy's needs three times as long for one term.
-        wanted, hashes = _hash(term), memoryview(self.hashes)
+        wanted, hashes = _hash(term), self.hashes.data
         place = bisect_left(hashes, wanted)
         while place < len(hashes) and hashes[place] == wanted:
             number = int(self.ids[place])
