@@ -25,7 +25,7 @@ from app.desk.schemas import (
 )
 from app.desk.solving import angry, asked
 from app.desk.types import DeskMessage, DeskSession, Sender, State
-from app.errors import Conflict, InvalidRequest
+from app.errors import Conflict
 from app.http.deps import AdminTenant, StaffTenant, Wiring
 from app.http.failures import fails
 from app.http.fields import Offset
@@ -49,7 +49,7 @@ async def recommend_knowledge(
     """Fragments of the knowledge base for the customer's last message, and a draft of a reply."""
     asked = await _asked(wiring, tenant, session_id, question)
     if not asked.text:
-        raise InvalidRequest("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
+        raise Conflict("顾客还没有说过话，请在 question 里写明要查什么。", code="nothing_asked")
     roster = (await wiring.tenants.of(tenant)).team.roster
     async with wiring.limits.slots.slot(tenant):
         return _advice(await knowledge_advice(roster, asked))
@@ -76,9 +76,7 @@ async def write_solution(session_id: SessionId, body: SolutionIn, tenant: StaffT
     question = masked(body.question or asked(session, said))
     answer = masked(body.answer or "\n".join(item.content for item in said if item.sender is Sender.AGENT))
     if not answer or (not question and not angry(session)):
-        raise InvalidRequest(
-            "这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said"
-        )
+        raise Conflict("这个会话里没有可用的问题或客服回复，请在请求里写明 question 与 answer。", code="nothing_said")
     agent_id = body.agent_id or session.agent_id
     return SolutionOut.model_validate(
         await wiring.desk.solutions.put(session.key, digest(question) if question else "", question, answer, agent_id)

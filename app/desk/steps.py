@@ -12,7 +12,7 @@ from app.desk import repository_staff as desk_staff
 from app.desk.moves import Step
 from app.desk.partners import Partners
 from app.desk.types import Actor, DeskMessage, DeskNote, DeskSession, Event, Sender, Staff, State
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from app.types import SessionKey
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def accept(connection: Connection, key: SessionKey, agent_id: str) -> DeskSessio
 
 
 def hand_over(connection: Connection, key: SessionKey, to: str, holder: str, note: str) -> DeskSession:
-    """To a colleague. Raises NotFound, InvalidRequest, Conflict."""
+    """To a colleague. Raises NotFound, Conflict."""
     member = desk_staff.known(connection, key.tenant, to)
     if member is None:
         raise NotFound(f"没有名为 {to} 的客服。", code="staff_not_found", agent_id=to)
     session = moves.get(connection, key, lock=True)
     if session.state is State.ASSIGNED and session.agent_id == to:
-        raise InvalidRequest("会话已经在这位客服手上。", code="same_agent")
+        raise Conflict("会话已经在这位客服手上。", code="same_agent")
     _require_place(member, "")
     notice = f"已为您转接到客服 {member.name}。"
     return moves.move(connection, Step(key, Event.TRANSFER, Actor.STAFF, to, holder, note, notice, {"agent_id": to}))

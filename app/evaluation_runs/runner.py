@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.db.base import now
 from app.db.engine import Database
-from app.errors import InvalidRequest
+from app.errors import Conflict
 from app.evaluation.model_judge import ModelJudge
 from app.evaluation.playing import play
 from app.evaluation.results import TurnResult, figures, result_of
@@ -66,7 +66,7 @@ class EvaluationRunner:
         return JobKind(KIND, "评测", self.run, parameters=RunParameters)
 
     async def run(self, context: JobContext) -> dict[str, Any]:
-        """The most important figures. Raises NotFound, InvalidRequest, Cancelled."""
+        """The most important figures. Raises NotFound, Conflict, Cancelled."""
         wanted = RunParameters.model_validate(context.parameters)
         tenant, report = context.tenant, context.run_id
         dialogues = await self._begin(tenant, report, wanted)
@@ -90,7 +90,7 @@ class EvaluationRunner:
         found = await self._sets.get(tenant, wanted.set_id)
         cases, _ = await self._sets.cases(tenant, wanted.set_id)
         if not cases:
-            raise InvalidRequest("评测集里还没有题目。", code="empty_evaluation_set", id=wanted.set_id)
+            raise Conflict("评测集里还没有题目。", code="empty_evaluation_set", id=wanted.set_id)
         circumstances = await self._circumstances(tenant)
         judge = self._judge(tenant) if wanted.judge else None
         circumstances["judge"] = judge.name if judge is not None else ""

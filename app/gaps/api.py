@@ -92,7 +92,7 @@ async def edit_gap(
     return await _detail(wiring, tenant, gap_id)
 
 
-@router.post("/{gap_id}/submit", responses=fails(400, 404, 409))
+@router.post("/{gap_id}/submit", responses=fails(404, 409))
 async def submit_gap(
     gap_id: GapId, request: Request, tenant: AdminTenant, wiring: Wiring, body: GapStepIn | None = None
 ) -> GapDetailOut:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from app.db.base import now
 from app.db.engine import Database
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import Conflict, NotFound
 from app.faqs.rules import MAX_VARIANTS
 from app.faqs.types import Faq, FaqDraft
 from app.gaps import repository as gaps
@@ -85,18 +85,18 @@ class GapReview:
         return await self._wrote(tenant, gap_id, WAITING, made, GapEvent("edited", actor, "", now()))
 
     async def submit(self, tenant: str, gap_id: str, actor: str, note: str = "") -> None:
-        """The draft is to be reviewed. Raises NotFound, Conflict, InvalidRequest where it has no answer, or would show
+        """The draft is to be reviewed. Raises NotFound, Conflict also where it has no answer, or would show
         customers the place of personal data.
         """
 
         def check(connection: Connection, gap: Gap) -> None:
             draft = drafts.find(connection, tenant, gap_id)
             if draft is None or not draft.answer.strip() or not draft.question.strip():
-                raise InvalidRequest("草稿还没有答案，请先填写。", code="draft_is_empty", gap_id=gap_id)
+                raise Conflict("草稿还没有答案，请先填写。", code="draft_is_empty", gap_id=gap_id)
             if tags := sorted(tags_in("\n".join((draft.question, draft.answer, *draft.variants)))):
                 told = f"草稿里有遮盖了的个人信息（{'、'.join(tags)}），顾客会看到，请改写后再提交。"
                 told += "公司自己的电话和邮箱，发布后在精选问答里填写。"
-                raise InvalidRequest(told, code="draft_is_masked", gap_id=gap_id, tags=tags)
+                raise Conflict(told, code="draft_is_masked", gap_id=gap_id, tags=tags)
 
         event = GapEvent("submitted", actor, note, now())
         await self._move(tenant, gap_id, (GapState.DRAFTED,), GapState.IN_REVIEW, event, check)

@@ -49,7 +49,7 @@ async def test_an_approved_draft_answers_and_reopening_takes_it_back(http: httpx
     gap_id = await one_gap(http)
     assert (await step(http, gap_id, "submit", 409))["error"]["code"] == "invalid_gap_state"
     assert (await step(http, gap_id, "draft"))["draft"]["origin"] == "empty"
-    assert (await step(http, gap_id, "submit", 400))["error"]["code"] == "draft_is_empty"
+    assert (await step(http, gap_id, "submit", 409))["error"]["code"] == "draft_is_empty"
     assert "13812345678" not in str(await edit(http, gap_id, "每个字五元，电话 13812345678。"))
     await edit(http, gap_id)
     await step(http, gap_id, "submit")
@@ -192,7 +192,7 @@ async def test_steps_may_be_counted() -> None:
 async def test_a_draft_that_shows_the_place_of_personal_data_is_not_submitted(http: httpx.AsyncClient) -> None:
     gap_id = await one_gap(http)
     assert "[order]" in (await edit(http, gap_id, "请打 400-800-1234。"))["draft"]["answer"]
-    refused = (await step(http, gap_id, "submit", 400))["error"]
+    refused = (await step(http, gap_id, "submit", 409))["error"]
     assert (refused["code"], refused["details"]["tags"]) == ("draft_is_masked", ["[order]"])
     await edit(http, gap_id, "请打客服热线。")
     await step(http, gap_id, "submit")
