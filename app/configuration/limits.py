@@ -33,7 +33,7 @@ class LimitSettings(BaseModel):
         ge=0,
         le=1024,
         description="一个租户同时计算几轮回答，另有一个位子留给别的租户，其余排队；等大模型的不占位；"
-        "0 为处理器的核数，但不多于能同时算的向量；一台机器上有几个进程时，写核数除以进程数",
+        "0 为处理器的核数加一，但不多于能同时算的向量；一台机器上有几个进程时，写核数除以进程数",
     )
     turn_wait: float = Field(15.0, gt=0, le=120, description="一轮回答最多排队几秒，超过则 503")
     turns_per_key: int = Field(192, ge=0, description="一个密钥同时进行的轮数上限，排队的也算，超出则 503；0 为不限")
