@@ -36,9 +36,8 @@ format: install-dev ## 按统一格式改写代码
 test: install-dev ## 静态检查与全部测试，两样同时进行
 	@$(MAKE) --no-print-directory -j 2 lint all-tests
 
-# One more than the cores: servers and browsers that start leave a core idle for a third of the time.
 all-tests: install-dev
-	$(BIN)/python -m pytest -n 3 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随时跑
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(FAST)
