@@ -100,6 +100,15 @@ class OwnRedis:
             self._process = None
 
 
+@pytest.fixture
+async def own_redis() -> AsyncIterator[OwnRedis]:
+    """One that runs."""
+    server = OwnRedis()
+    await server.start()
+    yield server
+    server.kill()
+
+
 @asynccontextmanager
 async def postgres_database(template: str = "template1") -> AsyncIterator[str]:
     """The address of a database of the test's own: an empty one, or a copy of one that nobody is connected to."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -17,14 +16,6 @@ from tests.services import OwnRedis
 
 KEY: Wanted = (LimitKind.KEY, "k", Rate(2, HOUR))
 TENANT: Wanted = (LimitKind.TENANT, "t", Rate(3, HOUR))
-
-
-@pytest.fixture
-async def own() -> AsyncIterator[OwnRedis]:
-    server = OwnRedis()
-    await server.start()
-    yield server
-    server.kill()
 
 
 def test_a_name_is_over_until_it_was_told_and_others_are_not() -> None:
@@ -47,19 +38,19 @@ def test_those_that_were_told_first_are_forgotten() -> None:
     assert [name for _, name in over._until] == ["a", "c"]
 
 
-async def test_redis_is_not_asked_about_a_name_that_is_over_until_one_more_would_be_taken(own: OwnRedis) -> None:
-    async with open_redis(own.url, "t", 60.0) as server:
+async def test_redis_is_not_asked_about_a_name_that_is_over_until_one_more_would_be_taken(own_redis: OwnRedis) -> None:
+    async with open_redis(own_redis.url, "t", 60.0) as server:
         assert server is not None
         clock = Clock()
         counters = RedisCounters(server, MemoryCounters(), NamesOverLimit(clock))
         assert [await counters.hit([KEY, TENANT]) for _ in range(2)] == [None, None]
         refused = await counters.hit([KEY, TENANT])
         assert refused is not None and refused[0] is LimitKind.KEY
-        own.send(signal.SIGSTOP)
+        own_redis.send(signal.SIGSTOP)
         clock.now += refused[1] - 1
         again = await counters.hit([KEY, TENANT])
         assert again is not None and again[0] is LimitKind.KEY and again[1] == pytest.approx(1)
-        own.send(signal.SIGCONT)
+        own_redis.send(signal.SIGCONT)
         assert await counters.hit([TENANT]) is None  # not used up by what was refused
         assert await counters.hit([TENANT]) is not None
         clock.now += 2  # this clock runs ahead of Redis, which still refuses
@@ -67,12 +58,12 @@ async def test_redis_is_not_asked_about_a_name_that_is_over_until_one_more_would
         assert asked is not None and asked[1] > 2
 
 
-async def test_a_name_that_is_over_stays_so_while_redis_is_away(own: OwnRedis) -> None:
-    async with open_redis(own.url, "t", 60.0) as server:
+async def test_a_name_that_is_over_stays_so_while_redis_is_away(own_redis: OwnRedis) -> None:
+    async with open_redis(own_redis.url, "t", 60.0) as server:
         assert server is not None
         counters = RedisCounters(server, MemoryCounters())
         assert [await counters.hit([KEY]) is None for _ in range(3)] == [True, True, False]
-        own.kill()
+        own_redis.kill()
         assert await counters.hit([TENANT]) is None and server.away
         assert [await counters.hit([KEY, TENANT]) is None for _ in range(3)] == [False] * 3
         assert [await counters.hit([TENANT]) is None for _ in range(3)] == [True, True, False]

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -26,14 +26,6 @@ MORE: list[Wanted] = [(LimitKind.KEY, "more", Rate(2, HOUR))]
 
 
 @pytest.fixture
-async def own() -> AsyncIterator[OwnRedis]:
-    server = OwnRedis()
-    await server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
 def told() -> Iterator[list[str]]:
     lines = list[str]()
     handler = logger.add(lambda line: lines.append(str(line)), format="{message}", filter="app.redis")
@@ -52,28 +44,28 @@ async def taken(counters: RedisCounters, times: int, wanted: list[Wanted] = WANT
 
 
 async def test_a_server_that_dies_is_done_without_and_used_again_once_it_is_back(
-    own: OwnRedis, told: list[str]
+    own_redis: OwnRedis, told: list[str]
 ) -> None:
-    async with open_redis(own.url, "t", 60.0) as first, open_redis(own.url, "t", 60.0) as second:
+    async with open_redis(own_redis.url, "t", 60.0) as first, open_redis(own_redis.url, "t", 60.0) as second:
         assert first is not None and second is not None
         counters = [RedisCounters(server, MemoryCounters()) for server in (first, second)]
         assert [await taken(one, 2) for one in counters] == [2, 0]
-        own.kill()
+        own_redis.kill()
         assert [await taken(one, 5, MORE) for one in counters] == [2, 2]  # each by itself
         assert first.away and second.away
         assert len(told) == 2 and all("away" in line for line in told)
-        await own.start()
+        await own_redis.start()
         await until(lambda: not first.away and not second.away)
         assert [await taken(one, 2) for one in counters] == [2, 0]
         assert [server.outages for server in (first, second)] == [1, 1]
         assert len(told) == 4 and all("back" in line for line in told[2:])
 
 
-async def test_nobody_waits_long_for_one_that_hangs_and_only_the_first_waits_at_all(own: OwnRedis) -> None:
-    async with open_redis(own.url, "t", 2.0) as server:
+async def test_nobody_waits_long_for_one_that_hangs_and_only_the_first_waits_at_all(own_redis: OwnRedis) -> None:
+    async with open_redis(own_redis.url, "t", 2.0) as server:
         assert server is not None
         counters, asked = RedisCounters(server, MemoryCounters()), list[object]()
-        own.send(signal.SIGSTOP)
+        own_redis.send(signal.SIGSTOP)
         assert await taken(counters, 5) == 2
         assert server.away
 
@@ -85,14 +77,14 @@ async def test_nobody_waits_long_for_one_that_hangs_and_only_the_first_waits_at_
 
         await server.ask(work, instead)
         assert asked == []
-        own.send(signal.SIGCONT)
+        own_redis.send(signal.SIGCONT)
         await until(lambda: not server.away)
         await server.ask(work, instead)
         assert len(asked) == 1
 
 
-async def test_one_that_takes_no_writes_is_away_until_it_does(own: OwnRedis) -> None:
-    async with open_redis(own.url, "t", 60.0) as server:
+async def test_one_that_takes_no_writes_is_away_until_it_does(own_redis: OwnRedis) -> None:
+    async with open_redis(own_redis.url, "t", 60.0) as server:
         assert server is not None
         counters = RedisCounters(server, MemoryCounters())
         await server._client.config_set("min-replicas-to-write", "1")
@@ -107,8 +99,8 @@ async def test_one_that_takes_no_writes_is_away_until_it_does(own: OwnRedis) -> 
 
 
 async def test_the_service_starts_without_it_says_so_and_counts_together_once_it_is_there(tmp_path: Path) -> None:
-    own, key = OwnRedis(), "a-key-of-the-test-of-redis"
-    options = {"redis_url": own.url, "redis_timeout": 5.0, "api_key": key, "rate_per_key": 3}
+    own_redis, key = OwnRedis(), "a-key-of-the-test-of-redis"
+    options = {"redis_url": own_redis.url, "redis_timeout": 5.0, "api_key": key, "rate_per_key": 3}
     try:
         async with (
             served(tmp_path / "a", **options) as one,
@@ -122,13 +114,13 @@ async def test_the_service_starts_without_it_says_so_and_counts_together_once_it
             await until(lambda: one.container.startup.ready.is_set() and other.container.startup.ready.is_set())
             ready = (await http.get(f"{one.address}/api/v1/health/ready")).json()
             assert ready["degraded"] == ["redis"]
-            await own.start()
+            await own_redis.start()
             await until(lambda: not any(server is None or server.away for server in both))
             assert (await http.get(f"{one.address}/api/v1/health/ready")).json()["degraded"] == []
             asked = [await http.get(f"{each.address}/api/v1/tickets") for _ in range(3) for each in (one, other)]
             assert sorted(reply.status_code for reply in asked) == [200] * 3 + [429] * 3
     finally:
-        own.kill()
+        own_redis.kill()
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:6379", "http://127.0.0.1", "redis://", "redis://host:port", "unix:"])
