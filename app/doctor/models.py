@@ -32,7 +32,7 @@ async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
         embedder = get_embedder(name, None, embedder_options(settings))
         try:
             vector = await embedder.query(_QUESTION)
-            return [fine(_EMBEDDER, f"{embedder.title}，{len(vector)} 维")]
+            return [fine(_EMBEDDER, f"{embedder.title}，{len(vector)} 维{embedder.details}")]
         finally:
             embedder.close()
     except KnowledgeError as problem:

@@ -141,6 +141,11 @@ class Embedder(ABC):
         return self.name
 
     @property
+    def details(self) -> str:
+        """How it computes here, for people, to be read behind its name; may be empty. Blocking: it may load weights."""
+        return ""
+
+    @property
     def tokenizer_file(self) -> str:
         """A tokenizer.json by which chunks are measured; empty where there is none, and tokens are estimated."""
         return ""

