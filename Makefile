@@ -55,7 +55,7 @@ docs: install-dev ## 构建文档站点到 site/
 
 lock: install-dev ## 按 requirements-lite.txt 选定默认运行所需的每个包（requirements-lite.lock），用不上的不取；先删掉这个文件就全部换新
 	$(PIP) uv==0.13.9
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 		--custom-compile-command "make lock" --output-file requirements-lite.lock requirements-lite.txt
 
 settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example

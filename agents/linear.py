@@ -47,7 +47,8 @@ class HashedBlock:
             np.bincount(self.buckets, self.weights * column[self.rows], self.shape[1])
             for column in dual.reshape(len(dual), -1).T
         ]
-        return np.stack(columns, axis=1).reshape(self.shape[1], *dual.shape[1:])
+        sums: NDArray[np.float64] = np.stack(columns, axis=1).astype(np.float64, copy=False)
+        return sums.reshape(self.shape[1], *dual.shape[1:])
 
     def _dense_products(self, chosen: NDArray[np.bool_]) -> Matrix:
         names, columns = np.unique(self.buckets[chosen], return_inverse=True)
@@ -66,7 +67,7 @@ class HashedBlock:
         right = np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners - first, partners)
         rows, weights = self.rows[entries], self.weights[entries]
         places = rows[left] * self.shape[0] + rows[right]
-        sums = np.bincount(places, weights[left] * weights[right], self.shape[0] ** 2)
+        sums = np.bincount(places, weights[left] * weights[right], self.shape[0] ** 2).astype(np.float64, copy=False)
         return sums.reshape(self.shape[0], self.shape[0])
 
 
