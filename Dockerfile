@@ -10,11 +10,12 @@ ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
 # Some packages have no wheel for some machines; this stage is not shipped.
 RUN apt-get update && apt-get install -y --no-install-recommends gcc g++ && rm -rf /var/lib/apt/lists/*
-COPY requirements-lite.txt requirements.txt requirements-ocr.txt ./
+COPY requirements-lite.lock requirements-lite.txt requirements.txt requirements-ocr.txt ./
 # Drivers of servers have their versions in requirements.txt, which else is BGE, charts and evaluation.
 RUN python -m venv /opt/venv \
     && grep -E '^(asyncpg|redis|pymilvus)(==|\[)' requirements.txt > drivers.txt \
-    && /opt/venv/bin/pip install -r requirements-lite.txt -r drivers.txt \
+    && /opt/venv/bin/pip install --no-deps -r requirements-lite.lock \
+    && /opt/venv/bin/pip install -r drivers.txt \
     && if [ "$BGE" = 1 ]; then /opt/venv/bin/pip install -r requirements.txt; fi \
     && if [ "$OCR" = 1 ]; then /opt/venv/bin/pip install -r requirements-ocr.txt; fi
 

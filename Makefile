@@ -12,7 +12,7 @@ FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development
 	--deselect=tests/contracts/test_embedders.py::TestBge
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run lint format test all-tests test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
+.PHONY: help install install-dev lock run lint format test all-tests test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
 
 help: ## 显示这份说明
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ help: ## 显示这份说明
 run: install ## 启动服务：首次运行先装依赖并导入示例知识库，无需密钥
 	$(BIN)/python -m app
 
-install: $(VENV)/.installed ## 建好 .venv，装上默认运行所需的依赖（requirements-lite.txt）
+install: $(VENV)/.installed ## 建好 .venv，装上默认运行所需的依赖（requirements-lite.lock）
 
 install-dev: $(VENV)/.installed-dev ## 装上全部依赖与开发工具（含 BGE 与 PyTorch）
 
@@ -53,6 +53,11 @@ test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试要用的向
 docs: install-dev ## 构建文档站点到 site/
 	$(BIN)/mkdocs build --strict
 
+lock: install-dev ## 按 requirements-lite.txt 选定默认运行所需的每个包（requirements-lite.lock），用不上的不取；先删掉这个文件就全部换新
+	$(PIP) uv==0.13.9
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--custom-compile-command "make lock" --output-file requirements-lite.lock requirements-lite.txt
+
 settings-docs: install-dev ## 按代码重新生成文档里的配置表与 .env.example
 	$(BIN)/python scripts/settings_docs.py
 
@@ -69,8 +74,8 @@ $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=python3.12 指定"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: requirements-lite.txt | $(BIN)/pip
-	$(PIP) -r requirements-lite.txt
+$(VENV)/.installed: requirements-lite.lock | $(BIN)/pip
+	$(PIP) --no-deps -r requirements-lite.lock
 	@touch $@
 
 # Compiled on all cores; what little of these large packages is imported is compiled then.

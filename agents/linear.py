@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
-from scipy.sparse import csr_matrix
 
 from knowledge.types import Matrix, Vector
 
@@ -22,7 +20,58 @@ RIDGE = 0.67
 STEPS = 6
 """Of Newton's method: the sixth changes no weight by more than a ten millionth."""
 
-Block: TypeAlias = Matrix | csr_matrix
+FREQUENT = 35
+"""Examples from which a bucket is one column of a dense product: of all buckets, that would be ten times the work of
+a sparse one; pair by pair, the few that nearly every example has would be most of it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HashedBlock:
+    """A sparse block: entry i is the weight `weights[i]` of the bucket `buckets[i]` in the example `rows[i]`."""
+
+    rows: NDArray[np.intp]
+    buckets: NDArray[np.intp]
+    weights: Vector
+    shape: tuple[int, int]
+    """Examples and buckets."""
+
+    def similarities(self) -> NDArray[np.float64]:
+        """Inner products of all examples with each other, shape (examples, examples)."""
+        frequent = (np.bincount(self.buckets, minlength=self.shape[1]) > FREQUENT)[self.buckets]
+        return self._dense_products(frequent) + self._pair_products(~frequent)
+
+    def project(self, dual: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Sums of the examples, each times its row of `dual`. dual: (examples,) or (examples, columns)."""
+        columns = [
+            np.bincount(self.buckets, self.weights * column[self.rows], self.shape[1])
+            for column in dual.reshape(len(dual), -1).T
+        ]
+        sums: NDArray[np.float64] = np.stack(columns, axis=1).astype(np.float64, copy=False)
+        return sums.reshape(self.shape[1], *dual.shape[1:])
+
+    def _dense_products(self, chosen: NDArray[np.bool_]) -> Matrix:
+        names, columns = np.unique(self.buckets[chosen], return_inverse=True)
+        table = np.zeros((self.shape[0], len(names)), np.float32)
+        table[self.rows[chosen], columns] = self.weights[chosen]
+        product: Matrix = table @ table.T
+        return product
+
+    def _pair_products(self, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Of entries of the same bucket, by listing all pairs of them."""
+        entries = np.flatnonzero(chosen)
+        entries = entries[np.argsort(self.buckets[entries], kind="stable")]
+        _, starts, counts = np.unique(self.buckets[entries], return_index=True, return_counts=True)
+        partners, first = np.repeat(counts, counts), np.repeat(starts, counts)
+        left = np.repeat(np.arange(len(entries)), partners)
+        right = np.arange(len(left)) - np.repeat(np.cumsum(partners) - partners - first, partners)
+        rows, weights = self.rows[entries], self.weights[entries]
+        places = rows[left] * self.shape[0] + rows[right]
+        sums = np.bincount(places, weights[left] * weights[right], self.shape[0] ** 2).astype(np.float64, copy=False)
+        return sums.reshape(self.shape[0], self.shape[0])
+
+
+Block: TypeAlias = Matrix | HashedBlock
 """A row for each example."""
 
 
@@ -56,7 +105,7 @@ def ridge(blocks: Sequence[Block], holds: NDArray[np.bool_], importance: NDArray
     """The weights of every block, then the bias. holds: (examples,) or (examples, columns); importance: (examples,)."""
     kernel = _kernel(blocks)
     kernel[np.diag_indices_from(kernel)] += RIDGE / importance
-    return _weights(blocks, solve(kernel, np.where(holds, 1.0, -1.0), assume_a="pos"))
+    return _weights(blocks, np.linalg.solve(kernel, np.where(holds, 1.0, -1.0)))
 
 
 def logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
@@ -88,21 +137,20 @@ def direction(difference: Matrix) -> Matrix:
     return directions
 
 
-def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> csr_matrix:
-    """A block of buckets with their weights; size: how many buckets there are."""
-    starts = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
+def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> HashedBlock:
+    """A block of buckets with their weights, each bucket once a row; size: how many buckets there are."""
     buckets, weights = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    return csr_matrix((weights, buckets, starts), shape=(len(rows), size))
+    places = np.repeat(np.arange(len(rows)), [len(own) for own, _ in rows])
+    return HashedBlock(places, buckets.astype(np.intp), weights, (len(rows), size))
 
 
 def _kernel(blocks: Sequence[Block]) -> NDArray[np.float64]:
     kernel = np.ones((blocks[0].shape[0],) * 2)
     for block in blocks:
-        product = block @ block.T
-        kernel += product if isinstance(product, np.ndarray) else product.toarray()
+        kernel += block.similarities() if isinstance(block, HashedBlock) else block @ block.T
     return kernel
 
 
 def _weights(blocks: Sequence[Block], dual: NDArray[np.floating]) -> list[Matrix]:
-    parts = [*(block.T @ dual for block in blocks), dual.sum(axis=0)]
-    return [np.asarray(part, dtype=np.float32, order="C") for part in parts]
+    parts = [block.project(dual) if isinstance(block, HashedBlock) else block.T @ dual for block in blocks]
+    return [np.asarray(part, dtype=np.float32, order="C") for part in (*parts, dual.sum(axis=0))]

@@ -31,13 +31,13 @@ MODULES = {
     for path in sorted((ROOT / layer).rglob("*.py"))
     if (module := Module(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")))
 }
-TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".mako", ".jsonl", ".example", ""}
+TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".lock", ".yml", ".yaml", ".mako", ".jsonl", ".example", ""}
 THIS_FOLDERS_OWN = {"tests/test_architecture.py", "tests/architecture.py"}
 URLS = {"tests/e2e/test_evaluation_equals_product.py"}
 """Names an address of the interface by what looks like a path."""
-LOADED_BY_NAME = {"aiosqlite", "opentelemetry-exporter-otlp-proto-http", "python-multipart"}
-"""Needed by SQLAlchemy's address and by Starlette's forms; no line of ours imports them. The exporter's package is
-the SDK's.
+LOADED_BY_NAME = {"aiosqlite", "opentelemetry-exporter-otlp-proto-http", "python-multipart", "tzdata"}
+"""Needed by SQLAlchemy's address, by Starlette's forms and by `zoneinfo`; no line of ours imports them. The exporter's
+package is the SDK's.
 """
 NOT_IN_LITE = {
     "asyncpg",
@@ -48,6 +48,7 @@ NOT_IN_LITE = {
     "onnx",
     "pymilvus",
     "redis",
+    "scipy",
     "threadpoolctl",
     "tokenizers",
     "torch",

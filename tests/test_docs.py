@@ -130,7 +130,7 @@ def test_a_command_in_a_page_works(command: Command, server: Server) -> None:
             run([sys.executable, "-m", module, *options], server, ROOT)
         case ["python", "-m", "venv", ".venv"] | [".venv/bin/python", "-m", "app"]:
             pass  # the server of these tests is one
-        case [".venv/bin/python", "-m", "pip", "install", "-r", requirements]:
+        case [".venv/bin/python", "-m", "pip", "install", *_, "-r", requirements]:
             assert ROOT.joinpath(requirements).is_file()
         case _:
             pytest.fail(f"nothing here tries this command: {command.line}")

@@ -40,7 +40,7 @@ def fit_head(found: Sequence[Features], attacks: Sequence[bool], vectors: Matrix
 
     vectors: shape (len(found), dimension), or None for a head without embedding.
     """
-    ngrams = hashed([(each.buckets, each.weights) for each in found], 1 << BITS) * NGRAM_SCALE
+    ngrams = hashed([(each.buckets, each.weights * NGRAM_SCALE) for each in found], 1 << BITS)
     signs = np.stack([each.signs for each in found]) * SIGN_SCALE
     holds = np.array(attacks)
     if vectors is None:

@@ -19,7 +19,8 @@ from knowledge.rerankers.served import ServedReranker
 
 _EMBEDDER, _RERANKER, _MODEL = "向量模型", "重排器", "大模型"
 _QUESTION = "怎么申请退货"
-_BGE = ".venv/bin/python -m pip install -r requirements.txt"
+_DEFAULT = ".venv/bin/python -m pip install --no-deps -r requirements-lite.lock"
+_EVERYTHING = ".venv/bin/python -m pip install -r requirements.txt"
 REPLY_SECONDS = 30.0
 
 
@@ -89,14 +90,14 @@ def _local(settings: Settings) -> Diagnosis:
         told = f"LLM_LOCAL_MODEL={settings.llm_local_model} 里没有 config.json"
         return error(_MODEL, told, "改成 transformers 格式的模型文件夹")
     if not (find_spec("transformers") and find_spec("torch")):
-        return error(_MODEL, "LLM_PROVIDER=local 需要 transformers 与 PyTorch", _BGE)
+        return error(_MODEL, "LLM_PROVIDER=local 需要 transformers 与 PyTorch", _EVERYTHING)
     return fine(_MODEL, f"本机模型 {settings.llm_local_model}；首次用到时装载")
 
 
 def _weights(subject: str, variable: str, model: str) -> Diagnosis | None:
     """What is wrong with the weights of a checkpoint; None where they lie in a folder."""
     if not find_spec("FlagEmbedding"):
-        return error(subject, "BGE 需要 FlagEmbedding，没有安装", _BGE)
+        return error(subject, "BGE 需要 FlagEmbedding，没有安装", _EVERYTHING)
     if Path(model, "config.json").is_file():
         return None
     if model.startswith((".", "/")) or Path(model).exists():
@@ -108,4 +109,4 @@ def _weights(subject: str, variable: str, model: str) -> Diagnosis | None:
 def _embedder_fix(name: str) -> str:
     if name in ("openai", "tei"):
         return "核对 EMBEDDING_BASE_URL、EMBEDDING_API_KEY、EMBEDDING_MODEL 与 EMBEDDING_DIMENSION"
-    return _BGE if name == "bge" else ".venv/bin/python -m pip install -r requirements-lite.txt"
+    return _EVERYTHING if name in ("bge", "use") else _DEFAULT

@@ -53,20 +53,28 @@ def joined(found: Matrix, gaps: Mapping[str, Sequence[int]], new: Sequence[int])
 
 def clusters(found: Matrix, places: Sequence[int]) -> list[list[int]]:
     """Average linkage of these questions, the largest cluster first; the first of each stands for it best."""
-    if len(places) < 2:
-        return [[place] for place in places]
-    from scipy.cluster.hierarchy import fcluster, linkage  # a quarter of a second, once a night
-    from scipy.spatial.distance import squareform
+    groups = [[places[row] for row in rows] for rows in _average_linkage(found[np.ix_(places, places)])]
+    return sorted((central_first(found, group) for group in groups), key=lambda group: (-len(group), group))
 
-    part = found[np.ix_(places, places)]
-    top = float(part.max())
-    distances = np.clip(top - part, 0.0, None)
-    np.fill_diagonal(distances, 0.0)
-    labels = fcluster(linkage(squareform(distances, checks=False), "average"), top - THRESHOLD, "distance")
-    groups: dict[int, list[int]] = {}
-    for place, label in zip(places, labels.tolist(), strict=True):
-        groups.setdefault(label, []).append(place)
-    return sorted((central_first(found, group) for group in groups.values()), key=lambda group: (-len(group), group))
+
+def _average_linkage(found: Matrix) -> list[list[int]]:
+    """The rows of each cluster: the two most similar ones are joined until none are as similar as THRESHOLD.
+
+    found: (n, n), symmetric.
+    """
+    means = found.astype(np.float64)  # of clusters, each at the row of its first question
+    np.fill_diagonal(means, -np.inf)
+    groups = [[row] for row in range(len(means))]
+    while len(means):
+        first, second = sorted(divmod(int(means.argmax()), len(means)))
+        if means[first, second] < THRESHOLD:
+            break
+        weights = len(groups[first]), len(groups[second])
+        means[first] = means[:, first] = np.average(means[[first, second]], axis=0, weights=weights)
+        means[second] = means[:, second] = -np.inf
+        groups[first] += groups[second]
+        groups[second] = []
+    return [group for group in groups if group]
 
 
 def central_first(found: Matrix, group: Sequence[int]) -> list[int]:

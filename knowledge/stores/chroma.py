@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-import chromadb
 import httpx
 import numpy as np
-from chromadb.config import Settings
-from chromadb.errors import NotFoundError
 
 from knowledge.errors import IndexMismatch, IndexUnavailable
 from knowledge.types import Hit, Matrix, Vector
+
+
+@contextmanager
+def _exporter_stand_in() -> Iterator[None]:
+    """Chroma imports an exporter of its own traces, and with it gRPC (18 MB), whether they are exported or not."""
+    name = "opentelemetry.exporter.otlp.proto.grpc.trace_exporter"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = stand_in = ModuleType(name)
+    stand_in.OTLPSpanExporter = _no_exporter  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+def _no_exporter(*args: object, **kwargs: object) -> None:
+    raise RuntimeError("CHROMA_OTEL_COLLECTION_ENDPOINT 不受支持，请改用 OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+with _exporter_stand_in():
+    import chromadb
+    from chromadb.config import Settings
+    from chromadb.errors import NotFoundError
 
 _BATCH = 1000
 _SERVER_BATCH = 500

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from agents.routing.anchors import shipped_anchors
 from app.embeddings.repository_local import SqliteEmbeddingCache
-from app.gaps.clustering import clusters, joined, similarities
+from app.gaps.clustering import THRESHOLD, clusters, joined, similarities
 from knowledge.embeddings.base import Embedder
 from knowledge.embeddings.registry import get_embedder
 from tests.app.gaps.topics import TOPICS, clustered, purity
@@ -54,6 +56,18 @@ async def test_unrelated_questions_stay_alone_however_few(embedder: Embedder) ->
     texts = ["能刻字吗", "可以寄到国外吗"]
     background = await embedder.queries([anchor.text for anchor in shipped_anchors().sentences])
     assert len(clusters(similarities(await embedder.queries(texts), background), [0, 1])) == 2
+
+
+@pytest.mark.parametrize("count", [2, 7, 120])
+def test_clusters_are_those_of_scipy(count: int) -> None:
+    generator = np.random.default_rng(count)
+    found = np.triu(generator.normal(THRESHOLD - 0.2, 0.3, (count, count)), 1).astype(np.float32)
+    found += found.T
+    distances = squareform(found.max() - found, checks=False)
+    labels = fcluster(linkage(distances, "average"), found.max() - THRESHOLD, "distance")
+    expected = {frozenset(np.flatnonzero(labels == label).tolist()) for label in labels}
+    assert {frozenset(cluster) for cluster in clusters(found, range(count))} == expected
+    assert len(expected) > 1 or count == 2
 
 
 def test_nothing_makes_no_cluster() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 
 from app.tuner.comparing import Conclusion, compared
 from app.tuner.repository_experiments import ArmCounts
@@ -34,6 +35,15 @@ def test_shares_are_compared_exactly_with_an_interval_around_the_difference() ->
     assert same.p == pytest.approx(1.0) and same.low < 0 < same.high
     assert clear.significant and 0 < clear.low < clear.value < clear.high
     assert proportions(0, 0, 3, 3).p == 1.0
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "other", "of_other"),
+    [(0, 1, 1, 1), (3, 10, 8, 12), (0, 50, 5, 50), (40, 40, 30, 40), (700, 9000, 810, 8800), (10, 20, 10, 20)],
+)
+def test_the_chance_of_two_shares_is_that_of_scipy(count: int, of: int, other: int, of_other: int) -> None:
+    reference = fisher_exact([[count, of - count], [other, of_other - other]]).pvalue
+    assert proportions(count, of, other, of_other).p == pytest.approx(reference, rel=1e-8)
 
 
 def test_several_tests_are_paid_for() -> None:

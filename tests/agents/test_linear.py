@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.linear import FREQUENT, HashedBlock, hashed, ridge
+from knowledge.types import Matrix
+
+BUCKETS = 300
+
+
+def examples(count: int) -> tuple[HashedBlock, Matrix]:
+    """Some buckets nearly all examples have, most are rare, as n-grams are; the block, and the same with its zeros."""
+    generator = np.random.default_rng(count)
+    share = np.linspace(0, 1, BUCKETS) ** 4
+    dense = np.where(generator.random((count, BUCKETS)) < share, generator.random((count, BUCKETS)), 0)
+    dense = dense.astype(np.float32)
+    rows = [(np.flatnonzero(row).astype(np.uint32), row[row != 0]) for row in dense]
+    return hashed(rows, BUCKETS), dense
+
+
+@pytest.mark.parametrize("count", [1, 3, FREQUENT, 4 * FREQUENT])
+def test_a_sparse_block_has_the_products_of_the_dense_one(count: int) -> None:
+    sparse, dense = examples(count)
+    np.testing.assert_allclose(sparse.similarities(), dense @ dense.T, rtol=1e-5, atol=1e-5)
+    for dual in (np.linspace(-1, 1, count), np.linspace(-1, 1, 2 * count).reshape(count, 2)):
+        np.testing.assert_allclose(sparse.project(dual), dense.T @ dual, rtol=1e-5, atol=1e-5)
+
+
+def test_the_weights_of_a_sparse_block_are_those_of_the_dense_one() -> None:
+    sparse, dense = examples(100)
+    holds = np.arange(100)[:, None] % 3 == np.arange(3)
+    for own, other in zip(ridge([sparse], holds, np.ones(100)), ridge([dense], holds, np.ones(100)), strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-3, atol=1e-5)
+
+
+def test_examples_without_a_bucket_are_like_none() -> None:
+    empty = np.zeros(0, np.uint32), np.zeros(0, np.float32)
+    block = hashed([empty, (np.array([3], np.uint32), np.ones(1, np.float32)), empty], 5)
+    assert block.similarities().tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
