@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from operator import attrgetter
+from time import monotonic
 
 from loguru import logger
 
@@ -15,7 +16,11 @@ from knowledge.types import Chunk
 
 QUIET_SECONDS = 1.0
 """Without a change of any index: while documents come in, their chunks are embedded first."""
-PART = 16
+QUIET_GAPS, MAX_GAP_SECONDS = 3.0, 30.0
+"""Longer where changes follow each other: so many times what lies between the last two. Whoever imports may be another
+process, which has the processors to itself then.
+"""
+PART = 4
 """Chunks between two looks at whether documents come in."""
 AT_ONCE = 256
 """Buckets whose chunks are read together. What is in one with a new chunk is learnt again: its vectors are kept."""
@@ -29,6 +34,7 @@ class SentenceLearner:
         self._indexes: dict[str, Index] = {}
         self._learnt: dict[str, Buckets] = {}
         self._changed = asyncio.Event()
+        self._changed_at = self._gap = 0.0
         self._idle = asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
@@ -62,6 +68,8 @@ class SentenceLearner:
                 await self._task
 
     def _wake(self) -> None:
+        gap, self._changed_at = monotonic() - self._changed_at, monotonic()
+        self._gap = gap if gap < MAX_GAP_SECONDS else 0.0
         self._idle.clear()
         self._changed.set()
 
@@ -70,7 +78,7 @@ class SentenceLearner:
             await self._changed.wait()
             while self._changed.is_set():
                 self._changed.clear()
-                await asyncio.sleep(QUIET_SECONDS)
+                await asyncio.sleep(max(QUIET_SECONDS, QUIET_GAPS * self._gap))
             try:
                 for tenant, index in list(self._indexes.items()):
                     await self._learn(tenant, index)
