@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
-from scipy.sparse import csr_matrix
 
+from knowledge.lazy import LazyModule
 from knowledge.types import Matrix, Vector
+
+if TYPE_CHECKING:
+    from scipy import linalg, sparse
+else:
+    linalg, sparse = LazyModule("scipy.linalg"), LazyModule("scipy.sparse")
 
 RIDGE = 0.67
 """For features of length 1 each; half and twice of it differ by less than .015 of the router's macro-F1."""
 STEPS = 6
 """Of Newton's method: the sixth changes no weight by more than a ten millionth."""
 
-Block: TypeAlias = Matrix | csr_matrix
+Block: TypeAlias = "Matrix | sparse.csr_matrix"
 """A row for each example."""
 
 
@@ -56,7 +60,7 @@ def ridge(blocks: Sequence[Block], holds: NDArray[np.bool_], importance: NDArray
     """The weights of every block, then the bias. holds: (examples,) or (examples, columns); importance: (examples,)."""
     kernel = _kernel(blocks)
     kernel[np.diag_indices_from(kernel)] += RIDGE / importance
-    return _weights(blocks, solve(kernel, np.where(holds, 1.0, -1.0), assume_a="pos"))
+    return _weights(blocks, linalg.solve(kernel, np.where(holds, 1.0, -1.0), assume_a="pos"))
 
 
 def logistic(blocks: Sequence[Block], holds: NDArray[np.bool_], penalty: float = 1.0) -> list[Matrix]:
@@ -88,11 +92,11 @@ def direction(difference: Matrix) -> Matrix:
     return directions
 
 
-def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> csr_matrix:
+def hashed(rows: Sequence[tuple[NDArray[np.uint32], Vector]], size: int) -> sparse.csr_matrix:
     """A block of buckets with their weights; size: how many buckets there are."""
     starts = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
     buckets, weights = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    return csr_matrix((weights, buckets, starts), shape=(len(rows), size))
+    return sparse.csr_matrix((weights, buckets, starts), shape=(len(rows), size))
 
 
 def _kernel(blocks: Sequence[Block]) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ class FeatureRoutes:
 
     def add(self, prefix: str) -> None:
         """Puts those of a beginning in, unless they are there; imports what is not imported yet."""
-        # As they are: `include_router` would make each of them again for every application, and look a request up twice.
+        # As they are: `include_router` would make each again for every application, and look a request up twice.
         for name in self.missing.get(prefix, ()):
             if name not in self._loaded:
                 self._router.routes.extend(import_router(name).routes)

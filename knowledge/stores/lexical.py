@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
-from scipy.sparse import csc_array, csr_array
 
+from knowledge.lazy import LazyModule
 from knowledge.stores.recent import Recent
 from knowledge.types import TermIds
+
+if TYPE_CHECKING:
+    from scipy import sparse
+else:
+    sparse = LazyModule("scipy.sparse")
 
 OKAPI = BM25Okapi([[""]])
 """Its k1, b and epsilon are ours; its one word does not matter."""
@@ -64,7 +69,7 @@ class LexicalIndex:
             stays = indices >= 0
             indptr = np.concatenate([[0], np.cumsum(stays)])[indptr].astype(indptr.dtype)
             indices, counts = indices[stays], counts[stays]
-        return csc_array((counts, indices, indptr), shape=(rows, len(indptr) - 1))
+        return sparse.csc_array((counts, indices, indptr), shape=(rows, len(indptr) - 1))
 
     def _build(self, counts: Any, lengths: NDArray[np.int32], vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
@@ -159,11 +164,13 @@ def _counted(documents: Sequence[TermIds], places: NDArray[np.int64], rows: int)
     starts = np.zeros(len(documents) + 1, dtype=np.int32 if len(flat) < np.iinfo(np.int32).max else np.int64)
     np.cumsum([len(terms) for terms in documents], out=starts[1:])
     columns = int(flat.max(initial=-1)) + 1
-    counts = csr_array((np.ones(len(flat), dtype=np.int32), flat, starts), shape=(len(documents), columns))
+    counts = sparse.csr_array((np.ones(len(flat), dtype=np.int32), flat, starts), shape=(len(documents), columns))
     counts.sum_duplicates()
     counts.data = np.minimum(counts.data, np.iinfo(np.uint16).max).astype(np.uint16)
     by_term = counts.tocsc()
-    return csc_array((by_term.data, places[by_term.indices].astype(np.int32), by_term.indptr), shape=(rows, columns))
+    return sparse.csc_array(
+        (by_term.data, places[by_term.indices].astype(np.int32), by_term.indptr), shape=(rows, columns)
+    )
 
 
 def document_idf(document_frequency: NDArray[np.int32], rows: int) -> NDArray[np.float64]:
