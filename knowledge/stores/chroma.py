@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,8 @@ import numpy as np
 from chromadb.config import Settings
 from chromadb.errors import NotFoundError
 
-from knowledge.errors import IndexMismatch, IndexUnavailable
+from knowledge.errors import IndexUnavailable
+from knowledge.stores.base import collection_name, require_builder
 from knowledge.types import Hit, Matrix, Vector
 
 _BATCH = 1000
@@ -25,12 +25,6 @@ _SERVER_BATCH = 500
 _SERVER_SECONDS, _CONNECT_SECONDS = 60.0, 5.0
 """How long a server may say nothing, and how long it may take to be reached. Chroma's client waits for ever."""
 _HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_search": 128}
-
-
-def collection_name(tenant: str, generation: int = 0) -> str:
-    """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
-    name = "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
-    return f"{name}-{generation}" if generation else name
 
 
 class ChromaStore:
@@ -46,11 +40,7 @@ class ChromaStore:
         with _unavailable("open"):
             self._collection = self._open(built_by)
         recorded = {key: (self._collection.metadata or {}).get(key) for key in built_by}
-        if recorded != built_by:
-            raise IndexMismatch(
-                f"索引由向量模型 {recorded['embedder']}（{recorded['dimension']} 维）建成，现在配置的是 "
-                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或运行 python scripts/reindex.py 重建索引"
-            )
+        require_builder(recorded, built_by)
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
         with _unavailable("query"):
