@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agents.aside import ChitchatAgent, DeflectionAgent
 from agents.base import Agent, Speaker
 from agents.bids import TurnEvidence
-from agents.business.agent import BusinessAgent, BusinessParts
 from agents.care import CareAgent, CarePolicy, endangered, felt, outcry, told_danger
 from agents.curated.agent import CURATED, CuratedAgent
 from agents.decision import Decision, decide
@@ -26,6 +26,9 @@ from agents.ticket import TicketAgent
 from agents.ticketing.types import Tickets
 from agents.types import AnswerEvent, Question
 from agents.verifier import Verifier
+
+if TYPE_CHECKING:
+    from agents.business.agent import BusinessAgent, BusinessParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ def _knowledge(parts: AgentParts) -> KnowledgeAgent:
 
 
 def _business(parts: AgentParts) -> BusinessAgent:
+    from agents.business.agent import BusinessAgent
+
     assert parts.business is not None
     return BusinessAgent(parts.business, parts.policy.profile)
 
@@ -142,7 +147,7 @@ class Roster:
 
     def _looking_up(self, agents: tuple[Agent, ...]) -> tuple[Speaker, ...]:
         """The agents of a route; where the knowledge base is not asked anyway, it is after rows that hold nothing."""
-        knowledge = self._agents[Intent.KNOWLEDGE_QA]
+        knowledge, business = self._agents[Intent.KNOWLEDGE_QA], self._agents[Intent.BUSINESS_QUERY]
         if knowledge in agents:
             return agents
-        return tuple(InTurn(agent, knowledge) if isinstance(agent, BusinessAgent) else agent for agent in agents)
+        return tuple(InTurn(agent, knowledge) if agent is business else agent for agent in agents)

@@ -9,70 +9,26 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
 from app import __version__
-from app.audit import api as audit
 from app.auth.provider import open_provider
 from app.auth.user_token import UserTokens
-from app.canned import api as canned
-from app.chat import api as chat
-from app.chat import openai
-from app.chat import socket as handoff_socket
-from app.chat import stopping_api as stopping
-from app.conversations import api as sessions
-from app.corrections import api as corrections
 from app.db.lock import DataDirLock
-from app.desk import api as desk
-from app.desk import handoff_api as handoff
-from app.desk import help_api as desk_help
-from app.desk import socket as desk_socket
-from app.documents import api as documents
-from app.documents import jobs_api as document_jobs
-from app.documents import url_api as by_url
-from app.documents import versions_api as versions
-from app.evaluation_runs import api as evaluation_runs
-from app.evaluation_sets import api as evaluation_sets
-from app.faqs import api as faqs
-from app.gaps import api as gaps
-from app.gaps import unanswered_api as unanswered
-from app.health import api as health
-from app.hit_test import api as search
-from app.http import docs
+from app.documents.limits import UPLOADS, max_bytes
+from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
 from app.http.context import RequestContextMiddleware
 from app.http.cors import CorsMiddleware
 from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
-from app.jobs import api as jobs
-from app.keys import api as keys
-from app.keys import signin_api as signin
-from app.observability import api as observability
-from app.openapi.document import document
-from app.performance import api as performance
-from app.performance import prometheus_api as prometheus
-from app.performance import series_api as series
-from app.profiles import api as profile
-from app.prompts import api as prompts
-from app.quality import api as quality
 from app.redis.server import open_redis
 from app.search.calibration_set import load_calibration_set
 from app.search.service import Searches
 from app.settings import Settings, split_list
-from app.sources import api as watched
-from app.spending import api as spendings
-from app.tickets import api as tickets
-from app.traces import api as traces
-from app.transcripts import api as conversations
-from app.transcripts import history_api as history
-from app.transcripts import sources_api as sources
-from app.tuner import api as tuner
-from app.tuner import experiments_api as experiments
-from app.tuner import reports_api as tuner_reports
-from app.vocabulary import api as vocabulary
 from app.web import api as web
 from app.web.files import mounts
-from app.webhooks import api as webhooks
 from app.wiring.business import open_business
 from app.wiring.container import Container
 from app.wiring.knowledge import open_knowledge
@@ -85,16 +41,6 @@ from knowledge.errors import InvalidConfiguration
 
 TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
-
-
-_KNOWLEDGE = by_url, documents, document_jobs, versions, corrections, faqs, unanswered, gaps, jobs, watched
-_SEARCH = search, tuner, tuner_reports, experiments, vocabulary
-_MEASURE = evaluation_sets, evaluation_runs, prompts, quality, spendings
-_STAFF = audit, keys, observability, performance, profile, series, tickets, traces, webhooks
-_PEOPLE = canned, desk, desk_help, desk_socket, handoff, handoff_socket
-_TALK = openai, stopping, sessions, signin, conversations, history, sources
-RESOURCES = (*_TALK, *_SEARCH, *_PEOPLE, *_KNOWLEDGE, *_MEASURE, *_STAFF, health, prometheus, docs)
-"""What is served besides the chat."""
 
 
 @asynccontextmanager
@@ -187,30 +133,40 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.statuses = statuses
     install_error_handlers(app)
-    # As they are: `include_router` would make each of them again for every application, and look a request up twice.
-    for resource in (chat, *RESOURCES, *([web] if settings.web_enabled else [])):
-        app.router.routes.extend(resource.router.routes)
     if settings.web_enabled:
-        app.router.routes.extend(mounts())
+        app.router.routes.extend([*web.router.routes, *mounts()])
     return app
 
 
 class Application(FastAPI):
-    """With an OpenAPI document that tells all of the interface."""
+    """With the routes of all features, and an OpenAPI document that tells all of the interface."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.features = FeatureRoutes(self.router)
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """All of them; those that requests were for are in the router."""
+        self.features.add_all()
+        return self.router.routes
 
     def openapi(self) -> dict[str, Any]:
         """Made once."""
         if not self.openapi_schema:
-            self.openapi_schema = document(self, [resource.router for resource in (chat, *RESOURCES)])
+            from app.openapi.document import document
+
+            self.openapi_schema = document(self, load_routers())
         return self.openapi_schema
 
 
 def _middleware(settings: Settings, statuses: Statuses) -> list[Middleware]:
     """What every request goes through, in this order; then its route asks for key and role, and reads the body."""
-    uploads = {documents.router.prefix: documents.max_bytes(settings.max_upload_bytes)}
+    uploads = {UPLOADS: max_bytes(settings.max_upload_bytes)}
     return [
         Middleware(CorsMiddleware),
         Middleware(RequestContextMiddleware, statuses=statuses),
         Middleware(OriginMiddleware, hosts=split_list(settings.allowed_hosts)),
         Middleware(BodyMiddleware, most=settings.max_body_bytes, larger=uploads, seconds=settings.body_timeout),
+        Middleware(FeatureMiddleware),
     ]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from openai import APIStatusError, OpenAI, OpenAIError
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import openai
+else:
+    openai = LazyModule("openai")
 
 REFUSED = frozenset({400, 413, 422})
 """Statuses that a server answers because of what it was given, and not because of itself or of the key."""
@@ -40,17 +45,17 @@ class ModelServer:
     def __init__(self, base_url: str, api_key: str) -> None:
         self.host = urlsplit(base_url).netloc
         # Its pool, its timeouts and its retries serve any JSON over HTTP, paths of its own or not.
-        self._client = OpenAI(base_url=base_url, api_key=api_key or "none")
+        self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none")
 
     def post(self, path: str, body: dict[str, Any], patience: AnswerTime) -> Any:
         """The answer's JSON. Blocking. Raises AnswerRefused, ServerUnavailable."""
         client = self._client.with_options(timeout=patience.seconds, max_retries=patience.retries)
         try:
             return client.post(path, cast_to=object, body=body)
-        except APIStatusError as error:
+        except openai.APIStatusError as error:
             failure = AnswerRefused if error.status_code in REFUSED else ServerUnavailable
             raise failure(str(error)) from error
-        except (OpenAIError, ValueError) as error:  # the latter: it says JSON and is none
+        except (openai.OpenAIError, ValueError) as error:  # the latter: it says JSON and is none
             raise ServerUnavailable(str(error)) from error
 
     def close(self) -> None:

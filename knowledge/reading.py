@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from knowledge.chunking import ChunkOptions, split
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.recognition import Recogniser
 from knowledge.parsing.registry import parse
 from knowledge.types import Chunk, DocumentMeta, FaqColumns, Notice
+
+if TYPE_CHECKING:
+    from knowledge.parsing.recognition import Recogniser
 
 
 @dataclass(frozen=True, slots=True)

@@ -278,7 +278,7 @@ class Analyzer:
 
     def frequency(self, word: str) -> int:
         """How often the dictionary has met a word; 0 of an unknown one. The tenant's own words are in it."""
-        count: int = self._tokenizer.FREQ.get(word) or 0
+        count: int = self._tokenizer.frequency(word)
         return count
 
     def log_probability(self, text: str) -> float:

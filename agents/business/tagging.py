@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.segmentation import tokenizer
+
 REMEMBERED = 16
 """Texts whose words are kept: a turn asks for those of its question several times."""
 CHARACTERS = 2048
@@ -117,4 +119,4 @@ def _tagger() -> Any:
             if end < len(sentence):
                 yield posseg.pair(sentence[end:], found[end][1])
 
-    return Tagger()
+    return Tagger(tokenizer(()))

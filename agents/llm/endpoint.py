@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import httpx
 from loguru import logger
 
 from agents.errors import GenerationForbidden, GenerationLate, GenerationRejected, GenerationUnavailable, ThoughtsAloud
@@ -17,11 +16,15 @@ from agents.llm.events import EventClient, events
 from agents.llm.profiles import PROFILES, profile_at
 from agents.llm.thoughts import ThoughtFilter, headless
 from agents.types import Thinking, Usage
+from knowledge.lazy import LazyModule
 from knowledge.outside import outside
 from knowledge.tracing import current
 
 if TYPE_CHECKING:
+    import httpx
     from openai import AsyncOpenAI
+else:
+    httpx = LazyModule("httpx")
 
 RETRY_SECONDS = 0.2
 """Before the first retry; doubles with every further one."""

@@ -5,15 +5,20 @@ in the same run and from the same server.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import orjson
+
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 KEPT_SECONDS = 90.0
 """A connection that nobody needs stays open for so long: the client's own 5 seconds cost nearly every customer of a
 quiet shop the handshake with the endpoint."""
-_LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=100, keepalive_expiry=KEPT_SECONDS)
 _LONGEST_EVENT = 2**20
 """Bytes."""
 
@@ -27,7 +32,8 @@ class EventClient:
         self._head = orjson.dumps({**body, "stream": True, "stream_options": {"include_usage": True}})[:-1]
         headers = {"authorization": f"Bearer {api_key}", "content-type": "application/json"}
         headers |= {"accept": "text/event-stream", "accept-encoding": "identity"}
-        self._client = httpx.AsyncClient(limits=_LIMITS, timeout=None, headers=headers, follow_redirects=True)
+        limits = httpx.Limits(max_connections=1000, max_keepalive_connections=100, keepalive_expiry=KEPT_SECONDS)
+        self._client = httpx.AsyncClient(limits=limits, timeout=None, headers=headers, follow_redirects=True)
 
     async def open(self, messages: object, headers: Mapping[str, str] | None = None) -> httpx.Response:
         """The beginning of a reply, to be closed; headers: of this request besides. Raises HTTPStatusError with its

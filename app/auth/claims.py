@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
-
-import jwt
+from typing import TYPE_CHECKING, Any
 
 from app.errors import Unauthorized
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = LazyModule("jwt")
 
 LEEWAY = timedelta(seconds=30)
 """How far the clocks of two servers may differ."""
 MAX_CALLER_CHARS = 128
 MAX_TOKEN_CHARS = 4096
-_BROKEN = (jwt.InvalidTokenError, ValueError, OverflowError, RecursionError)
-"""Of a text that is no token; a lone surrogate and a thousand brackets are none either."""
+_BROKEN = (ValueError, OverflowError, RecursionError)
+"""Beside the library's own errors: a lone surrogate is no token, and a thousand brackets are none either."""
 
 
 def header_of(token: str) -> Mapping[str, Any]:
     """What the token says of its own signature, which proves nothing. Raises Unauthorized."""
     try:
         return jwt.get_unverified_header(token)
-    except _BROKEN as error:
+    except (jwt.InvalidTokenError, *_BROKEN) as error:
         raise invalid() from error
 
 
@@ -30,7 +34,7 @@ def unproved(token: str) -> Mapping[str, Any]:
     """What the token claims, by which its key is looked for and nothing else is done. Raises Unauthorized."""
     try:
         claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
-    except _BROKEN as error:
+    except (jwt.InvalidTokenError, *_BROKEN) as error:
         raise invalid() from error
     return claims
 
@@ -56,7 +60,7 @@ def decoded(
         raise refused("的 aud 不是这个服务") from error
     except jwt.InvalidIssuerError as error:
         raise refused("的 iss 不是约定的签发方") from error
-    except _BROKEN as error:
+    except (jwt.InvalidTokenError, *_BROKEN) as error:
         raise invalid() from error
 
 

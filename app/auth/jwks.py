@@ -12,12 +12,17 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jwt
 from loguru import logger
 
 from app.errors import AppError, IdentityUnavailable
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = LazyModule("jwt")
 
 ALGORITHMS = frozenset({"RS256", "ES256"})
 """By which tokens may be signed that a public key checks. Each key is for one of them, by what kind of key it is."""

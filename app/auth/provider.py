@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-import jwt.algorithms
-
 from app.auth.claims import decoded, invalid, refused
 from app.auth.jwks import ALGORITHMS, KeySet
 from app.errors import FetchFailed
@@ -63,7 +61,9 @@ async def open_provider(settings: Settings) -> AsyncIterator[Provider | None]:
 
 def require_cryptography() -> None:
     """Raises MissingDependency, naming what to install."""
-    if not jwt.algorithms.has_crypto:
+    from jwt.algorithms import has_crypto
+
+    if not has_crypto:
         raise MissingDependency("OIDC_ISSUER 需要 cryptography 包：pip install cryptography==50.0.2")
 
 

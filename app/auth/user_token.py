@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any, Self
-
-import jwt
+from typing import TYPE_CHECKING, Any, Self
 
 from app.auth.claims import MAX_TOKEN_CHARS, decoded, header_of, invalid, member_in, refused, unproved
 from app.auth.principal import DEFAULT_TENANT, tenant_id
 from app.auth.provider import Provider
 from app.errors import Unauthorized
 from app.settings import Settings
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = LazyModule("jwt")
 
 ALGORITHM = "HS256"
 TENANT_CLAIM = "tenant"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from app.desk.handoff_api import SessionId
 from app.http.deps import TenantId, Wiring, proof_from
 from app.http.failures import fails
+from app.http.fields import SessionId
 from app.http.routes import GuardedRoute
 from app.types import SessionKey
 

@@ -9,17 +9,14 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, inspect, make_url, text
+from sqlalchemy import URL, Connection, make_url, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.db.engine import DIALECTS
-from app.db.migrate import MIGRATIONS
+from app.db.migrate import TABLE, head, revision_of, revisions
 
 CONNECT_SECONDS = 10.0
-_TABLE = "alembic_version"
 _DRIVERS = {"sqlite": "aiosqlite", "postgresql": "asyncpg"}
 
 
@@ -48,18 +45,13 @@ class SchemaStanding:
     may_create: bool = True
 
 
-def head() -> str:
-    """The last migration of this code."""
-    return str(_scripts().get_current_head())
-
-
 def compared(revision: str) -> Behind:
     """Where a revision is beside this code's."""
     if not revision:
         return Behind.EMPTY
     if revision == head():
         return Behind.NOTHING
-    return Behind.OLDER if revision in {script.revision for script in _scripts().walk_revisions()} else Behind.NEWER
+    return Behind.OLDER if revision in revisions() else Behind.NEWER
 
 
 async def standing(url: str) -> SchemaStanding:
@@ -96,8 +88,8 @@ def sqlite_revision(path: Path) -> str:
         return ""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_TABLE,)).fetchone()
-            row = connection.execute(f"SELECT version_num FROM {_TABLE}").fetchone() if there else None
+            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TABLE,)).fetchone()
+            row = connection.execute(f"SELECT version_num FROM {TABLE}").fetchone() if there else None
     except sqlite3.Error as error:
         raise DatabaseTrouble(f"{path} 读不了：{error}") from error
     return str(row[0]) if row else ""
@@ -118,15 +110,7 @@ async def _asked(address: URL) -> tuple[str, bool]:
 
 def _revision(connection: Connection) -> tuple[str, bool]:
     allowed = bool(connection.execute(text("SELECT has_schema_privilege(current_schema(), 'CREATE')")).scalar())
-    if not inspect(connection).has_table(_TABLE):
-        return "", allowed
-    return str(connection.execute(text(f"SELECT version_num FROM {_TABLE}")).scalar() or ""), allowed
-
-
-def _scripts() -> ScriptDirectory:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    return ScriptDirectory.from_config(config)
+    return revision_of(connection), allowed
 
 
 def _line(error: BaseException) -> str:

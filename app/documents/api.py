@@ -12,6 +12,7 @@ from app.documents.forms import MAX_COLUMN_CHARS, multipart_form, upload_form
 from app.documents.ingestion import unknown
 from app.documents.job_schemas import JobDetail
 from app.documents.labels import MAX_CATEGORY_CHARS, MAX_TAG_CHARS
+from app.documents.limits import UPLOADS
 from app.documents.paths import MAX_EXTERNAL_ID_CHARS, MAX_PATH_CHARS, asked_folder
 from app.documents.repository import DocumentRow, Filters
 from app.documents.schemas import (
@@ -35,17 +36,7 @@ from app.idempotency.header import digest_of_parts, given_key, once, retry_key
 from app.idempotency.service import RequestAttempt
 from app.idempotency.types import KeptResponse
 
-MAX_BATCH = 10
-"""An upload may be as large as this many files of the largest size allowed."""
-FORM_BYTES = 512 * 1024
-"""Names, paths and ids of files, boundaries and other fields, beside the files."""
-
-router = APIRouter(prefix="/api/v1/knowledge/documents", tags=["documents"], route_class=GuardedRoute)
-
-
-def max_bytes(max_file: int) -> int:
-    """Bytes of an upload, given those of a file."""
-    return max_file * MAX_BATCH + FORM_BYTES
+router = APIRouter(prefix=UPLOADS, tags=["documents"], route_class=GuardedRoute)
 
 
 def _each(description: str, **schema: Any) -> dict[str, Any]:

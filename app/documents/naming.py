@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
-
-import httpx
 
 from app.documents.paths import MAX_DEPTH, MAX_PATH_CHARS
 from knowledge.errors import HostileDocument
+from knowledge.lazy import LazyModule
 from knowledge.parsing.registry import LEGACY, PARSERS, PICTURES, check_name
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 _SUFFIXES = {
     "text/html": ".html",

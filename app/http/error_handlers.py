@@ -66,7 +66,7 @@ def _methods(request: Request) -> list[str]:
     for just this address goes before one for all addresses like it.
     """
     found: dict[str, set[str]] = {}
-    for route in request.app.routes:
+    for route in request.app.router.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
             found.setdefault(route.path, set()).update(route.methods or ())
     return sorted(found[min(found, key=lambda path: path.count("{"))])

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from loguru import logger
 
 from app.db.base import now
@@ -50,6 +49,8 @@ class Scheduler:
         self._leads = leads
         self.ticks: dict[str, LastTick] = {}
         """By name, the last run that ended."""
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
         self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=_DEFAULTS)
         self._running: set[asyncio.Task[object]] = set()
 

@@ -9,13 +9,21 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Self
-
-import httpx
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 from app.errors import FetchFailed, FetchUnavailable
 from app.net.inflating import Inflater, TooLong
 from app.net.targets import TargetPolicy, resolved
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+
+    Follow = Callable[[httpx.URL], bool]
+    Wanted = Callable[[httpx.URL, str], bool]
+else:
+    httpx = LazyModule("httpx")
 
 AGENT = "YingdaBot"
 """By what name robots.txt knows us."""
@@ -28,8 +36,6 @@ _LATER = frozenset({408, 425, 429})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 _CODECS = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"})
 """Of Python, and charsets of no page; Punycode takes the square of the length, in which nothing else runs."""
-Follow = Callable[[httpx.URL], bool]
-Wanted = Callable[[httpx.URL, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +94,21 @@ class Fetcher:
         self.policy = policy
         self._seconds = seconds
         self._most = most
-        # A transport alone: no proxy that would resolve the name again, no cookies, no redirects behind one's back.
-        self._transport = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=32, max_keepalive_connections=0))
+
+    @cached_property
+    def _transport(self) -> httpx.AsyncHTTPTransport:
+        """A transport alone: no proxy that would resolve the name again, no cookies, no redirects behind one's back.
+
+        Made when it is first used: reading the certificates takes 30 ms.
+        """
+        return httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=32, max_keepalive_connections=0))
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._transport.aclose()
+        if "_transport" in vars(self):
+            await self._transport.aclose()
 
     async def fetch(
         self,

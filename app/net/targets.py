@@ -8,11 +8,16 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-
-import httpx
+from typing import TYPE_CHECKING
 
 from app.errors import Forbidden
 from app.net.addresses import public
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

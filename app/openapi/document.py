@@ -94,7 +94,9 @@ _ANSWERS = {"create_completion": "Completion", "list_models": "ModelList", "get_
 def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     """The description of everything that `routers` serve."""
     tags = [{"name": name, "description": text} for name, text in TAGS.items()]
-    made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes, tags=tags)
+    routers = list(routers)
+    served = [route for router in routers for route in router.routes]
+    made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=served, tags=tags)
     known = examples()
     for route in _routes(routers):
         for method in route.methods or ():

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-import httpx
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
+
 
 MAX_URL_CHARS = 1000
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import httpx
 from protego import Protego
 
 from app.documents.naming import path_of, suffix_of
@@ -22,7 +22,13 @@ from app.sources.sitemaps import MAX_BYTES, MAX_SITEMAPS, Sitemap, is_sitemap, r
 from app.sources.types import FoundContent, ItemState, SourceItem, WebsiteConfig
 from knowledge.errors import InvalidDocument
 from knowledge.ingest import Ingestor
+from knowledge.lazy import LazyModule
 from knowledge.parsing.links import PageLinks
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 MAX_OUTAGES = 5
 """So many pages on end that cannot be had, and the site is given up for now."""

@@ -7,15 +7,20 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
 from loguru import logger
 
 from agents.prompting import Prompts
 from app.telemetry.service import Receiver
+from knowledge.lazy import LazyModule
 from knowledge.tracing import Value
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 SECONDS = 10.0
 """Of one request about prompts; no turn waits for it."""

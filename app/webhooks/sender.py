@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import Self
-
-import httpx
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 from app.db.base import now
 from app.errors import Forbidden
 from app.net.targets import TargetPolicy, resolved
 from app.webhooks.repository_deliveries import Delivery
 from app.webhooks.signing import headers
+from knowledge.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 MAX_ERROR_CHARS = 200
 CONNECTIONS = 32
@@ -43,10 +48,14 @@ class WebhookSender:
         remedy = "确有需要时由管理员设置 WEBHOOK_ALLOW_PRIVATE=true"
         self.policy = TargetPolicy("Webhook 地址", remedy, private=allow_private)
         self._timeout = timeout
-        self._client = httpx.AsyncClient(
+
+    @cached_property
+    def _client(self) -> httpx.AsyncClient:
+        """Made when it is first used: reading the certificates takes 30 ms."""
+        return httpx.AsyncClient(
             follow_redirects=False,
             trust_env=False,  # a proxy would resolve the name again, behind the check
-            timeout=timeout,
+            timeout=self._timeout,
             limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=0),
         )
 
@@ -54,7 +63,8 @@ class WebhookSender:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._client.aclose()
+        if "_client" in vars(self):
+            await self._client.aclose()
 
     async def send(self, delivery: Delivery) -> SendResult:
         """Never raises: what went wrong is in the result."""

@@ -8,23 +8,23 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loguru import logger
 
-from agents.business.agent import BusinessParts
-from agents.business.database import BusinessDatabase, BusinessOptions
-from agents.business.facts import BusinessFacts
-from agents.business.generation import SqlWriter
-from agents.business.offline.queries import DeclaredQueries, load_queries
-from agents.business.replies import load_replies
-from agents.business.resolver import OwnEntities
-from agents.business.tagging import load_names
 from agents.errors import BusinessUnavailable
 from agents.offers import SHIPPED, Offers, load_offers
 from app.configuration.business import BusinessSource
 from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.errors import InvalidConfiguration
+
+if TYPE_CHECKING:
+    from agents.business.agent import BusinessParts
+    from agents.business.database import BusinessDatabase, BusinessOptions
+    from agents.business.facts import BusinessFacts
+    from agents.business.offline.queries import DeclaredQueries
+    from agents.business.resolver import OwnEntities
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
         load_offers(settings.offers_file)
     async with AsyncExitStack() as stack:
         if sources:
+            from agents.business.tagging import load_names
+
             await asyncio.to_thread(load_names)
         opened = {}
         for tenant, source in sources.items():
@@ -66,6 +68,13 @@ async def open_business(settings: Settings, models: LanguageModels | None) -> As
 def _opened(
     tenant: str, source: BusinessSource, settings: Settings, models: LanguageModels | None, stack: AsyncExitStack
 ) -> Business:
+    from agents.business.agent import BusinessParts
+    from agents.business.database import BusinessDatabase
+    from agents.business.generation import SqlWriter
+    from agents.business.offline.queries import load_queries
+    from agents.business.replies import load_replies
+    from agents.business.resolver import OwnEntities
+
     options = business_options(source, settings)
     path = options.schema
     try:
@@ -86,6 +95,8 @@ def _opened(
 
 def business_options(source: BusinessSource, settings: Settings) -> BusinessOptions:
     """Of one tenant's database; without a description of its own it is that of the sample shop."""
+    from agents.business.database import BusinessOptions
+
     path = source.described or Path(str(files("agents") / "business" / "shop.yaml"))
     return BusinessOptions(source.url.get_secret_value(), path, settings.business_timeout, settings.business_max_rows)
 
@@ -108,6 +119,8 @@ async def _report(opened: Mapping[str, Business]) -> None:
 
 def _facts(database: BusinessDatabase, offers: Offers, *, shipped: bool) -> BusinessFacts | None:
     """The shipped offers are those of the sample shop: another company's database has no such members."""
+    from agents.business.facts import BusinessFacts
+
     try:
         return BusinessFacts(database, offers.queries)
     except InvalidConfiguration:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, KnowledgeError
 from knowledge.parsing.assembly import assemble
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.pieces import Piece
-from knowledge.parsing.recognition import Recogniser
 from knowledge.types import FaqColumns, ParsedDocument
+
+if TYPE_CHECKING:
+    from knowledge.parsing.recognition import Recogniser
 
 _SIGNATURES = {
     b"%PDF-": "PDF",

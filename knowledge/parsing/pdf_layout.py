@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from pypdfium2 import raw
-
 from knowledge.parsing import headers
 from knowledge.parsing.lines import join_wrapped
 from knowledge.parsing.pieces import ParsedTable
@@ -80,6 +78,8 @@ def _page_line(text_page: Any, text: str, start: int, line: str, page: int) -> P
 
 def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     """Left, bottom, right, top of the character at an index of the page's text; zeros for one without a place."""
+    from pypdfium2 import raw
+
     character = raw.FPDFText_GetCharIndexFromTextIndex(text_page, index)
     if character < 0:
         return 0.0, 0.0, 0.0, 0.0

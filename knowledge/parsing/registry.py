@@ -6,13 +6,16 @@ import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from knowledge.errors import HostileDocument, UnsupportedType
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.recognition import Recogniser
 from knowledge.text import clean
 from knowledge.types import FaqColumns, ParsedDocument
+
+if TYPE_CHECKING:
+    from knowledge.parsing.recognition import Recogniser
 
 MAX_NAME = 200
 """Characters of a file name."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from knowledge.errors import IndexMismatch
 from knowledge.types import Chunk, Hit, Matrix, TermIds, Vector
 
 EXACT_SEARCH_MAX_CHUNKS = 20_000
@@ -45,6 +48,24 @@ class StoredRow:
     chunk: Chunk
     terms: TermIds
     vector: Vector
+
+
+def collection_name(tenant: str, generation: int = 0) -> str:
+    """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
+    name = "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
+    return f"{name}-{generation}" if generation else name
+
+
+def require_builder(recorded: Mapping[str, object], configured: Mapping[str, object]) -> None:
+    """Raises IndexMismatch unless a collection was built by what is configured. Both: `embedder`, its name, and
+    `dimension`.
+    """
+    if recorded != configured:
+        raise IndexMismatch(
+            f"索引由向量模型 {recorded['embedder']}（{recorded['dimension']} 维）建成，现在配置的是 "
+            f"{configured['embedder']}（{configured['dimension']} 维）。"
+            "请改回 EMBEDDER，或运行 python scripts/reindex.py 重建索引"
+        )
 
 
 class VectorStore(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 
-from knowledge.errors import IndexMismatch, IndexUnavailable
+from knowledge.errors import IndexUnavailable
+from knowledge.stores.base import collection_name, require_builder
 from knowledge.types import Hit, Matrix, Vector
 
 
@@ -51,12 +51,6 @@ _SERVER_SECONDS, _CONNECT_SECONDS = 60.0, 5.0
 _HNSW = {"space": "cosine", "ef_construction": 200, "max_neighbors": 16, "ef_search": 128}
 
 
-def collection_name(tenant: str, generation: int = 0) -> str:
-    """A hash of the tenant's id, so that ids which sanitise alike never meet in one collection."""
-    name = "kb-" + hashlib.sha256(tenant.encode()).hexdigest()[:40]
-    return f"{name}-{generation}" if generation else name
-
-
 class ChromaStore:
     """One tenant's vectors. Raises IndexMismatch when the collection was built by another embedder or dimension."""
 
@@ -70,11 +64,7 @@ class ChromaStore:
         with _unavailable("open"):
             self._collection = self._open(built_by)
         recorded = {key: (self._collection.metadata or {}).get(key) for key in built_by}
-        if recorded != built_by:
-            raise IndexMismatch(
-                f"索引由向量模型 {recorded['embedder']}（{recorded['dimension']} 维）建成，现在配置的是 "
-                f"{embedder}（{dimension} 维）。请改回 EMBEDDER，或运行 python scripts/reindex.py 重建索引"
-            )
+        require_builder(recorded, built_by)
 
     def search(self, vector: Vector, k: int) -> list[Hit]:
         with _unavailable("query"):

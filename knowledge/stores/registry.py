@@ -8,17 +8,21 @@ from pathlib import Path
 from knowledge.embeddings.base import Embedder
 from knowledge.errors import InvalidConfiguration
 from knowledge.index import Index
-from knowledge.stores.base import IndexOptions
+from knowledge.stores.base import IndexOptions, VectorStore
 
 
 def _chroma(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
-    from knowledge.stores.chroma import ChromaStore, SharedChromaStore
+    from knowledge.stores.deferred import DeferredStore
     from knowledge.stores.local import LocalIndex
 
     built_by = tenant, embedder.name, embedder.dimension, options.generation
-    return LocalIndex(
-        SharedChromaStore(options.server, *built_by) if options.server else ChromaStore(path, *built_by), options
-    )
+
+    def open_store() -> VectorStore:
+        from knowledge.stores.chroma import ChromaStore, SharedChromaStore
+
+        return SharedChromaStore(options.server, *built_by) if options.server else ChromaStore(path, *built_by)
+
+    return LocalIndex(open_store() if options.server else DeferredStore(path, *built_by, open_store), options)
 
 
 def _milvus(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) -> Index:
@@ -43,9 +47,12 @@ def _memory(path: Path, tenant: str, embedder: Embedder, options: IndexOptions) 
 
 
 def _drop_chroma(path: Path, server: str, tenant: str, keep: Collection[int]) -> None:
-    from knowledge.stores.chroma import drop_others
+    from knowledge.stores.deferred import forget_others
 
-    drop_others(server or path, tenant, keep)
+    if server or forget_others(path, tenant, keep):
+        from knowledge.stores.chroma import drop_others
+
+        drop_others(server or path, tenant, keep)
 
 
 STORES: dict[str, Callable[[Path, str, Embedder, IndexOptions], Index]] = {

@@ -47,7 +47,7 @@ def quick_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.node.get_closest_marker("as_shipped") is None:
         monkeypatch.setattr("app.wiring.reading.Sandbox", ReaderInProcess)
         monkeypatch.setattr(Calibrator, "_fit", _fitted_once)
-        monkeypatch.setattr("app.wiring.business.load_queries", _read_once)
+        monkeypatch.setattr("agents.business.offline.queries.load_queries", _read_once)
 
 
 @pytest.fixture(scope="session")

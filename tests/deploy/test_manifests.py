@@ -20,7 +20,7 @@ import yaml
 from jsonschema.validators import validator_for
 
 from app.__main__ import GRACE_SECONDS
-from app.documents.api import max_bytes
+from app.documents.limits import max_bytes
 from app.settings import Settings
 from tests.documents import ROOT
 

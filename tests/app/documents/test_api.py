@@ -14,8 +14,9 @@ from starlette.middleware import Middleware
 
 from app.auth.principal import Principal, Role
 from app.documents import jobs_api
-from app.documents.api import max_bytes, router
+from app.documents.api import router
 from app.documents.jobs import DocumentJobs
+from app.documents.limits import max_bytes
 from app.documents.repository_jobs import JobRepository
 from app.documents.repository_queue import JobQueue
 from app.documents.runner import JobRunner

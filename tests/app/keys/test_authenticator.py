@@ -11,10 +11,10 @@ import pytest
 from fastapi.routing import APIRoute
 
 from app.auth.principal import Role
+from app.features import load_routers
 from app.http import docs
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
-from app.main import RESOURCES
 from tests.app.auth.provider import ProviderServer, ec_signer, provider_server, rsa_signer
 from tests.app.auth.test_auth import EVERYBODY, FIRST, OPEN
 from tests.app.desk.client import talking
@@ -82,7 +82,7 @@ async def test_a_token_alone_talks_as_its_member_in_its_tenant_and_does_nothing_
 
 def places() -> set[tuple[str, str]]:
     """Method and path of all endpoints but those of the documentation, which is hidden here."""
-    routers = [resource.router for resource in RESOURCES if resource is not docs]
+    routers = [router for router in load_routers() if router is not docs.router]
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     return {(method, route.path) for route in routes for method in route.methods or ()}
 

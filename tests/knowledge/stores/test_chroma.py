@@ -9,8 +9,8 @@ from knowledge.embeddings.hash import HashEmbedder
 from knowledge.errors import IndexMismatch, IndexUnavailable
 from knowledge.index import Index
 from knowledge.stores import chroma
-from knowledge.stores.base import IndexOptions
-from knowledge.stores.chroma import ChromaStore, collection_name
+from knowledge.stores.base import IndexOptions, collection_name
+from knowledge.stores.chroma import ChromaStore
 from knowledge.stores.registry import get_index
 from knowledge.types import Matrix
 from tests.contracts.indexes import both, found, same
