@@ -210,6 +210,7 @@ def test_the_example_configuration_is_that_of_the_defaults(tmp_path: Path, monke
     assert load_settings() == Settings(_env_file=None)
 
 
+@LEFT
 def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
