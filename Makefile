@@ -11,6 +11,10 @@ FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development
 	contracts/test_chat_models.py contracts/test_generators.py contracts/test_rerankers.py) \
 	--deselect=tests/contracts/test_embedders.py::TestBge
 
+# What is run in an order by chance; the same one again: make acceptance SEED=…
+SEED := $(shell date +%s)
+SHUFFLED := tests/agents tests/app tests/contracts tests/knowledge tests/scripts
+
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev lock run lint format test all-tests test-fast acceptance test-vectors docs settings-docs api-docs diagram-docs widget
 
@@ -42,8 +46,9 @@ all-tests: install-dev
 test-fast: install-dev ## 只跑单元测试：不启动服务，改代码时随时跑
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(FAST)
 
-acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准；分布式导入先装 requirements-ray.txt，否则跳过）
+acceptance: install-dev ## 验收：平时只跑一部分的大批用例在这里全部跑完（变异、压力、全部样例问题、基准），再把单元测试按随机次序跑一遍（分布式导入先装 requirements-ray.txt，否则跳过）
 	ACCEPTANCE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m acceptance
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -p randomly --randomly-seed=$(SEED) --randomly-dont-reset-seed $(SHUFFLED)
 
 test-vectors: install-dev ## 重新生成 tests/vectors.npz：测试要用的向量，免得每个新检出都重算
 	rm -f tests/vectors.npz .cache/embeddings.sqlite3*

@@ -90,7 +90,7 @@ def write_tokenizer(folder: Path, text: str) -> Any:
         show_progress=False,
     )
     tokenizer.train_from_iterator(re.findall(r" ?\S", text), trainer)
-    fast: Any = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=ENDS, pad_token=PADS)  # type: ignore[no-untyped-call]
+    fast: Any = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=ENDS, pad_token=PADS)
     fast.chat_template = TEMPLATE
     folder.mkdir(parents=True, exist_ok=True)
     fast.save_pretrained(folder)

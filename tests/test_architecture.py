@@ -24,6 +24,7 @@ from tests.architecture import (
 )
 from tests.docs.guide import made
 
+pytestmark = pytest.mark.xdist_group("architecture")  # one process reads the tree of each module
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = {
     module.name: module

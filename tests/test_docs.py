@@ -32,6 +32,7 @@ APART = ("scripts/keys.py", "scripts/reindex.py")
 PYTHON = {code: page for page in pages() if (code := "\n".join(blocks(page, "python")))}
 """Code -> one of the pages that have it: translations share theirs."""
 JAVASCRIPT = {code: page for page in pages() if (code := "\n".join(blocks(page, "javascript")))}
+PRODUCT = re.compile(r"^from (?:agents|app|knowledge)\b", re.MULTILINE)
 FETCHED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
 
 
@@ -71,10 +72,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def _blocks(found: dict[str, Path]) -> list[Any]:
-    """Those of a translation differ by their words and are left to `make acceptance`."""
-    return [
-        pytest.param(code, marks=[LEFT] * page.name.endswith(".en.md"), id=str(page)) for code, page in found.items()
-    ]
+    """Left to `make acceptance`: those of a translation, which differ by their words, and of those that only call the
+    product, which has tests of its own and takes a second to import, all but the first.
+    """
+    cases, calling = list[Any](), 0
+    for code, page in found.items():
+        calls = PRODUCT.search(code) is not None and ADDRESS not in code
+        left = page.name.endswith(".en.md") or (calls and calling > 0)
+        calling += calls
+        cases.append(pytest.param(code, marks=[LEFT] * left, id=str(page)))
+    return cases
 
 
 @pytest.mark.parametrize("code", _blocks(PYTHON))
@@ -210,6 +217,13 @@ def test_the_example_configuration_is_that_of_the_defaults(tmp_path: Path, monke
     assert load_settings() == Settings(_env_file=None)
 
 
+def test_the_menu_of_the_site_names_every_page() -> None:
+    named = re.findall(r"^ +- .+: (\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    there = {page.name for page in ROOT.glob("docs/*.md") if not page.name.endswith(".en.md")}
+    assert sorted(named) == sorted(there)
+
+
+@LEFT
 def test_the_site_builds_strictly_in_both_languages_and_fetches_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],

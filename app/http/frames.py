@@ -18,7 +18,7 @@ MAX_QUEUED = 256
 ANSWER_SECONDS = 3.0
 """How long the other side has to answer a close."""
 
-_POLICY_VIOLATION, _MESSAGE_TOO_BIG = 1008, 1009
+_INVALID_DATA, _POLICY_VIOLATION, _MESSAGE_TOO_BIG = 1007, 1008, 1009
 
 
 class BoundedSockets(WebSocketsSansIOProtocol):
@@ -57,6 +57,8 @@ class BoundedSockets(WebSocketsSansIOProtocol):
         """See WebSocketsSansIOProtocol."""
         if self.queue.qsize() >= MAX_QUEUED:
             self._fail(_POLICY_VIOLATION)
+        elif self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
+            self._fail(_INVALID_DATA)  # uvicorn would log a stack for each, which any stranger may send
         else:
             super().send_receive_event_to_app()
 
@@ -73,3 +75,12 @@ class BoundedSockets(WebSocketsSansIOProtocol):
         if not self.close_sent:
             self.conn.fail(code)
             self.handle_parser_exception()
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether the bytes are a text."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

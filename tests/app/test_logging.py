@@ -7,7 +7,6 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +16,12 @@ from loguru import logger
 from agents.errors import GenerationUnavailable
 from app.log_file import LogFile
 from app.logging import configure_logging, mask
-
-
-@contextmanager
-def logging_restored() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    logger.remove()
-    root.handlers[:], root.level = handlers, level
+from tests.logs import logging_restored, product_log
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    stream = io.StringIO()
-    with logging_restored():
-        configure_logging("INFO", stream)
+    with product_log("INFO") as stream:
         yield stream
 
 

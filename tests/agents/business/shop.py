@@ -119,6 +119,22 @@ def shop_queries() -> DeclaredQueries:
 @asynccontextmanager
 async def twins(kind: str, **options: Any) -> AsyncIterator[Twins]:
     """kind: sqlite, postgres, duckdb or mysql; options: of BusinessOptions."""
+    async with twin_databases(kind) as urls, twins_in(urls, **options) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def twins_in(urls: Sequence[str], **options: Any) -> AsyncIterator[Twins]:
+    """urls: of `twin_databases`; options: of BusinessOptions."""
+    async with AsyncExitStack() as stack:
+        database = BusinessDatabase(BusinessOptions(urls[0], SHOP, **options))
+        stack.push_async_callback(database.close)
+        yield Twins(urls[0], database, *[await _plain(url, stack) for url in urls])
+
+
+@asynccontextmanager
+async def twin_databases(kind: str) -> AsyncIterator[list[str]]:
+    """Addresses of everybody's rows and of the caller's own, which the product only reads."""
     async with AsyncExitStack() as stack:
         urls = MADE.get(kind) or [await stack.enter_async_context(empty_database(kind)) for _ in range(2)]
         if kind not in MADE:
@@ -127,9 +143,7 @@ async def twins(kind: str, **options: Any) -> AsyncIterator[Twins]:
             await _keep_own(urls[1])
         if kind in FILES:
             MADE[kind] = urls
-        database = BusinessDatabase(BusinessOptions(urls[0], SHOP, **options))
-        stack.push_async_callback(database.close)
-        yield Twins(urls[0], database, *[await _plain(url, stack) for url in urls])
+        yield urls
 
 
 @asynccontextmanager

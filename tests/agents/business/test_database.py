@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from agents.business.database import BusinessDatabase, BusinessOptions
 from agents.business.engines.base import StatementFailed, StatementTooSlow
@@ -16,7 +17,7 @@ from agents.business.types import Rows
 from agents.errors import BusinessUnavailable
 from knowledge.errors import InvalidConfiguration
 from tests.acceptance import LEFT
-from tests.agents.business.shop import CALLER, SHOP, TODAY, Twins, twins
+from tests.agents.business.shop import CALLER, SHOP, TODAY, Twins, twin_databases, twins_in
 
 SLOW = "SELECT count(*) AS n FROM orders a, orders b, orders c, orders d, points e, points f, points g, points h"
 NUMBERED = """
@@ -34,10 +35,19 @@ tables:
 """
 
 
-@pytest.fixture(params=["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"])
-async def twin(request: pytest.FixtureRequest) -> AsyncIterator[Twins]:
-    async with twins(request.param, max_rows=3, timeout=3.0) as made:
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["sqlite", "postgres", pytest.param("duckdb", marks=LEFT), "mysql"]
+)
+async def urls(request: pytest.FixtureRequest) -> AsyncIterator[list[str]]:
+    """Made once: to fill them takes a second."""
+    async with twin_databases(request.param) as made:
         yield made
+
+
+@pytest.fixture
+async def twin(urls: list[str]) -> AsyncIterator[Twins]:
+    async with twins_in(urls, max_rows=3, timeout=3.0) as opened:
+        yield opened
 
 
 async def test_rows_are_alike_on_every_database_and_cut_at_the_limit(twin: Twins) -> None:

@@ -22,6 +22,7 @@ from knowledge.errors import MissingDependency
 from tests.contracts.chat_models import MESSAGES, streamed
 from tests.instruct_model import REPLY, write_instruct
 
+pytestmark = pytest.mark.xdist_group("bge")  # one process loads PyTorch, which takes five seconds
 Open = Callable[..., LocalModel]
 NUMBERS = "一二三四五六七八九十"
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import io
 import json
-import logging
 import pkgutil
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -18,7 +16,6 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, APIWebSocketRoute
-from loguru import logger
 
 import app
 from app.auth.principal import Role
@@ -26,10 +23,10 @@ from app.http.deps import Allow, anyone
 from app.http.routes import GuardedRoute
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
-from app.logging import configure_logging
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
+from tests.logs import product_log
 
 FIRST = "the-first-admin-key"
 CHAT = {"message": "退货运费谁出"}
@@ -226,16 +223,9 @@ async def test_what_one_tenant_stored_never_answers_another(http: httpx.AsyncCli
 
 async def test_the_log_names_the_tenant_and_no_key(http: httpx.AsyncClient, container: Container) -> None:
     headers = await key_of(container, "acme", Role.CLIENT)
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    stream = io.StringIO()
-    configure_logging("DEBUG", stream)
-    try:
+    with product_log("DEBUG") as stream:
         await http.post("/api/v1/chat", json={"message": "你好"}, headers=headers)
         await http.post("/api/v1/chat", json={"message": "你好"}, headers=shown("stolen-key-1234"))
-    finally:
-        logger.remove()
-        root.handlers[:], root.level = handlers, level
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     tenants = [line.get("tenant") for line in lines if line["event"] == "request"]
     assert tenants == ["acme", None]

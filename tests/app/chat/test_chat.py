@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
-import logging
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,15 +10,14 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from loguru import logger
 
 from agents.wording.catalogue import say
 from app import __version__
-from app.logging import configure_logging
 from app.main import create_app
 from app.settings import Settings
 from app.wiring.container import Container
 from knowledge.errors import IndexUnavailable
+from tests.logs import product_log
 
 RETURNS = """# 退货说明
 
@@ -212,16 +209,9 @@ async def test_an_outage_is_an_error_and_no_answer(
 
 
 async def test_logs_hold_the_outcome_and_nothing_personal(client: httpx.AsyncClient) -> None:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    stream = io.StringIO()
-    configure_logging("DEBUG", stream)
-    try:
+    with product_log("DEBUG") as stream:
         for path in ("/api/v1/chat", "/api/v1/chat/stream"):
             await client.post(path, json={"message": "我叫张三，电话 13812345678，邮箱 a.b@example.com，退货运费多少"})
-    finally:
-        logger.remove()
-        root.handlers[:], root.level = handlers, level
     for secret in ("13812345678", "张三", "example.com", "运费"):
         assert secret not in stream.getvalue()
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]

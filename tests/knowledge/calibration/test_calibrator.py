@@ -56,6 +56,7 @@ class Switch(HashEmbedder):
 async def base(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Base]:
     monkeypatch.setattr(module, "DEBOUNCE_SECONDS", 0.05)
     monkeypatch.setattr(module, "MAX_DEBOUNCE_SECONDS", 0.3)
+    monkeypatch.setattr(module, "QUESTIONS", 100)
     base = await base_of(*chunks(*TEXTS), embedder=Switch())
     yield base
     await base.close()

@@ -35,6 +35,7 @@ KINDS = {"lexical", "lexical_dense", "bge"}
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "BACKOFF_SECONDS", 0.05)
     monkeypatch.setattr(calibration, "DEBOUNCE_SECONDS", 0.05)
+    monkeypatch.setattr(calibration, "SLOW_QUESTIONS", 20)  # what is fitted is no subject here
 
 
 @pytest.fixture

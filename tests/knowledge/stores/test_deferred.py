@@ -37,10 +37,14 @@ def test_a_store_without_rows_is_not_opened(tmp_path: Path) -> None:
         store.close()
 
 
+def names_in(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
 async def test_a_base_that_is_searched_exactly_has_no_database(tmp_path: Path) -> None:
     base = Base(get_index("chroma", tmp_path, "t", HashEmbedder(), IndexOptions(len(TEXTS))), HashEmbedder())
     await base.apply(chunks(*TEXTS))
-    assert [file.name for file in tmp_path.iterdir()] == [f"{collection_name('t')}.json"]
+    assert names_in(tmp_path) == [f"{collection_name('t')}.json"]
     await base.close()
 
 
