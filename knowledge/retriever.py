@@ -186,11 +186,13 @@ class Retriever:
         snapshot, unseen = await self._with_page(snapshot, page, asked, timings)
         scored, scorer, degraded = await self._scored(snapshot, asked.queries, where, timings)
         if context and scored:
-            scored = self._in_context(snapshot, asked, scored, scorer, context)
+            scored, probabilities = self._in_context(snapshot, asked, scored, scorer, context)
+        else:
+            probabilities = [self._calibration(scorer).probability(item.score) for item in scored]
         started = perf_counter()
         top = self._options.rerank_top_k
         with span("gate") as gate:
-            candidates, verdict = self._gated(scored, scorer, len(scored) if explain else top + TRACED)
+            candidates, verdict = self._gated(scored, probabilities, scorer, len(scored) if explain else top + TRACED)
             gate.set({"yingda.verdict": verdict.value, "yingda.revision": snapshot.revision})
         timings["gate"] = milliseconds(started)
         terms = tuple(dict.fromkeys(asked.queries[-1].terms))
@@ -260,8 +262,8 @@ class Retriever:
         scored: Sequence[ScoredChunk],
         scorer: Reranker,
         context: Context,
-    ) -> list[ScoredChunk]:
-        """The candidates as the conversation orders them."""
+    ) -> tuple[list[ScoredChunk], list[float]]:
+        """The candidates as the conversation orders them, and their probabilities."""
         calibration = self._calibration(scorer)
         readings = np.array([item.readings for item in scored])
         alone, told = readings[:, : asked.alone].max(axis=1), readings[:, asked.alone :].max(axis=1)
@@ -282,7 +284,7 @@ class Retriever:
                 *([calibration.probability(float(score)) for score in scores] for scores in (alone, told))
             ),
         )
-        return [replace(scored[row], probability=float(probabilities[row])) for row in order]
+        return [scored[row] for row in order], probabilities[order].tolist()
 
     def _calibration(self, scorer: Reranker) -> CalibrationMap:
         calibration = self._calibrations.get(scorer.kind)
@@ -339,15 +341,11 @@ class Retriever:
         ]
 
     def _gated(
-        self, scored: Sequence[ScoredChunk], scorer: Reranker, count: int
+        self, scored: Sequence[ScoredChunk], probabilities: Sequence[float], scorer: Reranker, count: int
     ) -> tuple[tuple[Candidate, ...], GateVerdict]:
         """The first `count`, and the verdict on those that are answered from."""
         if not scored:
             return (), GateVerdict.REFUSE
-        calibration = self._calibration(scorer)
-        probabilities = [
-            calibration.probability(item.score) if item.probability is None else item.probability for item in scored
-        ]
         verdicts = self._options.gate.verdicts(probabilities)
         candidates = (
             Candidate(

@@ -49,9 +49,7 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best.
-    `probability` is set where the conversation decides it.
-    """
+    """A recalled chunk before calibration. `readings`: its score for each of the queries; `score` is the best."""
 
     chunk: Chunk
     vector_rank: int | None
@@ -61,7 +59,6 @@ class ScoredChunk:
     fused: float
     score: float
     readings: tuple[float, ...] = ()
-    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

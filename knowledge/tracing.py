@@ -7,7 +7,7 @@ customers or documents brought.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, aclosing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Protocol, TypeVar
@@ -100,7 +100,9 @@ async def within(
     """
     async with aclosing(events):
         while True:
-            with _all(contexts):
+            with ExitStack() as stack:
+                for context in contexts:
+                    stack.enter_context(context())
                 try:
                     event = await anext(events)
                 except StopAsyncIteration:
@@ -118,12 +120,3 @@ async def during(events: AsyncGenerator[Event, None], here: TracedSpan) -> Async
         here.end(error)
         raise
     here.end()
-
-
-@contextmanager
-def _all(contexts: tuple[Callable[[], AbstractContextManager[object]], ...]) -> Iterator[None]:
-    if not contexts:
-        yield
-        return
-    with contexts[0](), _all(contexts[1:]):
-        yield

@@ -149,7 +149,9 @@ def _score(
 def by_meaning(scored: Sequence[Scored], near: Closeness) -> list[Scored]:
     """The units, best first, their scores with what their nearest sentences mean; near: empty where nobody knows."""
     if scored and near:
-        cosines = np.array([np.max([near[text] for text in item.unit.in_place], axis=0) for item in scored])
+        cosines = np.array(
+            [tuple(map(max, zip(*(near[text] for text in item.unit.in_place), strict=True))) for item in scored]
+        )
         ahead = (cosines - cosines.mean(axis=0)) @ MEANING_WEIGHTS
         scored = [replace(item, score=item.score + float(more)) for item, more in zip(scored, ahead, strict=True)]
     return sorted(scored, key=lambda item: -item.score)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from agents.generator import Request
@@ -23,7 +23,8 @@ class AskedTerms:
     """A folded question: shares of its terms, adding up to 1, types of answer it asks for, and models it names.
 
     Terms that no fragment holds weigh nothing, for they tell none from the other; `own` are those of the message, not
-    of the questions before it; `before` are these, folded, the last one first.
+    of the questions before it; `before` are these, folded, the last one first. `held`: of texts that were looked at
+    already, which of the terms they hold.
     """
 
     question: str
@@ -32,6 +33,7 @@ class AskedTerms:
     own: frozenset[str]
     kinds: tuple[AnswerType, ...]
     models: frozenset[str]
+    held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def way(self) -> bool:
@@ -91,7 +93,9 @@ class QuestionReader:
 
     def held(self, text: str, wanted: AskedTerms) -> frozenset[str]:
         """The question's terms that a text holds."""
-        return self._occurring(text).among(wanted.weights)
+        if (held := wanted.held.get(text)) is None:
+            held = wanted.held[text] = self._occurring(text).among(wanted.weights)
+        return held
 
 
 def _as_written(text: str, request: Request) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from knowledge.types import Vector
 BITS = 15
 SIZES = (1, 2, 3, 4)
 """Characters an n-gram has. Longer ones would tell English attacks by their words and gained nothing here."""
+REMEMBERED = 32
+"""Texts whose n-grams are kept, 64 KB of the longest message: several heads look at one text, each in turn."""
 _MULTIPLIER = np.uint32(0x9E3779B1)
 """2^32 divided by the golden ratio: multiplicative hashing, D. Knuth, The Art of Computer Programming 3, 6.4."""
 
@@ -34,6 +37,7 @@ def features(views: Sequence[str]) -> Features:
     return Features(buckets, weights, np.array(found, dtype=np.float32))
 
 
+@lru_cache(REMEMBERED)
 def ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
     """Buckets and weights of a text's n-grams; one that occurs four times weighs twice as much as one that occurs once.
 
@@ -47,4 +51,6 @@ def ngrams(text: str) -> tuple[NDArray[np.uint32], Vector]:
         hashes.append(rolling >> np.uint32(32 - BITS))
     buckets, counts = np.unique(np.concatenate(hashes), return_counts=True)
     weights = np.sqrt(counts, dtype=np.float32)
-    return buckets, weights / np.linalg.norm(weights)
+    weights /= np.linalg.norm(weights)
+    buckets.flags.writeable = weights.flags.writeable = False
+    return buckets, weights

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from agents.types import Outcome
 from app.conversations.tables import Conversation, StoredTurn
@@ -16,7 +16,7 @@ from app.db.engine import DIALECTS, Database, Serialised
 _ROW = tuple(getattr(StoredTurn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
 _NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
-_INSERT_TURN = insert(StoredTurn).values(
+_INSERT_TURN = insert(StoredTurn.__table__).values(
     {column.name: bindparam(column.name) for column in StoredTurn.__table__.columns} | {"number": _NUMBER}
 )
 
@@ -28,8 +28,24 @@ def _count_turns(insertion: Any) -> Any:
     )
 
 
-_COUNT_TURNS = {name: _count_turns(dialect.insert(Conversation)) for name, dialect in DIALECTS.items()}
-"""Made once: to put this statement together anew cost as much as to carry it out."""
+_COUNT_TURNS = {name: _count_turns(dialect.insert(Conversation.__table__)) for name, dialect in DIALECTS.items()}
+"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
+_STARTED = select(Conversation.turns).where(_KEY)
+_TAKEN = (
+    StoredTurn.tenant_id == bindparam("tenant_id"),
+    StoredTurn.session_id == bindparam("session_id"),
+    StoredTurn.outcome != Outcome.REJECTED.value,
+)
+"""A message that was rejected is kept, but what follows is not understood by it, nor does a model read it."""
+_LAST_FIRST = StoredTurn.number.desc()
+_LAST = select(*_ROW).where(*_TAKEN).order_by(_LAST_FIRST).limit(bindparam("count"))
+_BEFORE = (
+    select(StoredTurn.standalone, StoredTurn.rows_of)
+    .where(*_TAKEN)
+    .order_by(_LAST_FIRST)
+    .offset(bindparam("skipped"))
+    .limit(bindparam("count"))
+)
 
 
 class ConversationRepository:
@@ -40,15 +56,16 @@ class ConversationRepository:
 
     async def exists(self, tenant: str, session_id: str) -> bool:
         """Whether the session has turns."""
-        key = (Conversation.tenant_id == tenant) & (Conversation.session_id == session_id)
-        async with self._database.read() as connection:
-            return bool((await connection.execute(select(Conversation.turns).where(key))).scalar_one_or_none())
+        key = {"tenant_id": tenant, "session_id": session_id}
+        return bool(
+            await self._database.look(lambda connection: connection.execute(_STARTED, key).scalar_one_or_none())
+        )
 
     async def last(self, tenant: str, session_id: str, count: int) -> list[TurnRow]:
         """The last `count` turns that were taken, the oldest of them first."""
-        query = select(*_ROW).where(*_taken(tenant, session_id)).order_by(StoredTurn.number.desc()).limit(count)
-        async with self._database.read() as connection:
-            return [TurnRow(*row) for row in await connection.execute(query)][::-1]
+        wanted = {"tenant_id": tenant, "session_id": session_id, "count": count}
+        rows = await self._database.look(lambda connection: connection.execute(_LAST, wanted).all())
+        return [TurnRow(*row) for row in reversed(rows)]
 
     async def questions_before(
         self, tenant: str, session_id: str, skipped: int, count: int, rows_of: Collection[str] | None = None
@@ -56,25 +73,9 @@ class ConversationRepository:
         """What was asked before the last `skipped` turns, as it was understood: the last `count` questions, the oldest
         first; rows_of: without those of turns that hold the business data of anybody else.
         """
-        query = (
-            select(StoredTurn.standalone, StoredTurn.rows_of)
-            .where(*_taken(tenant, session_id))
-            .order_by(StoredTurn.number.desc())
-            .offset(skipped)
-            .limit(count)
-        )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).all()
+        wanted = {"tenant_id": tenant, "session_id": session_id, "skipped": skipped, "count": count}
+        rows = await self._database.look(lambda connection: connection.execute(_BEFORE, wanted).all())
         return [row.standalone for row in reversed(rows) if rows_of is None or row.rows_of in rows_of]
-
-
-def _taken(tenant: str, session_id: str) -> tuple[ColumnElement[bool], ...]:
-    """A message that was rejected is kept, but what follows is not understood by it, nor does a model read it."""
-    return (
-        StoredTurn.tenant_id == tenant,
-        StoredTurn.session_id == session_id,
-        StoredTurn.outcome != Outcome.REJECTED.value,
-    )
 
 
 def append(connection: Connection, turns: Sequence[NewTurn]) -> None:

@@ -32,8 +32,8 @@ class HolderRepository:
 
     async def find(self, key: SessionKey) -> Holder | None:
         """One look-up by the primary key."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(_FIND, {"tenant": key.tenant, "session": key.session_id})).first()
+        wanted = {"tenant": key.tenant, "session": key.session_id}
+        row = await self._database.look(lambda connection: connection.execute(_FIND, wanted).first())
         return Holder(*row) if row else None
 
     async def renew(self, key: SessionKey, digest: str, expires: datetime) -> None:

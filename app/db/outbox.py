@@ -31,6 +31,16 @@ Handler = Callable[[Connection, Sequence[PendingEvent]], None]
 """Does the work of events of one kind within the transaction given."""
 
 _ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindparam("event"))
+_INSERT = insert(OutboxEvent.__table__)
+"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
+_DELETE = delete(OutboxEvent).where(_ROW)
+_DUE = (
+    select(OutboxEvent.tenant_id, OutboxEvent.id, OutboxEvent.kind, OutboxEvent.payload, OutboxEvent.attempts)
+    .where(OutboxEvent.due_at <= bindparam("moment"))
+    .order_by(OutboxEvent.due_at)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
 
 
 def add(connection: Connection, events: Sequence[PendingEvent]) -> None:
@@ -49,7 +59,7 @@ def add(connection: Connection, events: Sequence[PendingEvent]) -> None:
         }
         for event in events
     ]
-    connection.execute(insert(OutboxEvent), rows)
+    connection.execute(_INSERT, rows)
 
 
 class Outbox:
@@ -87,7 +97,7 @@ class Outbox:
             for handler in self._handlers[kind]:
                 handler(connection, events)
         if rows:
-            connection.execute(delete(OutboxEvent).where(_ROW), [row.key for row in rows])
+            connection.execute(_DELETE, [row.key for row in rows])
 
     async def _settle_alone(self, row: _Due) -> None:
         try:
@@ -106,17 +116,9 @@ class _Due:
 
 def _due(connection: Connection, limit: int) -> list[_Due]:
     """The oldest first; on PostgreSQL those that no other process works on."""
-    table = OutboxEvent
-    query = (
-        select(table.tenant_id, table.id, table.kind, table.payload, table.attempts)
-        .where(table.due_at <= now())
-        .order_by(table.due_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
     return [
         _Due({"tenant": tenant, "event": event}, PendingEvent(tenant, kind, payload), attempts)
-        for tenant, event, kind, payload, attempts in connection.execute(query)
+        for tenant, event, kind, payload, attempts in connection.execute(_DUE, {"moment": now(), "most": limit})
     ]
 
 
@@ -140,4 +142,4 @@ def replace(connection: Connection, tenant: str, key: str, payload: dict[str, An
 
 def drop(connection: Connection, tenant: str, key: str) -> None:
     """Takes back an event that waits."""
-    connection.execute(delete(OutboxEvent).where(_ROW), {"tenant": tenant, "event": key})
+    connection.execute(_DELETE, {"tenant": tenant, "event": key})

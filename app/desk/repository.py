@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select, tuple_, update
 
 from app.db.base import now
 from app.db.engine import insert_into
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from app.desk.moves import Step
 
 COLUMNS = tuple(getattr(Table, "tenant_id" if item.name == "tenant" else item.name) for item in fields(DeskSession))
+_FIND = select(*COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))
+"""Made once, as those below: to put a statement together anew costs as much as to carry it out."""
+_FIND_LOCKED = _FIND.with_for_update()
+_STATES = (
+    select(Table.tenant_id, Table.session_id, Table.state)
+    .where(tuple_(Table.tenant_id, Table.session_id).in_(bindparam("keys", expanding=True)))
+    .order_by(Table.tenant_id, Table.session_id)
+    .with_for_update()
+)
 _EMPTY: dict[str, Any] = {
     "agent_id": "",
     "user_id": "",
@@ -50,20 +59,15 @@ def where(key: SessionKey) -> ColumnElement[bool]:
 
 def find(connection: Connection, key: SessionKey, *, lock: bool = False) -> DeskSession | None:
     """The session as the desk knows it; None if it never was there. lock: until the transaction ends."""
-    query = select(*COLUMNS).where(where(key))
-    row = connection.execute(query.with_for_update() if lock else query).first()
+    wanted = {"tenant": key.tenant, "session": key.session_id}
+    row = connection.execute(_FIND_LOCKED if lock else _FIND, wanted).first()
     return session_of(row) if row else None
 
 
 def states(connection: Connection, keys: Collection[SessionKey]) -> Mapping[SessionKey, State]:
     """Of those sessions that were with the desk; they are locked until the transaction ends."""
-    query = (
-        select(Table.tenant_id, Table.session_id, Table.state)
-        .where(tuple_(Table.tenant_id, Table.session_id).in_(sorted((key.tenant, key.session_id) for key in keys)))
-        .order_by(Table.tenant_id, Table.session_id)
-        .with_for_update()
-    )
-    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(query)}
+    wanted = {"keys": sorted((key.tenant, key.session_id) for key in keys)}
+    return {SessionKey(row[0], row[1]): State(row[2]) for row in connection.execute(_STATES, wanted)}
 
 
 def enter(connection: Connection, key: SessionKey) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from app.db.base import now
 from app.db.engine import Database
@@ -15,6 +14,14 @@ from app.desk.types import PAGE, DeskMessage, Sender
 from app.types import SessionKey
 
 _COLUMNS = Table.seq, Table.sender, Table.agent_id, Table.content, Table.created_at
+_COUNT = (
+    update(DeskSessionRow)
+    .where(DeskSessionRow.tenant_id == bindparam("tenant"), DeskSessionRow.session_id == bindparam("session"))
+    .values(messages=DeskSessionRow.messages + 1, active_at=bindparam("moment"))
+    .returning(DeskSessionRow.messages)
+)
+"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
+_INSERT = insert(Table.__table__)
 
 
 def add(
@@ -30,11 +37,8 @@ def add(
     if client_id and (known := find(connection, key, sender, client_id)):
         return known
     moment = now()
-    session = (DeskSessionRow.tenant_id == key.tenant) & (DeskSessionRow.session_id == key.session_id)
-    counted: Mapping[str, Any] = {"messages": DeskSessionRow.messages + 1, "active_at": moment}
-    seq = connection.execute(
-        update(DeskSessionRow).where(session).values(counted).returning(DeskSessionRow.messages)
-    ).scalar_one()
+    counted = {"tenant": key.tenant, "session": key.session_id, "moment": moment}
+    seq = connection.execute(_COUNT, counted).scalar_one()
     row = {
         "tenant_id": key.tenant,
         "session_id": key.session_id,
@@ -45,7 +49,7 @@ def add(
         "content": content,
         "created_at": moment,
     }
-    connection.execute(insert(Table).values(row))
+    connection.execute(_INSERT, row)
     return DeskMessage(seq, sender, agent_id, content, moment)
 
 

@@ -11,16 +11,35 @@ from agents.types import Outcome
 from app.conversations.tables import StoredTurn
 from app.db.base import now
 from app.db.engine import Database
-from app.desk.repository import COLUMNS, session_of, where
+from app.desk import repository
+from app.desk.repository import COLUMNS, session_of
 from app.desk.tables import DeskEvent, DeskMessageRow
 from app.desk.tables import DeskSessionRow as Table
 from app.desk.types import ACTIVE, WAITING, Actor, DeskSession, Event, HistoryEntry, Sender, Standing, State
 from app.types import SessionKey
 
 _IN_TURN = Table.priority.desc(), Table.queued_at, Table.session_id
-_FIND = select(*COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))
-"""Made once: to put it together anew costs as much as to carry it out."""
 _WAITING = Table.state.in_([state.value for state in WAITING])
+_ACTIVE = select(Table.tenant_id, Table.session_id, Table.state, Table.version, Table.messages, Table.agent_id).where(
+    Table.state.in_([state.value for state in ACTIVE])
+)
+"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
+_FRESH = (
+    select(Table.fresh_at)
+    .where(Table.tenant_id == bindparam("tenant"), Table.session_id == bindparam("session"))
+    .scalar_subquery()
+)
+_LAST_OUTCOME = (
+    select(StoredTurn.outcome, StoredTurn.response["data"]["agent"].as_string())
+    .where(
+        StoredTurn.tenant_id == bindparam("tenant"),
+        StoredTurn.session_id == bindparam("session"),
+        StoredTurn.outcome != Outcome.REJECTED.value,
+        or_(_FRESH.is_(None), StoredTurn.created_at > _FRESH),
+    )
+    .order_by(StoredTurn.number.desc())
+    .limit(1)
+)
 
 
 class DeskSessionRepository:
@@ -31,9 +50,7 @@ class DeskSessionRepository:
 
     async def find(self, key: SessionKey) -> DeskSession | None:
         """The session as the desk knows it; None if it never was there."""
-        async with self._database.read() as connection:
-            row = (await connection.execute(_FIND, {"tenant": key.tenant, "session": key.session_id})).first()
-        return session_of(row) if row else None
+        return await self._database.look(lambda connection: repository.find(connection, key))
 
     async def waiting(self, tenant: str, limit: int = 200) -> list[DeskSession]:
         """Those that a person may accept, by priority and then by age."""
@@ -51,16 +68,11 @@ class DeskSessionRepository:
             older = (Table.queued_at < queued_at) | ((Table.queued_at == queued_at) & (Table.session_id < session_id))
             first = or_(Table.priority > priority, (Table.priority == priority) & older)
         query = select(func.count()).select_from(Table).where(Table.tenant_id == tenant, _WAITING, first)
-        async with self._database.read() as connection:
-            return (await connection.execute(query)).scalar_one()
+        return await self._database.look(lambda connection: connection.execute(query).scalar_one())
 
     async def active(self) -> Mapping[SessionKey, Standing]:
         """Where all sessions stand that are with the desk now."""
-        query = select(
-            Table.tenant_id, Table.session_id, Table.state, Table.version, Table.messages, Table.agent_id
-        ).where(Table.state.in_([state.value for state in ACTIVE]))
-        async with self._database.read() as connection:
-            rows = (await connection.execute(query)).all()
+        rows = await self._database.look(lambda connection: connection.execute(_ACTIVE).all())
         return {SessionKey(row[0], row[1]): Standing(State(row[2]), *row[3:]) for row in rows}
 
     async def history(self, key: SessionKey) -> list[HistoryEntry]:
@@ -86,20 +98,8 @@ class DeskSessionRepository:
 
     async def last_outcome(self, key: SessionKey) -> tuple[str, str] | None:
         """Outcome and agent of the last turn that was taken since a person had the session."""
-        fresh = select(Table.fresh_at).where(where(key)).scalar_subquery()
-        query = (
-            select(StoredTurn.outcome, StoredTurn.response["data"]["agent"].as_string())
-            .where(
-                StoredTurn.tenant_id == key.tenant,
-                StoredTurn.session_id == key.session_id,
-                StoredTurn.outcome != Outcome.REJECTED.value,
-                or_(fresh.is_(None), StoredTurn.created_at > fresh),
-            )
-            .order_by(StoredTurn.number.desc())
-            .limit(1)
-        )
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
+        wanted = {"tenant": key.tenant, "session": key.session_id}
+        row = await self._database.look(lambda connection: connection.execute(_LAST_OUTCOME, wanted).first())
         return (row[0], row[1]) if row else None
 
     async def forgotten(self, silent: timedelta) -> list[DeskSession]:

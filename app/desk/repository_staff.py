@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, select, update
 
 from app.db.base import now
 from app.db.engine import Database, insert_into
@@ -31,6 +31,18 @@ _ASSIGNED = (
     .scalar_subquery()
 )
 _COLUMNS = Table.agent_id, Table.name, Table.skills, Table.capacity, Table.last_seen, _ASSIGNED
+_PRESENT = select(*_COLUMNS).where(Table.tenant_id == bindparam("tenant"), Table.last_seen > bindparam("since"))
+"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
+_HANDLED = (
+    select(DeskSessionRow.assigned_at, DeskSessionRow.resolved_at)
+    .where(
+        DeskSessionRow.tenant_id == bindparam("tenant"),
+        DeskSessionRow.resolved_at.is_not(None),
+        DeskSessionRow.assigned_at.is_not(None),
+    )
+    .order_by(DeskSessionRow.resolved_at.desc())
+    .limit(RECENT)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +120,14 @@ class StaffRepository:
     async def load(self, tenant: str) -> StaffLoad:
         """Of this moment."""
         since = now() - ON_DUTY
-        present = select(*_COLUMNS).where(Table.tenant_id == tenant, Table.last_seen > since)
-        handled = (
-            select(DeskSessionRow.assigned_at, DeskSessionRow.resolved_at)
-            .where(
-                DeskSessionRow.tenant_id == tenant,
-                DeskSessionRow.resolved_at.is_not(None),
-                DeskSessionRow.assigned_at.is_not(None),
-            )
-            .order_by(DeskSessionRow.resolved_at.desc())
-            .limit(RECENT)
-        )
-        async with self._database.read() as connection:
-            staff = [_staff(row) for row in await connection.execute(present)]
-            times = [(row.resolved_at - row.assigned_at).total_seconds() for row in await connection.execute(handled)]
-        return StaffLoad(staff, times)
+
+        def load(connection: Connection) -> StaffLoad:
+            present = connection.execute(_PRESENT, {"tenant": tenant, "since": since})
+            handled = connection.execute(_HANDLED, {"tenant": tenant})
+            times = [(resolved - assigned).total_seconds() for assigned, resolved in handled]
+            return StaffLoad([_staff(row) for row in present], times)
+
+        return await self._database.look(load)
 
 
 def _seen(connection: Connection, tenant: str, agent_id: str) -> None:

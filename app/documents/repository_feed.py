@@ -14,6 +14,8 @@ from app.documents.repository_tokens import is_outdated
 from app.documents.tables import Document, KbState
 from app.documents.types import Difference, IndexDelta, OutdatedTokens, Revisions
 
+_HEADS = select(KbState.tenant_id, KbState.revision, KbState.indexed_revision)
+
 
 class IndexFeed:
     """Reads for whoever keeps indexes."""
@@ -23,9 +25,8 @@ class IndexFeed:
 
     async def heads(self) -> dict[str, Revisions]:
         """All tenants that ever had a document; one small read, cheap enough to poll."""
-        async with self._database.read() as connection:
-            rows = await connection.execute(select(KbState.tenant_id, KbState.revision, KbState.indexed_revision))
-            return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
+        rows = await self._database.look(lambda connection: connection.execute(_HEADS).all())
+        return {tenant: Revisions(revision, indexed) for tenant, revision, indexed in rows}
 
     async def since(self) -> dict[str, datetime]:
         """Tenants that have documents, and since when they have the oldest of these."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, insert, inspect, make_url, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, inspect, make_url, or_, select, update
 
 from app.auth.principal import Principal, Role
 from app.auth.scopes import KeyScope
@@ -107,6 +107,16 @@ _ROW = (
 )
 
 
+_STAMP = select(
+    func.count(),
+    func.count(ApiKey.revoked_at),
+    func.max(ApiKey.created_at),
+    func.max(ApiKey.revoked_at),
+    func.max(ApiKey.changed_at),
+).select_from(ApiKey)
+_NOT_REVOKED = select(ApiKey.__table__).where(ApiKey.revoked_at.is_(None))
+
+
 class KeyRepository:
     """Keys of all tenants: a key is what tells the tenant, so it is looked up without one."""
 
@@ -115,15 +125,13 @@ class KeyRepository:
 
     async def changed(self, since: KeyStamp | None) -> KeySnapshot | None:
         """All valid keys, or None when nothing changed since that stamp; then it is one aggregate."""
-        async with self._database.read() as connection:
-            last = func.max(ApiKey.created_at), func.max(ApiKey.revoked_at), func.max(ApiKey.changed_at)
-            counted = select(func.count(), func.count(ApiKey.revoked_at), *last).select_from(ApiKey)
-            row = (await connection.execute(counted)).one()
+
+        def look(connection: Connection) -> KeySnapshot | None:
+            row = connection.execute(_STAMP).one()
             stamp = KeyStamp(*row) if row[0] else None
-            if stamp == since:
-                return None
-            rows = await connection.execute(select(ApiKey.__table__).where(ApiKey.revoked_at.is_(None)))
-            return _snapshot(stamp, rows)
+            return None if stamp == since else _snapshot(stamp, connection.execute(_NOT_REVOKED))
+
+        return await self._database.look(look)
 
     async def create(
         self,

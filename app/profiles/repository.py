@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from agents.profile import TenantProfile
 from app.db.base import now
 from app.db.engine import Database, insert_into
 from app.profiles.tables import Profile
 
+_STORED = select(Profile.profile).where(Profile.tenant_id == bindparam("tenant"))
 FRESH_SECONDS = 0.5
 """How long another process may still answer by the old profile."""
 
@@ -68,9 +69,8 @@ class ProfileRepository:
         self._known[tenant] = _Known(profile, read_at + FRESH_SECONDS)
 
     async def _stored(self, tenant: str) -> TenantProfile:
-        async with self._database.read() as connection:
-            query = select(Profile.profile).where(Profile.tenant_id == tenant)
-            stored = (await connection.execute(query)).scalar_one_or_none()
+        wanted = {"tenant": tenant}
+        stored = await self._database.look(lambda connection: connection.execute(_STORED, wanted).scalar_one_or_none())
         return self.default if stored is None else profile_from(stored, self.default)
 
 

@@ -17,6 +17,8 @@ from app.traces.packing import packed, unpacked
 from app.traces.tables import StoredTrace
 from app.traces.types import TurnTrace, call_fields, route_fields
 
+_INSERT = insert(StoredTrace.__table__)
+
 
 @dataclass(frozen=True, slots=True)
 class TracedTurn:
@@ -44,7 +46,7 @@ def append(connection: Connection, turns: Sequence[NewTurn]) -> None:
         if turn.trace is not None
     ]
     if rows:
-        connection.execute(insert(StoredTrace), rows)
+        connection.execute(_INSERT, rows)
 
 
 def _packed(trace: TurnTrace) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.sql import ColumnElement
 
 from app.db.base import now
@@ -13,6 +13,13 @@ from app.tuner.tables import TunerExperiment, TunerParams
 from app.tuner.types import Action, Params, RunningExperiment
 
 _TABLE = TunerParams
+_LATEST = (
+    select(_TABLE.__table__).where(_TABLE.tenant_id == bindparam("tenant")).order_by(_TABLE.version.desc()).limit(1)
+)
+"""Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
+_RUNNING = select(TunerExperiment.id, TunerExperiment.unit, TunerExperiment.share, TunerExperiment.overrides).where(
+    TunerExperiment.tenant_id == bindparam("tenant"), TunerExperiment.open.is_not(None)
+)
 _LOCK = 731_602
 """Of PostgreSQL's advisory locks, the one of whoever changes a tenant's parameters or begins an experiment."""
 
@@ -30,18 +37,13 @@ def standing(connection: Connection, tenant: str) -> tuple[Params, RunningExperi
 
 def latest(connection: Connection, tenant: str) -> Params:
     """The version in force; version 0 where there is none."""
-    query = select(_TABLE).where(_TABLE.tenant_id == tenant).order_by(_TABLE.version.desc()).limit(1)
-    row = connection.execute(query).first()
+    row = connection.execute(_LATEST, {"tenant": tenant}).first()
     return Params() if row is None else _params(row)
 
 
 def running(connection: Connection, tenant: str) -> RunningExperiment | None:
     """The experiment that runs, if any."""
-    table = TunerExperiment
-    query = select(table.id, table.unit, table.share, table.overrides).where(
-        table.tenant_id == tenant, table.open.is_not(None)
-    )
-    row = connection.execute(query).first()
+    row = connection.execute(_RUNNING, {"tenant": tenant}).first()
     return None if row is None else RunningExperiment(row.id, row.unit, row.share, row.overrides)
 
 

@@ -73,8 +73,9 @@ class LexicalIndex:
         self._indptr, self._counts = postings.starts, _narrow(postings.counts)
         self._indices = _narrow(postings.rows, len(lengths))
         self._average = float(lengths.mean()) if len(lengths) else 0.0
-        self._idf = document_idf(np.diff(self._indptr), len(lengths))
+        occurring = np.diff(self._indptr)
         self._unseen_idf = float(np.log(len(lengths) + 0.5) - np.log(0.5)) if len(lengths) else 0.0
+        self._idf = np.where(occurring > 0, document_idf(occurring, len(lengths)), self._unseen_idf)
         # What a term's frequency is set against in a chunk of that length.
         self._norm = (OKAPI.k1 * (1 - OKAPI.b + OKAPI.b * lengths / (self._average or 1.0))).astype(np.float32)
         self._recent: Recent[tuple[str, ...], Scores] = Recent()
@@ -105,11 +106,9 @@ class LexicalIndex:
 
     def idf(self, terms: Sequence[str]) -> list[float]:
         """idf of every term; a term that occurs nowhere gets the highest value that the formula can give."""
-        found = (self._vocabulary.get(term) for term in terms)
-        return [
-            float(self._idf[column]) if column is not None and self._occurs(column) else self._unseen_idf
-            for column in found
-        ]
+        every, known, unseen = self._idf.data, len(self._idf), self._unseen_idf
+        columns = map(self._vocabulary.get, terms)
+        return [every[column] if column is not None and column < known else unseen for column in columns]
 
     def frequencies(self) -> dict[str, int]:
         """In how many rows each term occurs, of those that occur."""

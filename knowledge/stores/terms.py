@@ -37,11 +37,11 @@ class _Packed:
 
     def find(self, term: str) -> int | None:
         """Its id. A few in 100,000 terms share a hash with another one."""
-        # Python's own search over a view of the array: numpy's needs three times as long for one term.
+        # Python's own search and numbers over a view of the array: numpy's need three times as long for one term.
         wanted, hashes = _hash(term), self.hashes.data
         place = bisect_left(hashes, wanted)
         while place < len(hashes) and hashes[place] == wanted:
-            number = int(self.ids[place])
+            number = self.ids.data[place]
             if self.bytes_of(number) == _encoded(term):
                 return number
             place += 1
@@ -49,7 +49,8 @@ class _Packed:
 
     def bytes_of(self, number: int) -> bytes:
         """A term by its id."""
-        return self.text[self.ends[number - 1] if number else 0 : self.ends[number]]
+        ends = self.ends.data
+        return self.text[ends[number - 1] if number else 0 : ends[number]]
 
 
 class TermTable(Mapping[str, int]):
@@ -68,11 +69,14 @@ class TermTable(Mapping[str, int]):
         if len(fresh) > max(_FEWEST, len(packed) // _SHARE):
             self._parts = packed.with_more(tuple(fresh)), {}
 
-    def __getitem__(self, term: str) -> int:
+    def find(self, term: str) -> int | None:
+        """Its id; in a third of the time that `get` takes, which asks by an exception for what is not there."""
         packed, fresh = self._parts
         number = fresh.get(term)
-        if number is None:
-            number = packed.find(term)
+        return packed.find(term) if number is None else number
+
+    def __getitem__(self, term: str) -> int:
+        number = self.find(term)
         if number is None:
             raise KeyError(term)
         return number

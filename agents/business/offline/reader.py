@@ -107,7 +107,8 @@ class Reader:
         heard = self._hear(text, today)
         if not self._means_own(heard):
             return None
-        scores, asked = self._scores(heard), self._asked(heard)
+        asked = self._asked(heard)
+        scores = self._scores(heard, asked)
         top = max(scores.values())
         if sure and top < SURE:
             return None
@@ -158,7 +159,7 @@ class Reader:
         )
         return score + 1.5 * named > GATE
 
-    def _scores(self, heard: Heard) -> dict[str, float]:
+    def _scores(self, heard: Heard, asked: Give) -> dict[str, float]:
         scores = self._choice.scores(heard.skeleton([TermKind.GOODS]))
         for subject in self._subjects:
             for mention in heard.mentions:
@@ -172,7 +173,6 @@ class Reader:
                         scores[subject.name] += weight
                     elif any(self._shows(subject, term) for term in terms):
                         scores[subject.name] += weight * BESIDE
-        asked = self._asked(heard)
         goods = heard.models or any(mention.of(TermKind.GOODS) for mention in heard.mentions)
         for subject in self._subjects:
             names = any(column.named for column in self._schema.tables[subject.table].columns.values())

@@ -48,7 +48,7 @@ def odd_words(
         if not rest or _is_how_many(rest, text[end:]) or (rest != word and not number and len(rest) < 2):
             continue
         heavy = any(other in rest for other in language.weighty)
-        known = {rest, word} & {*language.filler, *words} or (
+        known = any(said in words or said in language.filler for said in (rest, word)) or (
             len(rest) > 1 and not tag.startswith(PROPER) and rest in examples
         )
         content = tag[0] in CONTENT and (number or tag[0] != "v") and (len(rest) > 1 or tag[0] in "am")
