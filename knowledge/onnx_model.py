@@ -110,13 +110,14 @@ class OnnxModel:
 
 
 def _open_session(graph: Path) -> Any:
-    """Of all processors. Threads sleep where they have nothing to do, and no memory is kept for the longest text."""
+    """Of all processors that the process may use. Threads sleep where they have nothing to do, and no memory is kept for the longest text."""
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.intra_op_num_threads = os.cpu_count() or 1
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    options.intra_op_num_threads = processors or 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -32,7 +32,6 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
     "threadpoolctl": ("knowledge/embeddings/e5.py",),
-    "onnx_ir": ("scripts/export_onnx.py",),
     "onnxruntime": ("knowledge/onnx_model.py", "knowledge/recognition/rapid.py", "scripts/export_onnx.py"),
     "tokenizers": ("knowledge/tokens.py", "knowledge/onnx_model.py"),
     "torch": ("agents/llm/local.py", "scripts/export_onnx.py"),
