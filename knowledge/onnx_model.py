@@ -110,7 +110,9 @@ class OnnxModel:
 
 
 def _open_session(graph: Path) -> Any:
-    """Of all processors that the process may use. Threads sleep where they have nothing to do, and no memory is kept for the longest text."""
+    """Of all processors that the process may use. Threads sleep where they have nothing to do, and no memory is kept
+    for the longest text.
+    """
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()

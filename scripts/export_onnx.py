@@ -1,4 +1,4 @@
-"""Exports a BGE embedder or reranker to ONNX, by which it is served without PyTorch (BGE_RUNTIME, BGE_RERANKER_RUNTIME).
+"""Exports a BGE embedder or reranker to ONNX; it is then served without PyTorch (BGE_RUNTIME, BGE_RERANKER_RUNTIME).
 
 Needs requirements.txt; what it writes needs requirements-lite.txt alone. Weights lie in a file of their own beside the
 graph: those of 1.1 GB then load in .4 s and .4 GB, and within the graph in 2.3 s and 1.9 GB.

@@ -1,4 +1,4 @@
-"""bge-reranker-base through onnxruntime or FlagEmbedding: a cross-encoder, which reads question and passage together."""
+"""bge-reranker-base by onnxruntime or FlagEmbedding: a cross-encoder, which reads question and passage together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 from threading import Event
 
 from knowledge.checkpoint import AUTO, LazyModel, device_of, require
