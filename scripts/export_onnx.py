@@ -73,14 +73,16 @@ def _write_graphs(model: Any, floats: Path, integers: Path) -> None:
     """Integers of 7 bits: sums of products of 8 would overflow on processors without instructions for them (VNNI)."""
     import torch
     from onnxruntime.quantization import QuantType
-    from transformers.exporters import OnnxConfig, OnnxExporter, OnnxRuntimeDynamicConfig, OnnxRuntimeQuantizer
-    from transformers.exporters.configs import ExportFormat
+    from transformers.exporters.configs import ExportFormat, OnnxConfig
+    from transformers.exporters.exporter_onnx import OnnxExporter
+    from transformers.exporters.quantizers.quantizer_onnxruntime import OnnxRuntimeDynamicConfig, OnnxRuntimeQuantizer
 
     ids = torch.ones(2, 16, dtype=torch.long)
-    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if model.config.type_vocab_size > 1:
         inputs["token_type_ids"] = torch.zeros_like(ids)
-    exported = OnnxExporter().export(model, inputs, config=OnnxConfig(dynamic=True)).program
+    exporter: Any = OnnxExporter  # without types
+    exported = exporter().export(model, inputs, config=OnnxConfig(dynamic=True)).program
     quantized = OnnxRuntimeQuantizer(
         OnnxRuntimeDynamicConfig(
             per_channel=True,
@@ -92,7 +94,7 @@ def _write_graphs(model: Any, floats: Path, integers: Path) -> None:
     for graph, path in ((exported, floats), (quantized, integers)):
         for left in path.parent.glob(f"{path.name}*"):
             left.unlink()
-        OnnxExporter.save_program(graph, path)
+        exporter.save_program(graph, path)
     _check(model, floats)
 
 

@@ -55,7 +55,7 @@ def served(folder: Path, runtime: Runtime = "auto", device: str = "auto") -> tup
     """The file that computes, and the name."""
     checkpoint = ServedCheckpoint(str(folder), runtime=runtime, device=device)
     graph = checkpoint.get_graph()
-    return graph and graph.name, checkpoint.identity()
+    return graph.name if graph else None, checkpoint.identity()
 
 
 def test_an_export_of_the_weights_beside_it_has_their_name(exported: Path, own: str) -> None:

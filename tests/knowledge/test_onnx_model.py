@@ -47,7 +47,8 @@ def test_vectors_are_those_of_the_library(embedder: OnnxModel, exported_embedder
     library = FlagModel(str(exported_embedder_folder), normalize_embeddings=True, use_fp16=False, devices="cpu")
     expected = library.encode_corpus(wanted, batch_size=len(wanted) + 1)
     found = embedder.embed(wanted)
-    assert (found.shape, found.dtype) == ((len(wanted), embedder.width), np.float32)
+    assert found.shape == (len(wanted), embedder.width)
+    assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
