@@ -8,6 +8,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 FAST := tests/knowledge tests/agents tests/contracts tests/docs/test_development.py tests/test_architecture.py \
 	$(addprefix --ignore=tests/, agents/business agents/llm/test_local.py agents/test_metamorphic.py knowledge/sandbox \
 	knowledge/embeddings/test_bge.py knowledge/embeddings/test_guarded.py knowledge/rerankers/test_bge.py \
+	knowledge/test_onnx_model.py \
 	contracts/test_chat_models.py contracts/test_generators.py contracts/test_rerankers.py) \
 	--deselect=tests/contracts/test_embedders.py::TestBge
 

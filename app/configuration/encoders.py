@@ -6,6 +6,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
+from knowledge.onnx_checkpoint import Runtime
+
 Address = r"^(https?://[^\s?#]+)?$"
 
 
@@ -22,6 +24,12 @@ class EncoderSettings(BaseModel):
         "auto",
         pattern=r"^(auto|cpu|mps|cuda(:\d{1,3})?)$",
         description="BGE 的两个模型在哪里算，如 cpu、cuda:1；auto：有 CUDA 用 CUDA。CUDA 上用半精度",
+    )
+    bge_runtime: Runtime = Field(
+        "auto",
+        description="BGE 向量模型由谁计算：torch 为 FlagEmbedding（PyTorch）；onnx 为 onnxruntime，读导出的 ONNX 文件，"
+        "不需要 PyTorch；onnx_int8 同上，权重为 8 位整数，向量与前两者不同；"
+        "auto：有导出的文件并且不用显卡时为 onnx，否则为 torch",
     )
     embedding_base_url: str = Field(
         "",
@@ -47,6 +55,7 @@ class EncoderSettings(BaseModel):
     bge_reranker_model: str = Field(
         "BAAI/bge-reranker-base", min_length=1, description="BGE 重排模型：名称（从模型站下载）或本地文件夹"
     )
+    bge_reranker_runtime: Runtime = Field("auto", description="BGE 重排模型由谁计算，同 BGE_RUNTIME")
     rerank_base_url: str = Field(
         "",
         pattern=Address,
@@ -74,4 +83,8 @@ class EncoderSettings(BaseModel):
             raise ValueError(f"EMBEDDER={self.embedder} 时须设置 EMBEDDING_BASE_URL 与 EMBEDDING_MODEL")
         if self.reranker in ("tei", "jina") and not (self.rerank_base_url and self.rerank_model):
             raise ValueError(f"RERANKER={self.reranker} 时须设置 RERANK_BASE_URL 与 RERANK_MODEL")
+        runtimes = {"BGE_RUNTIME": self.bge_runtime, "BGE_RERANKER_RUNTIME": self.bge_reranker_runtime}
+        for variable, runtime in runtimes.items():
+            if runtime.startswith("onnx") and self.bge_device not in ("auto", "cpu"):
+                raise ValueError(f"{variable}={runtime} 只在 CPU 上算，BGE_DEVICE={self.bge_device} 要用 torch")
         return self

@@ -14,6 +14,7 @@ from app.settings import Settings
 from app.wiring.models import LanguageModels
 from knowledge.embeddings.registry import get_embedder, resolved
 from knowledge.errors import KnowledgeError
+from knowledge.onnx_checkpoint import FOLDER, GRAPHS, Runtime
 from knowledge.rerankers.registry import get_reranker
 from knowledge.rerankers.served import ServedReranker
 
@@ -21,13 +22,14 @@ _EMBEDDER, _RERANKER, _MODEL = "向量模型", "重排器", "大模型"
 _QUESTION = "怎么申请退货"
 _DEFAULT = ".venv/bin/python -m pip install --no-deps -r requirements-lite.lock"
 _EVERYTHING = ".venv/bin/python -m pip install -r requirements.txt"
+_EXPORT = ".venv/bin/python scripts/export_onnx.py"
 REPLY_SECONDS = 30.0
 
 
 async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
     """Whether a question becomes a vector of the length that is configured. What would be downloaded first is not."""
     name = resolved(settings.embedder)
-    if name == "bge" and (found := _weights(_EMBEDDER, "BGE_MODEL", settings.bge_model)):
+    if name == "bge" and (found := _weights(_EMBEDDER, "BGE_MODEL", settings.bge_model, settings.bge_runtime)):
         return [found]
     try:
         embedder = get_embedder(name, None, embedder_options(settings))
@@ -42,7 +44,8 @@ async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
 
 async def check_reranker(settings: Settings) -> Sequence[Diagnosis]:
     """Whether what the chosen one needs is there; one that is elsewhere is asked."""
-    if settings.reranker == "bge" and (found := _weights(_RERANKER, "BGE_RERANKER_MODEL", settings.bge_reranker_model)):
+    weights = settings.bge_reranker_model, settings.bge_reranker_runtime
+    if settings.reranker == "bge" and (found := _weights(_RERANKER, "BGE_RERANKER_MODEL", *weights)):
         return [found]
     if settings.reranker not in ("tei", "jina"):
         return [fine(_RERANKER, settings.reranker)]
@@ -94,12 +97,17 @@ def _local(settings: Settings) -> Diagnosis:
     return fine(_MODEL, f"本机模型 {settings.llm_local_model}；首次用到时装载")
 
 
-def _weights(subject: str, variable: str, model: str) -> Diagnosis | None:
+def _weights(subject: str, variable: str, model: str, runtime: Runtime) -> Diagnosis | None:
     """What is wrong with the weights of a checkpoint; None where they lie in a folder."""
-    if not find_spec("FlagEmbedding"):
-        return error(subject, "BGE 需要 FlagEmbedding，没有安装", _EVERYTHING)
+    graph = Path(model, FOLDER, GRAPHS[runtime]) if runtime in GRAPHS else None
     if Path(model, "config.json").is_file():
-        return None
+        if graph is not None and graph.is_file():
+            return None
+        if runtime.startswith("onnx"):
+            return error(subject, f"{variable}={model} 里没有 {FOLDER}/{GRAPHS[runtime]}", f"{_EXPORT} {model}")
+        return None if find_spec("FlagEmbedding") else error(subject, "BGE 需要 FlagEmbedding，没有安装", _EVERYTHING)
+    if runtime == "torch" and not find_spec("FlagEmbedding"):
+        return error(subject, "BGE 需要 FlagEmbedding，没有安装", _EVERYTHING)
     if model.startswith((".", "/")) or Path(model).exists():
         return error(subject, f"{variable}={model} 里没有 config.json", f"把权重放进去，或改正 {variable}")
     told = f"{variable}={model} 首次用到时从模型站下载，这里没有试"

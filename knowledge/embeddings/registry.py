@@ -11,17 +11,19 @@ from knowledge.checkpoint import AUTO
 from knowledge.embeddings.base import Embedder, EmbeddingCache
 from knowledge.embeddings.served import EmbeddingEndpoint
 from knowledge.errors import InvalidConfiguration
+from knowledge.onnx_checkpoint import Runtime
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """What only some embedders need: a checkpoint's name or folder, the mirror of the hub that has it and the device
-    that runs it, and where an embeddings endpoint is.
+    """What only some embedders need: a checkpoint's name or folder, the mirror of the hub that has it, the device and
+    the runtime that compute it, and where an embeddings endpoint is.
     """
 
     bge_model: str = "BAAI/bge-large-zh-v1.5"
     hub: str = ""
     device: str = AUTO
+    runtime: Runtime = "auto"
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     model: str = ""
@@ -58,7 +60,7 @@ def _hash(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
 def _bge(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:
     from knowledge.embeddings.bge import BgeEmbedder
 
-    return BgeEmbedder(options.bge_model, cache, options.hub, options.device)
+    return BgeEmbedder(options.bge_model, cache, options.hub, options.device, options.runtime)
 
 
 def _openai(options: EmbedderOptions, cache: EmbeddingCache | None) -> Embedder:

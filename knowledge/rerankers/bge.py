@@ -1,26 +1,31 @@
-"""bge-reranker-base through FlagEmbedding: a cross-encoder, which reads question and passage together."""
+"""bge-reranker-base by onnxruntime or FlagEmbedding: a cross-encoder, which reads question and passage together."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import Event
-from typing import Any
 
-from knowledge.checkpoint import AUTO, Checkpoint, LazyModel, device_of, require
-from knowledge.errors import RerankUnavailable
+from knowledge.checkpoint import AUTO, LazyModel, device_of, require
+from knowledge.errors import MissingDependency, RerankUnavailable
+from knowledge.onnx_checkpoint import LIBRARY, TOKENIZER, Runtime, ServedCheckpoint
+from knowledge.onnx_model import MAX_TOKENS, OnnxModel
 from knowledge.rerankers.base import Fallback
 from knowledge.rerankers.cross_encoder import MAX_PASSAGE_CHARS, CrossEncoder, Passages
 
-MAX_TOKENS = 512
 BATCH = 32
 GPU_SEARCHES = 8
 """Searches of one call on CUDA. On a CPU each goes by itself: all of them together take as long, and the first would
 wait for the last.
 """
-_INSTALL = "RERANKER=bge 需要 FlagEmbedding：请运行 pip install -r requirements.txt"
+_INSTALL = (
+    "RERANKER=bge 需要 FlagEmbedding：请运行 pip install -r requirements.txt；"
+    "或用 scripts/export_onnx.py 导出 ONNX 文件，这里就不需要它"
+)
+
+Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 
 
 class BgeReranker(CrossEncoder):
@@ -29,13 +34,20 @@ class BgeReranker(CrossEncoder):
     kind = "bge"
 
     def __init__(
-        self, model: str, candidates: int, hub: str = "", fallback: Fallback = "lexical_dense", device: str = AUTO
+        self,
+        model: str,
+        candidates: int,
+        hub: str = "",
+        fallback: Fallback = "lexical_dense",
+        device: str = AUTO,
+        runtime: Runtime = "auto",
     ) -> None:
         """hub: see `Checkpoint`; device: see `device_of`."""
-        require("FlagEmbedding", _INSTALL)
+        if runtime == "torch":
+            require(LIBRARY, _INSTALL)
         super().__init__(candidates, 1, fallback)
         self._device, self._on_gpu = device, Event()
-        self._checkpoint = Checkpoint(model, hub)
+        self._checkpoint = ServedCheckpoint(model, hub, runtime, device)
         self._model = LazyModel(model, self._load, RerankUnavailable)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
 
@@ -59,12 +71,20 @@ class BgeReranker(CrossEncoder):
         return [list(islice(logits, len(reading.texts))) for reading in readings]
 
     def _compute(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return [float(score) for score in self._model.get().compute_score(list(pairs))]
+        return [float(score) for score in self._model.get()(list(pairs))]
 
-    def _load(self) -> Any:
+    def _load(self) -> Score:
         self._identity()  # a folder that is not there must not be looked for on a hub
-        from FlagEmbedding import FlagReranker
+        graph = self._checkpoint.get_graph()
+        if graph is None:
+            return self._load_library()
+        return OnnxModel(graph, graph.parents[1] / TOKENIZER, pairs=True, alone=self._checkpoint.is_int8).score
 
+    def _load_library(self) -> Score:
+        try:
+            from FlagEmbedding import FlagReranker
+        except ImportError as error:
+            raise MissingDependency(_INSTALL) from error
         device, on_cuda = device_of(self._device, FlagReranker)
         model = FlagReranker(
             self._checkpoint.model,
@@ -76,7 +96,8 @@ class BgeReranker(CrossEncoder):
         )
         if on_cuda:
             self._on_gpu.set()
-        return model
+        compute: Score = model.compute_score
+        return compute
 
     def _identity(self) -> str:
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from knowledge.breaker import BreakerOptions
 from knowledge.checkpoint import AUTO
 from knowledge.errors import InvalidConfiguration
+from knowledge.onnx_checkpoint import Runtime
 from knowledge.rerankers.base import Fallback, Reranker
 from knowledge.rerankers.served import RerankEndpoint
 
@@ -15,7 +16,7 @@ from knowledge.rerankers.served import RerankEndpoint
 @dataclass(frozen=True, slots=True)
 class RerankerOptions:
     """Which cross-encoder, by name or folder, how many candidates it reads a question, the mirror that has it, who
-    scores while it cannot, and the device that runs it; and where a rerank endpoint is.
+    scores while it cannot, and the device and the runtime that compute it; and where a rerank endpoint is.
     """
 
     bge_model: str = "BAAI/bge-reranker-base"
@@ -23,6 +24,7 @@ class RerankerOptions:
     hub: str = ""
     fallback: Fallback = "lexical_dense"
     device: str = AUTO
+    runtime: Runtime = "auto"
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     model: str = ""
@@ -55,7 +57,8 @@ def _lexical(options: RerankerOptions) -> Reranker:
 def _bge(options: RerankerOptions) -> Reranker:
     from knowledge.rerankers.bge import BgeReranker
 
-    return BgeReranker(options.bge_model, options.candidates, options.hub, options.fallback, options.device)
+    where = options.hub, options.fallback, options.device, options.runtime
+    return BgeReranker(options.bge_model, options.candidates, *where)
 
 
 def _tei(options: RerankerOptions) -> Reranker:

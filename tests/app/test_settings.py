@@ -136,6 +136,15 @@ def test_a_fallback_that_needs_a_model_itself_is_refused(monkeypatch: pytest.Mon
         load_settings()
 
 
+@pytest.mark.parametrize("variable", ["BGE_RUNTIME", "BGE_RERANKER_RUNTIME"])
+def test_exports_are_not_computed_on_a_gpu(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "onnx")
+    load_settings()
+    monkeypatch.setenv("BGE_DEVICE", "cuda:1")
+    with pytest.raises(InvalidConfiguration, match=variable):
+        load_settings()
+
+
 def test_a_local_model_needs_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_PROVIDER", "local")
     with pytest.raises(InvalidConfiguration, match="LLM_LOCAL_MODEL"):

@@ -37,6 +37,18 @@ class TestBge(EmbedderContract):
         embedder.close()
 
 
+class TestBgeInOnnxruntime(EmbedderContract):
+    name = "bge"
+
+    @pytest.fixture(scope="class", params=["onnx", "onnx_int8"])
+    @classmethod
+    def embedder(cls, exported_embedder_folder: Path, request: pytest.FixtureRequest) -> Iterator[Embedder]:
+        options = EmbedderOptions(bge_model=str(exported_embedder_folder), runtime=request.param)
+        embedder = get_embedder("bge", options=options)
+        yield embedder
+        embedder.close()
+
+
 class TestOpenAI(EmbedderContract):
     name = "openai"
 
@@ -90,7 +102,7 @@ async def test_a_missing_package_names_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, name: str, module: str, command: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    embedder = get_embedder(name)
+    embedder = get_embedder(name, options=EmbedderOptions(runtime="torch"))
     for call in (embedder.warm_up(), embedder.query("退货"), embedder.passages(["退货"])):
         with pytest.raises(MissingDependency, match=command):
             await call

@@ -20,14 +20,15 @@ from tests.model_server import KEY, MODEL, reranking_server
 QUESTION = "退货的运费谁承担"
 IDS = [f"c{row}" for row in range(len(TEXTS))]
 SERVED = {"tei", "jina"}
+ONNX = {"bge onnx", "bge onnx_int8"}
 RANDOM = {"bge"} | SERVED
 """The checkpoint of the tests has random weights: it scores, and knows nothing."""
 FUSED = {name: 1 / (61 + row) for row, name in enumerate(IDS)}
 
 
-@pytest.fixture(params=sorted(RERANKERS))
+@pytest.fixture(params=sorted(RERANKERS.keys() | ONNX))
 def reranker(request: pytest.FixtureRequest, options: RerankerOptions) -> Iterator[Reranker]:
-    reranker = get_reranker(request.param, options)
+    reranker = get_reranker(request.param.split()[0], options)
     yield reranker
     reranker.close()
 
@@ -35,6 +36,9 @@ def reranker(request: pytest.FixtureRequest, options: RerankerOptions) -> Iterat
 @pytest.fixture
 def options(bge_reranker_folder: Path, request: pytest.FixtureRequest) -> RerankerOptions:
     name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("reranker")
+    if name in ONNX:
+        folder = request.getfixturevalue("exported_reranker_folder")
+        return RerankerOptions(bge_model=str(folder), runtime=name.split()[1])
     address = request.getfixturevalue("address") if name in SERVED else ""
     base_url = f"{address}/v1" if name == "jina" else address
     return RerankerOptions(bge_model=str(bge_reranker_folder), base_url=base_url, api_key=KEY, model=MODEL)

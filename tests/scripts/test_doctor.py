@@ -115,6 +115,16 @@ def test_an_embeddings_endpoint_out_of_reach_and_weights_that_are_not_there_are_
     assert (code, found["向量模型"][0]) == (1, "error")
 
 
+def test_an_export_that_is_not_there_is_told_with_the_command_that_makes_it(run: Run, tmp_path: Path) -> None:
+    tmp_path.joinpath("config.json").write_text("{}")
+    code, found = run(RERANKER="bge", BGE_RERANKER_MODEL=str(tmp_path), BGE_RERANKER_RUNTIME="onnx_int8")
+    assert (code, found["重排器"][0]) == (1, "error")
+    assert "model_quantized.onnx" in found["重排器"][1] and "export_onnx.py" in found["重排器"][2]
+    tmp_path.joinpath("onnx").mkdir()
+    tmp_path.joinpath("onnx/model_quantized.onnx").write_bytes(b"")
+    assert run(RERANKER="bge", BGE_RERANKER_MODEL=str(tmp_path), BGE_RERANKER_RUNTIME="onnx_int8")[0] == 0
+
+
 def test_a_rerank_endpoint_is_asked(run: Run) -> None:
     with model_server(score=lambda pairs: [0.5] * len(pairs)) as server:
         wanted = {"RERANKER": "tei", "RERANK_BASE_URL": server.address, "RERANK_MODEL": "m", "RERANK_API_KEY": KEY}

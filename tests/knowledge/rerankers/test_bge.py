@@ -248,4 +248,4 @@ async def test_a_calibration_belongs_to_the_weights(base: Base, bge_reranker_fol
 def test_a_missing_package_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "FlagEmbedding", None)
     with pytest.raises(MissingDependency, match=r"pip install -r requirements\.txt"):
-        BgeReranker("BAAI/bge-reranker-base", 20)
+        BgeReranker("BAAI/bge-reranker-base", 20, runtime="torch")

@@ -1,0 +1,160 @@
+"""A checkpoint that FlagEmbedding or onnxruntime computes: which of them does, and whose vectors and scores they are.
+
+An export lies in the folder `onnx` of a checkpoint, as on the hubs. scripts/export_onnx.py writes beside it which
+weights it was made of: floats give the same vectors and scores as those, and so share their identity with PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from loguru import logger
+
+from knowledge.checkpoint import AUTO, Checkpoint, fingerprint, has_cuda_driver, is_installed
+
+Runtime = Literal["auto", "torch", "onnx", "onnx_int8"]
+"""auto: onnxruntime where there is an export and no GPU is to compute, else FlagEmbedding on PyTorch."""
+
+FOLDER = "onnx"
+GRAPHS: dict[Runtime, str] = {"auto": "model.onnx", "onnx": "model.onnx", "onnx_int8": "model_quantized.onnx"}
+"""As exports are called on the hubs."""
+RECORD = "export.json"
+TOKENIZER = "tokenizer.json"
+LIBRARY = "FlagEmbedding"
+_INT8 = "/int8"
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class ServedCheckpoint(Checkpoint):
+    """A checkpoint with the runtime that computes it."""
+
+    def __init__(self, model: str, hub: str = "", runtime: Runtime = "auto", device: str = AUTO) -> None:
+        """hub: see `Checkpoint`; device: what PyTorch would compute on, which decides in `auto`."""
+        super().__init__(model, hub)
+        self._runtime = runtime
+        self._device = device
+        self._graph: Path | None = None
+        self._served: str | None = None
+
+    def identity(self) -> str:
+        """That of the weights, which floats of either runtime share; 8-bit weights are another model, and so is an
+        export of which nobody knows what it was made of.
+
+        Raises FileNotFoundError for a path, or an export that is demanded, which is not there.
+        """
+        weights = super().identity()
+        if not Path(self.model).is_dir():
+            return weights + self._suffix
+        if self._served is None:
+            self._graph = self._choose_graph(weights)
+            self._served = weights if self._graph is None else self._identify(self._graph, weights)
+        return self._served
+
+    def get_graph(self) -> Path | None:
+        """The export to compute with, downloaded where need be; None where FlagEmbedding is to compute. Blocking.
+
+        Raises FileNotFoundError, and whatever the library of a hub raises.
+        """
+        self.identity()
+        if Path(self.model).is_dir():
+            return self._graph
+        if self._runtime == "torch" or (self._runtime == "auto" and self._prefers_torch()):
+            return None
+        graph = self._download_graph()
+        if graph is None and self._runtime != "auto":
+            raise FileNotFoundError(f"{self.model} 没有 {FOLDER}/{self._graph_name}，{_HOW_TO_EXPORT}")
+        return graph
+
+    @property
+    def is_int8(self) -> bool:
+        """Whether weights are integers: then a vector depends a little on what is computed in the same call."""
+        return self._runtime == "onnx_int8"
+
+    @property
+    def _graph_name(self) -> str:
+        return GRAPHS[self._runtime]
+
+    @property
+    def _suffix(self) -> str:
+        return _INT8 if self.is_int8 else ""
+
+    def _choose_graph(self, weights: str) -> Path | None:
+        """Of a folder."""
+        if self._runtime == "torch":
+            return None
+        graph = Path(self.model, FOLDER, self._graph_name)
+        if self._runtime != "auto":
+            if not graph.is_file():
+                raise FileNotFoundError(f"没有 {graph}，{_HOW_TO_EXPORT}")
+            return graph
+        if not graph.is_file() or self._wants_gpu():
+            return None
+        return graph if self._is_current(graph, weights) or not is_installed(LIBRARY) else None
+
+    def _is_current(self, graph: Path, weights: str) -> bool:
+        """Whether it was made of the weights in the folder, or nothing else is there."""
+        if not any(self.file(name) for name in _WEIGHTS):
+            return True
+        if read_source(graph) == weights:
+            return True
+        logger.warning("{} was not made of the weights beside it and is not used; scripts/export_onnx.py", graph)
+        return False
+
+    def _identify(self, graph: Path, weights: str) -> str:
+        source = read_source(graph)
+        if source is None:
+            source = f"{weights}/{fingerprint(list_graph_files(graph))}"
+        return source + self._suffix
+
+    def _prefers_torch(self) -> bool:
+        """Of a name on a hub: what is on this machine already need not be downloaded in another form."""
+        if self._wants_gpu():
+            return True
+        there = is_installed(LIBRARY) and any(self.file(name) for name in _WEIGHTS)
+        return there and self.file(f"{FOLDER}/{self._graph_name}") is None
+
+    def _wants_gpu(self) -> bool:
+        if self._device == AUTO:
+            return has_cuda_driver() and is_installed(LIBRARY)
+        return self._device != "cpu"
+
+    def _download_graph(self) -> Path | None:
+        """None where the hub has none, or in `auto` where it cannot be had and FlagEmbedding may try."""
+        from huggingface_hub import snapshot_download
+
+        wanted = ["config.json", TOKENIZER, f"{FOLDER}/{self._graph_name}*"]
+        try:
+            graph = Path(snapshot_download(self.model, allow_patterns=wanted), FOLDER, self._graph_name)
+        except Exception as error:  # whatever a library says of files and networks
+            if self._runtime != "auto" or not is_installed(LIBRARY):
+                raise
+            logger.info("no export of {} can be had, PyTorch is to compute it: {}", self.model, error)
+            return None
+        return graph if graph.is_file() else None
+
+
+def list_graph_files(graph: Path) -> list[Path]:
+    """What a graph's results depend on: itself, its weights beside it and the tokenizer."""
+    return [graph, *sorted(graph.parent.glob(f"{graph.name}?data")), graph.parents[1] / TOKENIZER]
+
+
+def read_source(graph: Path) -> str | None:
+    """Identity of the weights that an export was made of; None where nobody wrote it down, or it is another by now."""
+    try:
+        record: dict[str, Any] = json.loads((graph.parent / RECORD).read_text("utf-8"))
+        made = record["graphs"].get(graph.name) == fingerprint(list_graph_files(graph))
+        return str(record["source"]) if made else None
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def write_source(graphs: Sequence[Path], source: str) -> None:
+    """Writes down what the exports in one folder were made of. source: see `Checkpoint.identity`."""
+    record = {"source": source, "graphs": {graph.name: fingerprint(list_graph_files(graph)) for graph in graphs}}
+    (graphs[0].parent / RECORD).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+
+
+_HOW_TO_EXPORT = "请在装有 requirements.txt 的机器上运行 python scripts/export_onnx.py"
