@@ -11,12 +11,13 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 from agents.types import Outcome
 from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import AskedTurn, NewTurn, TurnRow
+from app.db.base import table_of
 from app.db.engine import DIALECTS, Database, Serialised
 
 _ROW = tuple(getattr(StoredTurn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
 _NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
-_INSERT_TURN = insert(StoredTurn.__table__).values(
+_INSERT_TURN = insert(table_of(StoredTurn)).values(
     {column.name: bindparam(column.name) for column in StoredTurn.__table__.columns} | {"number": _NUMBER}
 )
 

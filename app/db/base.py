@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Table, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -53,3 +53,8 @@ class Base(DeclarativeBase):
 def tenant_key() -> Mapped[str]:
     """The first column of every primary key."""
     return mapped_column(String(64), primary_key=True)
+
+
+def table_of(model: type[Base]) -> Table:
+    """The table of a model: statements on it load no objects."""
+    return cast(Table, model.__table__)
