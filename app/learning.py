@@ -40,8 +40,9 @@ class Learning:
         self._fitting = asyncio.Lock()
 
     async def learn(self, startup: Startup) -> None:
-        """Begins once questions are answered."""
+        """Begins once questions are answered, and does not hold up the start: fitting takes two processors a second."""
         await startup.serving.wait()
+        await startup.unhurried.wait()
         async for attempt in retrying("screening and routing by rules", RETRY_SECONDS):
             with attempt:  # the embedder may be away, or the database that keeps its vectors
                 await self.fit()

@@ -15,6 +15,7 @@ from app.http.error_handlers import request_id_of
 from app.http.failures import ErrorBody
 from app.http.routes import GuardedRoute
 from app.indexing.backlog import Indexing
+from app.startup import StartPart
 
 router = APIRouter(prefix="/api/v1/health", tags=["health"], dependencies=[PUBLIC], route_class=GuardedRoute)
 
@@ -41,20 +42,22 @@ class IndexingOut(BaseModel):
 class Readiness(BaseModel):
     """`learning`: the examples of router and screening are still being learnt; until then rules alone judge.
     `indexing`: a knowledge base whose vectors are being made again, after an outage of the embedder for example.
-    `degraded`: servers that are away and that this process does without.
+    `degraded`: servers that are away and that this process does without. `waiting_for`: empty.
     """
 
     status: Literal["ready"]
     ready: Literal[True]
+    waiting_for: list[StartPart]
     learning: bool
     indexing: IndexingOut | None
     degraded: list[str] = Field(description="现在不在、由本进程自己顶上的服务器：redis")
 
 
 class NotReady(ErrorBody):
-    """Why not yet, and how far the embedding of what is stored is."""
+    """Why not yet, what the start has still to do, and how far the embedding of what is stored is."""
 
     ready: Literal[False]
+    waiting_for: list[StartPart]
     indexing: IndexingOut | None
 
 
@@ -68,18 +71,22 @@ async def health() -> Health:
 async def readiness(request: Request, wiring: Wiring) -> Readiness | JSONResponse:
     """The first question will be answered as fast as any: green only after a warm query.
 
-    Before that, 503 with `ready`, false, and `indexing`, which says how far the embedding of what is stored is, beside
-    the `error` that every refusal has. Questions are answered by keywords meanwhile.
+    Before that, 503 with `ready`, false, `waiting_for`, the parts of the start that are not there yet, and `indexing`,
+    which says how far the embedding of what is stored is, beside the `error` that every refusal has. Questions are
+    answered by keywords meanwhile.
     """
     indexing = IndexingOut.of(state) if (state := wiring.base.indexing) else None
     if wiring.startup.ready.is_set():
         degraded = ["redis"] if wiring.redis is not None and wiring.redis.away else []
         learning = wiring.base.generations.learning
-        return Readiness(status="ready", ready=True, learning=learning, indexing=indexing, degraded=degraded)
+        return Readiness(
+            status="ready", ready=True, waiting_for=[], learning=learning, indexing=indexing, degraded=degraded
+        )
     message = "服务正在启动，请稍后再试。"
     if indexing:
         message = "正在为知识库重新计算向量，其间只凭关键词回答。"
     refusal = describe(Overloaded(message, code="not_ready"))
     body = refusal.body(request_id_of(request))
-    told = {"ready": False, "indexing": indexing.model_dump() if indexing else None}
+    told = {"ready": False, "waiting_for": wiring.startup.waiting_for}
+    told["indexing"] = indexing.model_dump() if indexing else None
     return JSONResponse(body | told, status_code=refusal.status, headers=refusal.headers)

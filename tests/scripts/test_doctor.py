@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.db.lock import DataDirLock
-from app.db.standing import head
+from app.db.migrate import head
 from app.doctor import places
 from scripts import doctor, seed_business, upgrade
 from scripts.scripted_llm import ScriptedLLM

@@ -18,11 +18,11 @@ from websockets.exceptions import ConnectionClosed
 
 from app.auth.principal import Role
 from app.auth.user_token import signed
-from app.chat import api as chat
+from app.features import load_routers
 from app.http.routes import roles_of, sockets_of
 from app.keys.repository import KeyRepository
 from app.keys.service import digest_of, new_key
-from app.main import RESOURCES, create_app
+from app.main import create_app
 from app.settings import Settings
 from tests.acceptance import WHOLE
 from tests.app.auth.provider import Signer, ec_signer, provider_server, rsa_signer
@@ -177,8 +177,7 @@ async def bearers(world: World) -> None:
 
 async def listeners(world: World) -> int:
     """Everybody's frames up to the answer to a frame of their own; meanwhile the tenant writes to its customer."""
-    routers = [resource.router for resource in (chat, *RESOURCES)]
-    assert {path for router in routers for path in sockets_of(router)} == SOCKETS
+    assert {path for router in load_routers() for path in sockets_of(router)} == SOCKETS
     session = world.tenant.ids["session_id"]
     line = f"/api/v1/conversations/{session}/ws"
     connections = [

@@ -188,8 +188,10 @@ async def test_it_is_ready_only_after_a_warm_query(settings: Settings) -> None:
         assert (await client.get("/api/v1/health")).json() == {"status": "ok", "version": __version__}
         early = await client.get("/api/v1/health/ready")
         assert (early.status_code, early.json()["error"]["code"]) == (503, "not_ready")
+        assert early.json()["waiting_for"][-1] == "warm_query"
         await asyncio.wait_for(app.state.container.startup.ready.wait(), 60)
-        assert (await client.get("/api/v1/health/ready")).json()["status"] == "ready"
+        ready = (await client.get("/api/v1/health/ready")).json()
+        assert (ready["status"], ready["waiting_for"]) == ("ready", [])
 
 
 async def test_an_outage_is_an_error_and_no_answer(

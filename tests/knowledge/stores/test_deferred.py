@@ -21,6 +21,10 @@ def rows(count: int = 1) -> Matrix:
     return np.eye(HashEmbedder.dimension, dtype=np.float32)[:count]
 
 
+def names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
 def not_opened() -> VectorStore:
     raise AssertionError("opened")
 
@@ -37,14 +41,10 @@ def test_a_store_without_rows_is_not_opened(tmp_path: Path) -> None:
         store.close()
 
 
-def names_in(folder: Path) -> list[str]:
-    return [file.name for file in folder.iterdir()]
-
-
 async def test_a_base_that_is_searched_exactly_has_no_database(tmp_path: Path) -> None:
     base = Base(get_index("chroma", tmp_path, "t", HashEmbedder(), IndexOptions(len(TEXTS))), HashEmbedder())
     await base.apply(chunks(*TEXTS))
-    assert names_in(tmp_path) == [f"{collection_name('t')}.json"]
+    assert names(tmp_path) == [f"{collection_name('t')}.json"]
     await base.close()
 
 
