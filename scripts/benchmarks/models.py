@@ -58,8 +58,8 @@ async def run(rounds: int, *, runtime: Runtime, folder: Path | None, tiny: bool)
 def _write(folder: Path, runtime: Runtime, tiny: bool) -> tuple[Path, Path]:
     """In a process of its own: what that imports and keeps is not to be measured."""
     switches = [*["--tiny"] * tiny, *["--export"] * (runtime != "torch")]
-    command = [sys.executable, "-m", "scripts.benchmarks.checkpoints", str(folder), *switches]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "scripts.benchmarks.checkpoints", str(folder.resolve()), *switches]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=Path(__file__).parents[2])
     return folder / "embedder", folder / "reranker"
 
 

@@ -132,8 +132,12 @@ def test_ingest_is_told_next_to_bare_encoding_and_with_what_customers_notice(
 
 
 @pytest.mark.acceptance(only=True)
-def test_models_go_through_the_providers_and_say_what_to_expect(capsys: pytest.CaptureFixture[str]) -> None:
-    report = report_of(capsys, "models", "--tiny", "--rounds", 2)
+@pytest.mark.parametrize("runtime", ["torch", "onnx_int8"])
+def test_models_go_through_the_providers_and_say_what_to_expect(
+    capsys: pytest.CaptureFixture[str], runtime: str
+) -> None:
+    report = report_of(capsys, "models", "--tiny", "--rounds", 2, "--runtime", runtime)
+    assert report["runtime"] == runtime
     assert report.keys() >= {"bge_query_ms", "bge_passages_per_second", "rerank_ms", "rss_mb_both"}
     assert "在这台机器上" in report["expect"]
 
