@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from fastapi import APIRouter
-from starlette.routing import get_route_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 FEATURES: Sequence[tuple[str, str]] = (
@@ -131,7 +130,7 @@ class FeatureMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
             features: FeatureRoutes = scope["app"].features
-            prefix = beginning_of(get_route_path(scope))
+            prefix = beginning_of(scope["path"])
             if prefix in features.missing:
                 await asyncio.to_thread(features.import_for, prefix)
                 features.add(prefix)
