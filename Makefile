@@ -76,12 +76,16 @@ widget: install-dev ## 把挂件的各个模块合成一个文件（要 Node 与
 diagram-docs: install-dev ## 按代码重新生成文档里的流程图与状态表
 	$(BIN)/python scripts/diagram_docs.py
 
+# Where the server may not write beside its code, or PYTHONDONTWRITEBYTECODE is set, every start would compile it.
+COMPILE := $(BIN)/python -m compileall -qq app agents knowledge scripts
+
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=python3.12 指定"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements-lite.lock | $(BIN)/pip
 	$(PIP) --no-deps -r requirements-lite.lock
+	$(COMPILE)
 	@touch $@
 
 # Compiled on all cores; what little of these large packages is imported is compiled then.
@@ -89,4 +93,5 @@ LARGE := kubernetes|tests|torch|transformers|sympy|sklearn|pandas|fontTools|pip
 $(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-ocr.txt requirements-dev.txt | $(BIN)/pip
 	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
 	$(BIN)/python -m compileall -qq -j 0 -x '/($(LARGE))/' $(VENV)/lib || true  # a few files there are for no Python 3
+	$(COMPILE)
 	@touch $(VENV)/.installed $@

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from app import __version__
-from app.auth.provider import open_provider
-from app.auth.user_token import UserTokens
-from app.db.lock import DataDirLock
 from app.documents.limits import UPLOADS, max_bytes
 from app.features import FeatureMiddleware, FeatureRoutes, load_routers
 from app.http.body import BodyMiddleware
@@ -23,21 +20,13 @@ from app.http.cors import CorsMiddleware
 from app.http.error_handlers import install_error_handlers
 from app.http.origin import OriginMiddleware
 from app.http.statuses import Statuses
-from app.redis.server import open_redis
-from app.search.calibration_set import load_calibration_set
-from app.search.service import Searches
 from app.settings import Settings, split_list
 from app.web import api as web
 from app.web.files import mounts
-from app.wiring.business import open_business
-from app.wiring.container import Container
-from app.wiring.knowledge import open_knowledge
-from app.wiring.models import LanguageModels
-from app.wiring.sources import open_fetcher
-from app.wiring.spending import accounts
-from app.wiring.telemetry import open_tracing
-from app.wiring.webhooks import open_webhooks
 from knowledge.errors import InvalidConfiguration
+
+if TYPE_CHECKING:
+    from app.wiring.container import Container
 
 TITLE = "Yingda API"
 """ASCII: clients that are generated from the document are named by it."""
@@ -47,7 +36,24 @@ TITLE = "Yingda API"
 async def open_container(settings: Settings) -> AsyncIterator[Container]:
     """Takes the lock on DATA_DIR and opens everything; closes in reverse order. Raises InvalidConfiguration,
     IndexMismatch.
+
+    Imports what it opens: an application that is made for its description alone needs none of it.
     """
+    from app.auth.provider import open_provider
+    from app.auth.user_token import UserTokens
+    from app.db.lock import DataDirLock
+    from app.redis.server import open_redis
+    from app.search.calibration_set import load_calibration_set
+    from app.search.service import Searches
+    from app.wiring.business import open_business
+    from app.wiring.container import Container
+    from app.wiring.knowledge import open_knowledge
+    from app.wiring.models import LanguageModels
+    from app.wiring.sources import open_fetcher
+    from app.wiring.spending import accounts
+    from app.wiring.telemetry import open_tracing
+    from app.wiring.webhooks import open_webhooks
+
     labelled = load_calibration_set(settings.calibration_set) if settings.calibration_set else ()
     lock = DataDirLock(settings.data_dir)
     if not lock.try_acquire():

@@ -63,12 +63,15 @@ def without_expanding(text: str) -> str:
 
 @cache
 def _simplified() -> dict[int, str]:
-    """Traditional to Simplified, character by character, from OpenCC's tables (one pass over the CJK blocks)."""
+    """Traditional to Simplified, character by character, from OpenCC's tables (one pass over the CJK blocks, a line for
+    each so that none is converted as part of a word).
+    """
     from opencc import OpenCC
 
     characters = [chr(code) for code in (*range(0x3400, 0xA000), *range(0xF900, 0xFB00))]
-    convert = OpenCC("t2s").convert
-    return {ord(old): new for old in characters if (new := convert(old)) != old and len(new) == 1}
+    converted = OpenCC("t2s").convert("\n".join(characters)).split("\n")
+    pairs = zip(characters, converted, strict=True)
+    return {ord(old): new for old, new in pairs if new != old and len(new) == 1}
 
 
 def simplify(text: str) -> str:

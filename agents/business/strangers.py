@@ -12,11 +12,10 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from agents.business.tagging import tag_of, tagged
 from agents.understanding.entities import shipped_extractor
 from knowledge.text import fold
+from knowledge.yaml_files import load_yaml
 
 _LIST = re.compile(r"\{([a-z]+)\}")
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
@@ -128,8 +127,8 @@ def _is_word(text: str) -> bool:
 @cache
 def _phrases() -> _Phrases:
     folder = files("agents")
-    data = yaml.safe_load((folder / "business" / "strangers.yaml").read_text(encoding="utf-8"))
-    surname = yaml.safe_load((folder / "entities.yaml").read_text(encoding="utf-8"))["lists"]["surname"]
+    data = load_yaml((folder / "business" / "strangers.yaml").read_text(encoding="utf-8"))
+    surname = load_yaml((folder / "entities.yaml").read_text(encoding="utf-8"))["lists"]["surname"]
     lists: Mapping[str, str] = {**data["lists"], "surname": surname}
 
     def filled(text: str) -> str:

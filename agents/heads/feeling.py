@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
-import yaml
 
 from agents.linear import Linear, fit
 from agents.routing.head import IntentHead
 from agents.routing.types import Intent
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
+from knowledge.yaml_files import load_yaml
 
 STEEPNESS, MIDDLE = 3.0, -0.2
 """From the head's score, about +1 where a message is like the angry examples and -1 where not, to a chance."""
@@ -54,5 +54,5 @@ def emotion_examples() -> list[str]:
 
 def _examples() -> tuple[list[str], list[str]]:
     """The furious ones, and those that are not."""
-    examples = yaml.safe_load((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
+    examples = load_yaml((files("agents") / "emotion_examples.yaml").read_text(encoding="utf-8"))
     return examples["furious"], [*examples["discontent"], *examples["calm"]]

@@ -15,7 +15,6 @@ from functools import cache
 from importlib.resources import files
 
 import numpy as np
-import yaml
 
 from agents.heads.feeling import emotion_examples
 from agents.linear import Linear, fit
@@ -24,6 +23,7 @@ from agents.understanding.reading import Reading
 from agents.understanding.safety import Danger, cued, told
 from knowledge.embeddings.base import Embedder
 from knowledge.types import Vector
+from knowledge.yaml_files import load_yaml
 
 ENDANGERED = 0.5
 """The chance from which a person is taken to be in danger, where the turn is one of distress anyway."""
@@ -101,5 +101,5 @@ def safety_examples() -> list[str]:
 @cache
 def _examples() -> Mapping[Danger | None, list[str]]:
     """The sentences of each danger and, under None, of neither."""
-    data = yaml.safe_load((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))
+    data = load_yaml((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))
     return {**{kind: data[kind] for kind in Danger}, None: data["neither"]}

@@ -17,6 +17,7 @@ import yaml
 from agents.routing.contrasts import contrasts
 from agents.routing.types import Intent
 from knowledge.errors import InvalidConfiguration
+from knowledge.yaml_files import load_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def read_anchors(documents: Iterable[str]) -> Anchors:
     """
     intents: dict[str, set[str]] = {}
     try:
-        texts = [yaml.safe_load(text) for text in documents]
+        texts = [load_yaml(text) for text in documents]
         known = {*Intent, *(str(data["intent"]) for data in texts)}
         for data in texts:
             for sentence, found in _labelled(data):

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 
-import yaml
-
 from agents.routing.types import Intent
+from knowledge.yaml_files import load_yaml
 
 FRAMES: dict[str, int] = {Intent.TICKET: 2, Intent.KNOWLEDGE_QA: 2, Intent.BUSINESS_QUERY: 2}
 """Of a subject, how many of the intent's frames are filled with it; of other intents one."""
@@ -20,7 +19,7 @@ FRAMES: dict[str, int] = {Intent.TICKET: 2, Intent.KNOWLEDGE_QA: 2, Intent.BUSIN
 
 def contrasts() -> Iterator[tuple[str, str]]:
     """Sentences with their intent, in a fixed order; every frame of `agents/examples/contrasts.yaml` takes its turn."""
-    data = yaml.safe_load((files("agents") / "examples" / "contrasts.yaml").read_text(encoding="utf-8"))
+    data = load_yaml((files("agents") / "examples" / "contrasts.yaml").read_text(encoding="utf-8"))
     for number, subject in enumerate(data["subjects"]):
         verb, noun = subject.split()
         for intent, frames in data["frames"].items():

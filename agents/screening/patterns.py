@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterable
 from importlib.resources import files
 
-import yaml
-
 from agents.screening.types import Reason, Signature
+from knowledge.yaml_files import load_yaml
 
-_DATA = yaml.safe_load((files("agents.screening") / "orders.yaml").read_text(encoding="utf-8"))
+_DATA = load_yaml((files("agents.screening") / "orders.yaml").read_text(encoding="utf-8"))
 PARTS: dict[str, str] = _DATA["parts"]
 _PART = re.compile(r"\$\{(\w+)\}")
 

@@ -14,6 +14,7 @@ import yaml
 from agents.understanding.amounts import amount
 from knowledge.errors import InvalidConfiguration
 from knowledge.text import fold
+from knowledge.yaml_files import load_yaml
 
 _LIST = re.compile(r"\{([a-z]+)\}")
 _WORD = re.compile(r"[^\W_]")
@@ -117,7 +118,7 @@ def shipped_extractor() -> EntityExtractor:
 def read_extractor(document: str) -> EntityExtractor:
     """An extractor of a YAML text. Raises InvalidConfiguration."""
     try:
-        data = yaml.safe_load(document)
+        data = load_yaml(document)
         return EntityExtractor(tuple(_kind(name, given, data["lists"]) for name, given in data["kinds"].items()))
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError, re.error) as error:
         raise InvalidConfiguration(f"实体声明读不懂：{error}") from error

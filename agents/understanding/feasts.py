@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 
-import yaml
-
 from agents.understanding.stretches import DAY, Period
+from knowledge.yaml_files import load_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def named(text: str) -> Feast:
 
 
 def _load() -> Sequence[Feast]:
-    data = yaml.safe_load((files("agents.understanding") / "feasts.yaml").read_text(encoding="utf-8"))
+    data = load_yaml((files("agents.understanding") / "feasts.yaml").read_text(encoding="utf-8"))
     sun = [Feast(row["names"], row["days"], int(row["first"][:2]), int(row["first"][3:]), {}) for row in data["sun"]]
     moon = [Feast(row["names"], row["days"], 0, 0, {day.year: day for day in row["first"]}) for row in data["moon"]]
     return (*sun, *moon)

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from knowledge.text import fold
+from knowledge.yaml_files import load_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class _Lexicon:
 
 @cache
 def _lexicon() -> _Lexicon:
-    data = yaml.safe_load((files("agents") / "emotions.yaml").read_text(encoding="utf-8"))
+    data = load_yaml((files("agents") / "emotions.yaml").read_text(encoding="utf-8"))
     cues = data.pop("cues")
     ordered = tuple((weight, _any(cues[weight])) for weight in sorted(cues, reverse=True))
     everything = _any([pattern for weight in cues for pattern in cues[weight]])

@@ -12,9 +12,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from knowledge.text import fold
+from knowledge.yaml_files import load_yaml
 
 _CLAUSE = re.compile(r"[^,，。;；!！\n]+")
 
@@ -39,7 +38,7 @@ class _Cues:
 
 @cache
 def _cues() -> _Cues:
-    cues = yaml.safe_load((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))["cues"]
+    cues = load_yaml((files("agents") / "examples" / "safety.yaml").read_text(encoding="utf-8"))["cues"]
     return _Cues(
         {kind: re.compile(f"(?:{cues[kind]})(?!{cues['product']})") for kind in Danger},
         re.compile(cues["asking"]),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-import yaml
+from knowledge.yaml_files import load_yaml
 
 LANGUAGES = ("zh", "en")
 
@@ -28,5 +28,5 @@ def say(key: str, english: bool, *, seed: str = "", **values: object) -> str:
 @cache
 def catalogue(language: str) -> Mapping[str, tuple[str, ...]]:
     """Key -> variants, of one of LANGUAGES."""
-    data = yaml.safe_load((files("agents") / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
+    data = load_yaml((files("agents") / "wording" / f"{language}.yaml").read_text(encoding="utf-8"))
     return {key: tuple(said) if isinstance(said, list) else (said,) for key, said in data.items()}

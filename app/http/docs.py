@@ -4,6 +4,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(_shown)])
 @router.get(SCHEMA)
 async def schema(request: Request) -> JSONResponse:
     """The OpenAPI description."""
-    return JSONResponse(request.app.openapi())
+    return JSONResponse(await asyncio.to_thread(request.app.openapi))  # the first time it takes a second
 
 
 @router.get("/docs")
