@@ -45,6 +45,16 @@ def test_threads_that_read_the_same_characters_find_all_their_words(whole: tuple
         assert all(threads.map(look, range(32)))
 
 
+def test_a_frequency_is_looked_up_without_reading_others(whole: tuple[dict[str, int], int]) -> None:
+    words = WordFile(DICTIONARY)
+    asked = [*list(whole[0])[::50], *random.Random(3).sample([word for word, count in whole[0].items() if count], 500)]
+    asked += ["", "龘龘", "T", "退货退", "一 3", "a b", "\n", "\ud800"]
+    assert [words.look_up(word) for word in asked] == [whole[0].get(word) or 0 for word in asked]
+    assert words.frequencies == {}
+    words.read("".join(asked[:-1]))
+    assert [words.look_up(word) for word in asked] == [whole[0].get(word) or 0 for word in asked]
+
+
 def test_texts_are_cut_as_jieba_cuts_them(whole: tuple[dict[str, int], int]) -> None:
     plain: Any = jieba.Tokenizer()
     plain.FREQ, plain.total, plain.initialized = *whole, True
