@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from agents.business.database import BusinessDatabase, BusinessOptions
@@ -186,9 +186,15 @@ def test_what_nobody_waits_for_any_more_is_not_begun(stuck: GeneralEngine) -> No
 
 
 @pytest.fixture
-def stuck() -> GeneralEngine:
-    """A database without a clock of its own, and a driver that nothing interrupts."""
-    return GeneralEngine(make_url("duckdb:///:memory:"), Backend("duckdb", "duckdb-engine"), 0.2)
+def stuck() -> Iterator[GeneralEngine]:
+    """A database without a clock of its own, and a driver that the engine cannot interrupt; at the end the test does,
+    for each statement would compute for ten seconds more.
+    """
+    engine, opened = GeneralEngine(make_url("duckdb:///:memory:"), Backend("duckdb", "duckdb-engine"), 1.0), list[Any]()
+    event.listen(engine._engine, "connect", lambda connection, _: opened.append(connection))
+    yield engine
+    for connection in opened:
+        connection.interrupt()
 
 
 async def test_what_nothing_interrupts_fails_in_time_and_then_connections_are_busy(stuck: GeneralEngine) -> None:
