@@ -8,6 +8,7 @@ from typing import get_type_hints
 
 from agents.base import Agent
 from agents.bids import Rank
+from agents.business.agent import BusinessAgent
 from agents.registry import AGENTS, Build
 from agents.routing.types import OFF_TOPIC, PRECEDENCE, Tier
 from agents.types import Outcome
@@ -35,10 +36,14 @@ _EXITS = {
 """Steps that may be the last -> their look, and what the response says then."""
 
 
+IMPORTED_WHEN_BUILT = {BusinessAgent.__name__: BusinessAgent}
+"""What the module of the roster knows by its name alone."""
+
+
 def agent_class(build: Build) -> type[Agent]:
     """The agent that a builder of the roster says it builds. Raises TypeError when it does not say."""
     function = build.func if isinstance(build, partial) else build
-    built: object = get_type_hints(function).get("return")
+    built: object = get_type_hints(function, localns=IMPORTED_WHEN_BUILT).get("return")
     if not isinstance(built, type) or built is Agent:
         raise TypeError(f"{function} does not say which agent it builds")
     return built
