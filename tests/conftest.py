@@ -142,10 +142,12 @@ def _export(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("exports") / checkpoint.name
     shutil.copytree(checkpoint, folder)
     logging.disable(logging.CRITICAL)  # the exporter says thousands of things
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        export(str(folder), folder)
-    logging.disable(logging.NOTSET)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            export(str(folder), folder)
+    finally:
+        logging.disable(logging.NOTSET)
     return folder
 
 
