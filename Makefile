@@ -82,6 +82,7 @@ COMPILE := $(BIN)/python -m compileall -qq app agents knowledge scripts
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "需要 Python 3.11 或更高版本；装好后可用 make run PYTHON=python3.12 指定"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) --no-compile -q pip==26.3  # that of Python 3.11 takes twice the time, to choose among the files of an index
 
 $(VENV)/.installed: requirements-lite.lock | $(BIN)/pip
 	$(PIP) --no-deps -r requirements-lite.lock
@@ -89,7 +90,7 @@ $(VENV)/.installed: requirements-lite.lock | $(BIN)/pip
 	@touch $@
 
 # Compiled on all cores; what little of these large packages is imported is compiled then.
-LARGE := kubernetes|tests|torch|transformers|sympy|sklearn|pandas|fontTools|pip
+LARGE := kubernetes|tests?|torch|torchgen|transformers|sympy|sklearn|pandas|fontTools|pip|networkx|onnxscript|mypyc?|setuptools|narwhals|mpmath
 $(VENV)/.installed-dev: requirements-lite.txt requirements.txt requirements-ocr.txt requirements-dev.txt | $(BIN)/pip
 	$(PIP) --no-compile -r requirements.txt -r requirements-dev.txt
 	$(BIN)/python -m compileall -qq -j 0 -x '/($(LARGE))/' $(VENV)/lib || true  # a few files there are for no Python 3
