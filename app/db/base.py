@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Table, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -48,6 +48,13 @@ class Base(DeclarativeBase):
         list[str]: JSON,
         dict[str, Any]: JSON,
     }
+
+
+def get_table(entity: type[Base]) -> Table:
+    """The table of a class. A row that goes into it, and not into the class, does without the ORM's bookkeeping."""
+    table = entity.__table__
+    assert isinstance(table, Table)
+    return table
 
 
 def tenant_key() -> Mapped[str]:
