@@ -322,16 +322,17 @@ class Retriever:
         """forms: texts with what they translate; known: by place, embeddings that the caller has."""
         started = perf_counter()
 
-        async def vector_of(place: int, text: str) -> Vector:
-            vector = known.get(place)
-            if vector is not None:
-                return vector
+        async def embed(text: str) -> Vector:
             with span("embed"):
                 return await self._embedder.query(text)
 
-        vectors: list[Vector] | list[None]
+        vectors = [known.get(place) for place in range(len(forms))]
+        missing = [place for place, vector in enumerate(vectors) if vector is None]
         try:
-            vectors = await asyncio.gather(*(vector_of(place, text) for place, (text, _) in enumerate(forms)))
+            if missing:
+                found = await asyncio.gather(*(embed(forms[place][0]) for place in missing))
+                for place, vector in zip(missing, found, strict=True):
+                    vectors[place] = vector
         except EmbeddingUnavailable:
             vectors = [None] * len(forms)
         timings["embed"] = milliseconds(started)

@@ -11,13 +11,13 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 from agents.types import Outcome
 from app.conversations.tables import Conversation, StoredTurn
 from app.conversations.types import AskedTurn, NewTurn, TurnRow
-from app.db.base import table_of
+from app.db.base import get_table
 from app.db.engine import DIALECTS, Database, Serialised
 
 _ROW = tuple(getattr(StoredTurn, name) for name in TurnRow.__dataclass_fields__)
 _KEY = (Conversation.tenant_id == bindparam("tenant_id")) & (Conversation.session_id == bindparam("session_id"))
 _NUMBER = select(Conversation.turns - bindparam("later")).where(_KEY).scalar_subquery()
-_INSERT_TURN = insert(table_of(StoredTurn)).values(
+_INSERT_TURN = insert(get_table(StoredTurn)).values(
     {column.name: bindparam(column.name) for column in StoredTurn.__table__.columns} | {"number": _NUMBER}
 )
 
@@ -29,7 +29,7 @@ def _count_turns(insertion: Any) -> Any:
     )
 
 
-_COUNT_TURNS = {name: _count_turns(dialect.insert(Conversation.__table__)) for name, dialect in DIALECTS.items()}
+_COUNT_TURNS = {name: _count_turns(dialect.insert(get_table(Conversation))) for name, dialect in DIALECTS.items()}
 """Made once, as those below: to put a statement together anew costs as much as to carry it out."""
 _STARTED = select(Conversation.turns).where(_KEY)
 _TAKEN = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, LargeBinary, MetaData, String, Table, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -50,11 +50,13 @@ class Base(DeclarativeBase):
     }
 
 
+def get_table(entity: type[Base]) -> Table:
+    """The table of a class. A row that goes into it, and not into the class, does without the ORM's bookkeeping."""
+    table = entity.__table__
+    assert isinstance(table, Table)
+    return table
+
+
 def tenant_key() -> Mapped[str]:
     """The first column of every primary key."""
     return mapped_column(String(64), primary_key=True)
-
-
-def table_of(model: type[Base]) -> Table:
-    """The table of a model: statements on it load no objects."""
-    return cast(Table, model.__table__)

@@ -11,7 +11,7 @@ from typing import Any
 from loguru import logger
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from app.db.base import now, table_of
+from app.db.base import get_table, now
 from app.db.engine import Database
 from app.db.tables import OutboxEvent
 
@@ -31,7 +31,7 @@ Handler = Callable[[Connection, Sequence[PendingEvent]], None]
 """Does the work of events of one kind within the transaction given."""
 
 _ROW = (OutboxEvent.tenant_id == bindparam("tenant")) & (OutboxEvent.id == bindparam("event"))
-_INSERT = insert(table_of(OutboxEvent))
+_INSERT = insert(get_table(OutboxEvent))
 """Made once, as those below: to put a statement together anew costs as much as to carry it out."""
 _DELETE = delete(OutboxEvent).where(_ROW)
 _DUE = (

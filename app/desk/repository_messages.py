@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from app.db.base import now, table_of
+from app.db.base import get_table, now
 from app.db.engine import Database
 from app.desk.tables import DeskMessageRow as Table
 from app.desk.tables import DeskSessionRow
@@ -21,7 +21,7 @@ _COUNT = (
     .returning(DeskSessionRow.messages)
 )
 """Made once, as the one below: to put a statement together anew costs as much as to carry it out."""
-_INSERT = insert(table_of(Table))
+_INSERT = insert(get_table(Table))
 
 
 def add(

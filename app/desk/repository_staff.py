@@ -124,7 +124,7 @@ class StaffRepository:
         def load(connection: Connection) -> StaffLoad:
             present = connection.execute(_PRESENT, {"tenant": tenant, "since": since})
             handled = connection.execute(_HANDLED, {"tenant": tenant})
-            times = [(resolved - assigned).total_seconds() for assigned, resolved in handled if assigned and resolved]
+            times = [(row.resolved_at - row.assigned_at).total_seconds() for row in handled]
             return StaffLoad([_staff(row) for row in present], times)
 
         return await self._database.look(load)

@@ -11,14 +11,14 @@ from sqlalchemy import Connection, func, insert, select
 
 from app.conversations.tables import Feedback, StoredTurn
 from app.conversations.types import NewTurn
-from app.db.base import table_of
+from app.db.base import get_table
 from app.db.engine import Database
 from app.search.waterfall import waterfall
 from app.traces.packing import packed, unpacked
 from app.traces.tables import StoredTrace
 from app.traces.types import TurnTrace, call_fields, route_fields
 
-_INSERT = insert(table_of(StoredTrace))
+_INSERT = insert(get_table(StoredTrace))
 
 
 @dataclass(frozen=True, slots=True)
