@@ -91,7 +91,8 @@ async def test_it_answers_by_keywords_at_once_and_says_how_far_it_is(
         assert total >= len(FILES)
         assert (await readiness(client))[0] == 503
         assert problems(operations()["readiness"].response(503)["application/json"]["schema"], body) == []
-        assert (body["ready"], body["waiting_for"]) == (False, ["vectors", "calibration", "warm_query"])
+        assert not body["ready"]
+        assert body["waiting_for"][-3:] == ["vectors", "calibration", "warm_query"]  # the index may be a moment behind
         assert body["error"]["code"] == "not_ready"
         assert body["indexing"] == {"done": 0, "total": total, "eta_s": None}
         told = await ask(client)
