@@ -7,7 +7,6 @@ question takes .02 ms here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge.e5.weights import PieceVocabulary
@@ -46,10 +45,6 @@ class UnigramTokenizer:
         """The text as it is cut: compatibility forms replaced, runs of spaces one, `SPACE` for each and in front."""
         replaced = _SPACES.sub(" ", text.translate(self._replacements))
         return (replaced if replaced.startswith(" ") else f" {replaced}").replace(" ", SPACE)
-
-    def normalized_ends(self, text: str, ends: Sequence[int]) -> list[int]:
-        """Where in `normalize(text)` the parts of a text end; ends: ascending places in the text."""
-        return [len(self.normalize(text[:end])) for end in ends]
 
     def encode(self, text: str) -> Tokens:
         """The pieces of a normalised text, by Viterbi; of equally likely ways the one that was found first."""
