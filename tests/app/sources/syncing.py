@@ -87,6 +87,11 @@ class Syncing:
         rows, _ = await self.base.documents.page(TENANT, limit=200)
         return {row.path: row for row in rows if row.live is live}
 
+    async def indexed(self) -> bool:
+        """Waits for the index, as a sync that does not fail does itself."""
+        heads = await self.base.feed.heads()
+        return await self.base.ingestion.answers(TENANT, heads[TENANT].revision)
+
     async def answers(self, words: str) -> bool:
         return bool(await self.base.found(TENANT, words))
 
