@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from knowledge.checkpoint import require
+from knowledge.onnx_session import open_session
 from knowledge.types import Matrix
 
 MAX_TOKENS = 512
@@ -44,7 +45,7 @@ class OnnxModel:
             self._tokenizer.no_truncation()
         else:
             self._tokenizer.enable_truncation(MAX_TOKENS)
-        self._session = _open_session(graph)
+        self._session = open_session(graph, _count_processors())
         self._inputs = [given.name for given in self._session.get_inputs()]
         self._output = self._session.get_outputs()[0]
         self._alone = alone
@@ -109,17 +110,6 @@ class OnnxModel:
         }
 
 
-def _open_session(graph: Path) -> Any:
-    """Of all processors that the process may use. Threads sleep where they have nothing to do, and no memory is kept
-    for the longest text.
-    """
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    options.intra_op_num_threads = processors or 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+def _count_processors() -> int:
+    """Those that the process may use."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) or 1

@@ -162,7 +162,7 @@ async def _ingest(
     reports: list[FileReport] = []
     tags = tuple(options.tags) if options.tags else None
     columns, change = _columns(options), _change(options)
-    with IngestionBar([file.path.stat().st_size for file in files], "导入") as bar:
+    with IngestionBar([file.size for file in files], "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             chosen = options.category if options.category is not None else category or None
             contents = bar.each(group, settings.max_upload_bytes)

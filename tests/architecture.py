@@ -31,7 +31,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "redis": ("app/redis/", "app/limits/shared.py", "app/chat/shared_answers.py"),
     "sqlalchemy": ("app/db/", "app/*/tables.py", "app/*/repository*.py", "agents/business/"),
     "starlette": ("app/",),
-    "onnxruntime": ("knowledge/e5/", "knowledge/onnx_model.py", "knowledge/recognition/", "scripts/export_onnx.py"),
+    "onnxruntime": ("knowledge/onnx_session.py", "knowledge/recognition/", "scripts/export_onnx.py"),
     "tokenizers": ("knowledge/tokens.py", "knowledge/onnx_model.py"),
     "torch": ("agents/llm/local.py", "scripts/export_onnx.py"),
     "transformers": ("agents/llm/local.py", "scripts/benchmarks/checkpoints.py", "scripts/export_onnx.py"),

@@ -35,7 +35,8 @@ async def check_embedder(settings: Settings) -> Sequence[Diagnosis]:
         embedder = get_embedder(name, None, embedder_options(settings))
         try:
             vector = await embedder.query(_QUESTION)
-            return [fine(_EMBEDDER, f"{embedder.title}，{len(vector)} 维{embedder.details}")]
+            known = embedder.title, f"{len(vector)} 维", embedder.details
+            return [fine(_EMBEDDER, "，".join(filter(None, known)))]
         finally:
             embedder.close()
     except KnowledgeError as problem:

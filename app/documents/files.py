@@ -28,6 +28,11 @@ class FoundFile:
         """The file name alone."""
         return self.place.rpartition("/")[2]
 
+    @property
+    def size(self) -> int:
+        """In bytes. Raises OSError."""
+        return self.path.stat().st_size
+
     def read(self, max_bytes: int) -> bytes:
         """The content, cut one byte after `max_bytes`: enough to refuse it. Raises OSError, for a link too."""
         with open(self.path, "rb", opener=_open_no_link) as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import suppress
 from operator import attrgetter
 from time import monotonic
@@ -34,7 +35,7 @@ class SentenceLearner:
         self._indexes: dict[str, Index] = {}
         self._learnt: dict[str, Buckets] = {}
         self._changed = asyncio.Event()
-        self._changed_at = self._gap = 0.0
+        self._changed_at, self._gap = -math.inf, 0.0
         self._idle = asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task[None] | None = None

@@ -16,16 +16,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.e5.weights import BlockMatrix, WeightsFile
+from knowledge.onnx_session import open_session
 from knowledge.types import Matrix
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 Kernel = Literal["q4", "fp32"]
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)
@@ -36,8 +34,6 @@ PROBE_TOKENS = 64
 PROBE_ROUNDS = 3
 PRODUCTS = {"qkv": ("q", "k", "v"), "attention": ("ao",), "inner": ("fi",), "outer": ("fo",)}
 """The four matrix products of a layer, by the tensors that make up their weights."""
-
-Weights = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ def kernel_weights(kernel: Kernel, file: WeightsFile, layers: int | None = None)
             prefix = f"l{layer}.{product}"
             found[f"{prefix}.bias"] = np.concatenate([file.floats(f"{name}.b") for name in names])
             if kernel == "fp32":
-                found[f"{prefix}.weight"] = np.ascontiguousarray(blocks.to_floats().T)
+                found[f"{prefix}.weight"] = blocks.to_floats().T
             else:  # two neighbours a byte, where the file has weights that are 16 apart
                 values = blocks.values()
                 found[f"{prefix}.weight"] = values[..., 0::2] | values[..., 1::2] << 4
@@ -71,27 +67,6 @@ def kernel_weights(kernel: Kernel, file: WeightsFile, layers: int | None = None)
             found[f"l{layer}.{name}_norm.weight"] = file.floats(f"l{layer}.{tensor}.w")
             found[f"l{layer}.{name}_norm.bias"] = file.floats(f"l{layer}.{tensor}.b")
     return found
-
-
-def open_session(graph: Path, weights: Weights, threads: int) -> InferenceSession:
-    """A session of a graph in `GRAPHS` that shares a call among so many threads, the caller's included.
-
-    They sleep where they have nothing to do. With two that spin, two callers took 21 ms of processors a question, with
-    two that sleep 15, as with one; beside two busy processes 26 ms instead of 16.
-    """
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = threads
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # An arena would keep the memory of the longest passage for good, 25 MB; without it passages take 4 % longer.
-    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-    names = list(weights)
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(weights[name])) for name in names]
-    options.add_external_initializers(names, values)
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def choose_kernel(file: WeightsFile) -> Choice:
@@ -107,7 +82,7 @@ def quickest(milliseconds: Mapping[Kernel, float]) -> Kernel:
 
 
 def _probe(kernel: Kernel, file: WeightsFile, embeddings: Matrix) -> float:
-    session = open_session(GRAPHS / f"{kernel}-layer.onnx", kernel_weights(kernel, file, layers=1), 1)
+    session = open_session(GRAPHS / f"{kernel}-layer.onnx", 1, kernel_weights(kernel, file, layers=1))
     taken = []
     for _ in range(PROBE_ROUNDS):
         before = thread_time()

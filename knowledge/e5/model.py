@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.e5.kernels import GRAPHS, Choice, Kernel, choose_kernel, kernel_weights, open_session
+from knowledge.e5.kernels import GRAPHS, Choice, Kernel, choose_kernel, kernel_weights
 from knowledge.e5.tokenizer import UnigramTokenizer
 from knowledge.e5.weights import BlockMatrix, WeightsFile
+from knowledge.onnx_session import open_session
 from knowledge.types import Matrix
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class E5Model:
         """kernel: the quickest of this machine where None is given; threads: of a text that is alone, 0 for all."""
         self.choice = choose_kernel(file) if kernel is None else Choice(kernel, {})
         self._file = file
-        vocabulary = file.read_vocabulary()
+        vocabulary = file.vocabulary
         self._tokenizer = UnigramTokenizer(vocabulary)
         self._begin, self._end = vocabulary.begin, vocabulary.end
         places = file.floats("emb.pos").reshape(file.positions, file.hidden)
@@ -43,8 +44,8 @@ class E5Model:
         threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         weights = kernel_weights(self.choice.kernel, file)
         graph = GRAPHS / f"{self.choice.kernel}.onnx"
-        self._single = open_session(graph, weights, 1)
-        self._several = open_session(graph, weights, threads) if threads > 1 else self._single
+        self._single = open_session(graph, 1, weights)
+        self._several = open_session(graph, threads, weights) if threads > 1 else self._single
         self._lock = Lock()
         self._running = 0
 
@@ -69,7 +70,7 @@ class E5Model:
 
     def token_ids(self, text: str, prefix: str) -> Ids:
         """Of the whole text behind `prefix`, without those of begin and end."""
-        return np.array(self._tokenizer.encode(self._tokenizer.normalize(prefix + text)).ids, dtype=np.int64)
+        return np.array(self._tokenizer.encode(self._tokenizer.normalize(prefix + text)), dtype=np.int64)
 
     def embed_tokens(self, ids: Ids) -> Matrix:
         """What goes into the encoder: shape (texts, tokens) -> (texts, tokens, hidden)."""

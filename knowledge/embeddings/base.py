@@ -142,7 +142,7 @@ class Embedder(ABC):
 
     @property
     def details(self) -> str:
-        """How it computes here, for people, to be read behind its name; may be empty. Blocking: it may load weights."""
+        """How it computes here, for people; may be empty. Blocking: it may load weights."""
         return ""
 
     @property

