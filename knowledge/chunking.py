@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from knowledge.blocks import Block, BlockKind, Layout, Span, layout_of
 from knowledge.errors import InvalidConfiguration
 from knowledge.numbering import article
 from knowledge.tokens import TokenMeasure, measure_by
-from knowledge.types import Block, Chunk, DocumentMeta, FaqPair, ParsedDocument
+from knowledge.types import Chunk, DocumentMeta, FaqPair, ParsedDocument
 
 MAX_ANSWER_CHARS = 2000
 """A curated answer up to this length is one chunk; a longer one is chunked as a section named by its question."""
@@ -62,7 +63,7 @@ class _Bounds:
 
 
 def split(parsed: ParsedDocument, document: DocumentMeta, version_id: str, options: ChunkOptions) -> list[Chunk]:
-    """Chunks in document order, blocks before FAQ pairs; ids are "{version_id}-{ordinal}", ordinals from 0.
+    """Chunks in document order; ids are "{version_id}-{ordinal}", ordinals from 0.
 
     Every way to ask a FAQ pair is a chunk of its own; those of one pair share the entry "{version_id}-q{n}".
     """
@@ -73,24 +74,40 @@ def split(parsed: ParsedDocument, document: DocumentMeta, version_id: str, optio
         identifier = f"{version_id}-{len(chunks)}"
         chunks.append(replace(chunk, id=identifier, ordinal=len(chunks), entry=chunk.entry or identifier))
 
-    for section in _merge(_sections(parsed.blocks), bounds):
-        for text, page in _pack(section.blocks, bounds):
-            add(Chunk("", document, 0, text, section.path, page))
+    def add_blocks(blocks: Sequence[Block]) -> None:
+        for section in _merge(_sections(blocks), bounds):
+            for packed in _pack(section.blocks, bounds):
+                add(Chunk("", document, 0, packed.text, section.path, packed.page, layout=packed.layout))
+
+    done = 0
     for number, pair in enumerate(parsed.faqs):
+        add_blocks(parsed.blocks[done : pair.after])
+        done = max(done, pair.after)
         for chunk in _faq_chunks(pair, document, f"{version_id}-q{number}", bounds):
             add(chunk)
+    add_blocks(parsed.blocks[done:])
     return chunks
 
 
 def _faq_chunks(pair: FaqPair, document: DocumentMeta, entry: str, bounds: _Bounds) -> Iterator[Chunk]:
-    path = (pair.category,) if pair.category else ()
+    path = pair.heading_path or ((pair.category,) if pair.category else ())
+    blocks = pair.blocks or (Block(pair.answer, page=pair.page),)
     if len(pair.answer) > MAX_ANSWER_CHARS:
         questions = (pair.question, *pair.variants)
-        for text, _ in _pack((Block(pair.answer),), bounds):
-            yield Chunk("", document, 0, text, (*path, " / ".join(questions)))
+        for packed in _pack(blocks, bounds):
+            yield Chunk("", document, 0, packed.text, (*path, " / ".join(questions)), packed.page, layout=packed.layout)
         return
+    layout = layout_of(_spans(blocks))
     for question in dict.fromkeys((pair.question, *pair.variants)):
-        yield Chunk("", document, 0, pair.answer, path, question=question, entry=entry)
+        yield Chunk("", document, 0, pair.answer, path, pair.page, question, entry, layout)
+
+
+def _spans(blocks: Iterable[Block]) -> Iterator[Span]:
+    """Of blocks whose texts are the lines of a text."""
+    start = 0
+    for block in blocks:
+        yield Span.of(block, start, start + len(block.text), whole=True)
+        start += len(block.text) + 1
 
 
 # --- Sections --------------------------------------------------------------------------------
@@ -110,7 +127,7 @@ class _Section:
 
     def with_heading(self) -> tuple[Block, ...]:
         """The blocks after the section's own heading as text."""
-        return (Block(self.path[-1], page=self.blocks[0].page), *self.blocks)
+        return (Block(self.path[-1], page=self.blocks[0].page, kind=BlockKind.HEADING), *self.blocks)
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[_Section]:
@@ -160,13 +177,26 @@ class _Unit:
 
     text: str
     size: int
-    page: int | None
+    block: Block
     opens_block: bool
     anchor: bool
     whole: bool
 
+    @property
+    def page(self) -> int | None:
+        return self.block.page
 
-def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[tuple[str, int | None]]:
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """The text of a chunk."""
+
+    text: str
+    page: int | None
+    layout: Layout
+
+
+def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[_Packed]:
     """Texts of at most `max_tokens` with the page of each, without what it repeats. Only an over-long block is
     divided; a page ends a text that is long enough, so that it is cited with the page on which it stands.
     """
@@ -180,7 +210,7 @@ def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[tuple[str, int |
             added = _size(group)
             turned = group[0].page != page and size > bounds.too_short
             if chunk and (size + added > longest or turned):
-                yield _text(chunk), page
+                yield _packed(chunk, page)
                 chunk, page = _overlap(chunk, group[0], min(bounds.overlap, longest - added)), group[0].page
                 size = _size(chunk)
             if not chunk or (size <= bounds.too_short and added > size):
@@ -188,7 +218,7 @@ def _pack(blocks: Sequence[Block], bounds: _Bounds) -> Iterator[tuple[str, int |
             chunk.extend(group)
             size += added
     if chunk:
-        yield _text(chunk), page
+        yield _packed(chunk, page)
 
 
 def _size(units: Sequence[_Unit]) -> int:
@@ -200,7 +230,7 @@ def _units(block: Block, bounds: _Bounds) -> Iterator[_Unit]:
     for sentence in _divide(block.text, _SENTENCE, keep=_LIST_NUMBER):
         parts = _shorten(sentence, bounds)
         for part in parts:
-            yield _Unit(part, bounds.measure.size(part), block.page, opens_block, anchor, len(parts) == 1)
+            yield _Unit(part, bounds.measure.size(part), block, opens_block, anchor, len(parts) == 1)
             opens_block = anchor = False
         anchor = bool(_SENTENCE_OF_OVERLAP.search(sentence))
 
@@ -242,11 +272,19 @@ def _overlap(chunk: Sequence[_Unit], following: _Unit, budget: int) -> list[_Uni
     return list(chunk[start:])
 
 
-def _text(chunk: Sequence[_Unit]) -> str:
-    parts: list[str] = []
-    for unit in chunk:
-        if unit.opens_block and parts:
-            parts[-1] = parts[-1].rstrip()
-            parts.append("\n")
-        parts.append(unit.text)
-    return "".join(parts).strip()
+def _packed(chunk: Sequence[_Unit], page: int | None) -> _Packed:
+    """Its units as text: a block a line."""
+    text = ""
+    spans: list[Span] = []
+    runs = groupby(chunk, key=lambda unit: id(unit.block))
+    for run in (list(units) for _, units in runs):
+        block, said = run[0].block, "".join(unit.text for unit in run).rstrip()
+        start = len(text) + (1 if text else 0)
+        text += f"\n{said}" if text else said
+        spans.append(Span.of(block, start, len(text), whole=said == block.text))
+    bare = len(text) - len(text.lstrip())
+    return _Packed(text.strip(), page, layout_of(_moved(span, bare) for span in spans if span.end > bare))
+
+
+def _moved(span: Span, back: int) -> Span:
+    return replace(span, start=max(0, span.start - back), end=span.end - back) if back else span

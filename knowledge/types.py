@@ -11,6 +11,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.blocks import Block, Layout, Span, spans_of
+
 Vector = NDArray[np.float32]
 """One L2-normalised embedding, shape (dimension,)."""
 Matrix = NDArray[np.float32]
@@ -27,22 +29,22 @@ PAGE_ID = "page"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, a list item or a table row of a parsed document, as verbatim text."""
-
-    text: str
-    heading_path: tuple[str, ...] = ()
-    page: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class FaqPair:
-    """A curated question and its answer, with other ways to ask it."""
+    """A curated question and its answer, with other ways to ask it.
+
+    Of one that stands in the midst of a document: the headings above it, its page, and the `blocks` of the answer,
+    whose texts are its lines; empty where the answer is plain text. after: how many blocks of the document stand before
+    it.
+    """
 
     question: str
     answer: str
     variants: tuple[str, ...] = ()
     category: str = ""
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    blocks: tuple[Block, ...] = field(default=(), compare=False)
+    after: int = field(default=0, compare=False)
 
 
 class NoticeCode(StrEnum):
@@ -58,15 +60,28 @@ class NoticeCode(StrEnum):
     """Pages that were read out of pictures: letters may be wrong."""
     PARTS_NOT_READ = "parts_not_read"
     """An attachment or another part of the file could not be read; the message names it and says why."""
+    LEFT_OUT = "left_out"
+    """Text that a reader of the file may see and the knowledge base does not hold: see `Notice.part`, `.characters`."""
+    HIDDEN_READ = "hidden_read"
+    """A page hides most of its text until a script shows it: it was read."""
+    TABLE_UNCERTAIN = "table_uncertain"
+    """A table can be read in two ways: it is searched by both."""
+    CELLS_JOINED = "cells_joined"
+    """Rows with more cells than the header: what was cut at a comma was put together again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """For whoever takes a file in: a code for programs, a Chinese sentence for people, the pages it is about."""
+    """For whoever takes a file in: a code for programs, a Chinese sentence for people, the pages it is about.
+
+    Of text that was left out: `part` of the file (页眉, 批注 …) and how many `characters`, white space not counted.
+    """
 
     code: NoticeCode
     message: str
     pages: tuple[int, ...] = ()
+    part: str = ""
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +119,9 @@ class Chunk:
 
     For a FAQ entry `text` is the answer and `question` one way to ask; the variants of an entry are chunks of
     their own that share `entry`. For other chunks `entry` equals `id`.
+
+    layout: the blocks that its text is made of, in order (see `spans`); None where nobody knows them: it was read
+    before blocks had kinds, or somebody wrote over it.
     """
 
     id: str
@@ -114,6 +132,12 @@ class Chunk:
     page: int | None = None
     question: str | None = None
     entry: str = ""
+    layout: Layout | None = None
+
+    @property
+    def spans(self) -> tuple[Span, ...] | None:
+        """Its blocks and where they stand in `text`; None where nobody knows them."""
+        return None if self.layout is None else spans_of(self.layout)
 
     @property
     def in_view(self) -> bool:

@@ -65,7 +65,7 @@ def edited_chunk(chunk: Chunk, edit: ChunkEdit) -> Chunk:
     """The chunk as it is to be."""
     text = chunk.text if edit.text is None else edit.text
     heading = chunk.heading_path if edit.heading_path is None else edit.heading_path
-    return replace(chunk, text=text, heading_path=heading)
+    return replace(chunk, text=text, heading_path=heading, layout=chunk.layout if text == chunk.text else None)
 
 
 def merged(old: str, wanted: str, new: str) -> str | None:

@@ -37,6 +37,8 @@ class NoticeOut(BaseModel):
     code: NoticeCode
     message: str = Field(description="中文说明")
     pages: list[int] = Field(description="涉及的页码，从 1 开始；与页无关时为空")
+    part: str = Field("", description="没有入库的文字在文件的哪个部分，如页眉、批注")
+    characters: int = Field(0, description="没有入库的字数（不计空白）")
 
 
 class FileReportOut(BaseModel):

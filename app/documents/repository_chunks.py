@@ -15,6 +15,7 @@ from app.db.base import Base
 from app.documents import repository_vocabulary as vocabulary
 from app.documents.tables import Document, StoredChunk
 from app.documents.types import DocumentKind, StoredPiece
+from knowledge.blocks import checked
 from knowledge.types import Chunk, CorrectedChunks, DocumentMeta, TermIds
 
 _NO_TERMS: TermIds = np.empty(0, np.int32)
@@ -59,6 +60,7 @@ async def add(
             "text": chunk.text,
             "question": chunk.question,
             "entry": chunk.entry,
+            "layout": chunk.layout,
             "terms": vocabulary.pack(ids),
             "correction": corrected.by.get(chunk.id, ""),
             "excluded": chunk.id in left_out,
@@ -159,4 +161,5 @@ def _chunk(row: Any, document: DocumentMeta) -> Chunk:
         page=row.page,
         question=row.question,
         entry=row.entry,
+        layout=None if row.layout is None else checked(row.layout, len(row.text)),
     )

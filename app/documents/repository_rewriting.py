@@ -58,6 +58,7 @@ class RewritingRepository:
                     "entry": _under(token, chunk.entry),
                     "text": chunk.text,
                     "heading_path": list(chunk.heading_path),
+                    "layout": chunk.layout,
                     "terms": vocabulary.pack(ids),
                     "excluded": pieces.excluded,
                     "correction": pieces.correction,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, false, true
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, String, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, tenant_key
@@ -121,7 +121,7 @@ class DocumentVersion(Base):
 
 class StoredChunk(Base):
     """The chunks of current versions only. `terms`: little-endian int32 term ids of its tokens, in order; `correction`:
-    the one that made it what it is; `excluded`: by it no search finds the chunk.
+    the one that made it what it is; `excluded`: by it no search finds the chunk; `layout`: see `Chunk.layout`.
     """
 
     __tablename__ = "chunks"
@@ -139,6 +139,7 @@ class StoredChunk(Base):
     terms: Mapped[bytes]
     correction: Mapped[str] = mapped_column(String(32), server_default="")
     excluded: Mapped[bool] = mapped_column(server_default=false())
+    layout: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
 
     __table_args__ = (
         ForeignKeyConstraint(

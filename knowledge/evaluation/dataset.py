@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from knowledge.blocks import Block
 from knowledge.chunking import ChunkOptions, split
 from knowledge.errors import InvalidConfiguration
 from knowledge.evaluation.rows import read_rows
 from knowledge.parsing.registry import PARSERS, check_name, parse
-from knowledge.types import Block, Chunk, DocumentMeta, ParsedDocument
+from knowledge.types import Chunk, DocumentMeta, ParsedDocument
 
 OFF_TOPIC = "off_topic"
 """Category of questions that have nothing to do with the documents; others without a source are of their domain."""

@@ -1,19 +1,21 @@
-"""From the stream of pieces to a ParsedDocument: heading paths, tables as rows, FAQ pairs, limits."""
+"""From the stream of pieces to a ParsedDocument: heading paths, groups, tables as rows, FAQ pairs, limits."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import PurePath
 
+from knowledge.blocks import Block, BlockKind
 from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
-from knowledge.parsing.pieces import Enclosed, Heading, Paragraph, ParsedTable, Piece, Title
+from knowledge.parsing.pieces import Box, Enclosed, Entry, Heading, ParsedTable, Piece, Text, Title
 from knowledge.parsing.rows import Taken, read_rows
-from knowledge.types import Block, FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
+from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode, ParsedDocument
 
 _MAX_TITLE = 200
 """Characters; the title is a part of every chunk's indexed text."""
@@ -21,6 +23,9 @@ _WIDE = re.compile(r"([^\S\n]{20})[^\S\n]+|(\n\s{18}\n)\s*\n")
 """White space that nobody sees the end of: it is free in a chunk, which it would make as long as the document."""
 _MAX_HEADING = 120
 """Characters; what is longer is a paragraph in heading's clothes and would drown the chunk's own text."""
+
+_MAX_INDENT = 8
+_ANNOUNCES = re.compile(r"(?:[：:]|如下[。.]?)\s*$")
 
 _MAX_NOTICES = 50
 """Of one file: a workbook may have as many tables as it likes."""
@@ -51,6 +56,10 @@ class _Assembly:
         self._heading_page: int | None = None
         self._blocks: list[Block] = []
         self._faqs: list[FaqPair] = []
+        self._groups = 0
+        self._group = 0
+        self._in_list = False
+        self._lead = ""
         self._characters = 0
         self._rows = 0
 
@@ -60,13 +69,14 @@ class _Assembly:
                 self._title = self._title or _one_line(text)[:_MAX_TITLE]
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
-            case Paragraph(text, page):
-                if number := article(text):
-                    self._heading(self._level_of_articles(), number, page)
-                self._add(text, page)
+            case Text():
+                self._text(piece)
             case ParsedTable():
-                for row in read_rows(piece, self._columns):
-                    self._row(row, piece.page)
+                self._table(piece)
+            case Box():
+                self._box(piece)
+            case Entry():
+                self._entry(piece)
             case Enclosed(name, document):
                 self._enclose(_one_line(name), document)
             case Notice():
@@ -86,9 +96,10 @@ class _Assembly:
         if not text:
             return
         if len(text) > _MAX_HEADING:
-            self._add(text, page)
+            self._text(Text(text, page))
             return
         self._close_bare(level)
+        self._group, self._in_list = 0, False
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
         self._path.append((level, text))
@@ -109,41 +120,118 @@ class _Assembly:
         """A heading with nothing under it would vanish with its path: it becomes a block of its own."""
         if self._bare and self._path[-1][0] >= level:
             _, text = self._path.pop()
-            self._blocks.append(Block(text, self._headings(), self._heading_page))
+            self._blocks.append(Block(text, self._headings(), self._heading_page, BlockKind.HEADING))
         self._bare = False
 
-    def _add(self, text: str, page: int | None) -> None:
-        text = _WIDE.sub(r"\1\2", shown(text)).strip("\n").rstrip()
+    def _text(self, text: Text) -> None:
+        if text.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) and (number := article(text.text)):
+            self._heading(self._level_of_articles(), number, text.page)
+        if text.kind is BlockKind.ITEM:
+            self._opens(in_list=True)
+        elif self._in_list and not text.level:
+            self._group, self._in_list = 0, False
+        indent = "  " * min(text.level, _MAX_INDENT)
+        self._add(
+            Block(
+                indent + text.text.replace("\n", "\n" + indent),
+                page=text.page,
+                kind=text.kind,
+                level=text.level,
+                marker=text.marker,
+                label=text.label,
+                markdown=text.markdown,
+            )
+        )
+
+    def _opens(self, *, in_list: bool = False) -> None:
+        """A group begins, unless the list that it would go on with is open."""
+        if in_list and self._in_list:
+            return
+        self._groups += 1
+        last = self._blocks[-1] if self._blocks and not self._bare else None
+        announced = last and last.kind is BlockKind.PARAGRAPH and _ANNOUNCES.search(last.text)
+        self._lead = last.text.rpartition("\n")[2] if last and announced else ""
+        self._group, self._in_list = self._groups, in_list
+
+    def _table(self, table: ParsedTable) -> None:
+        self._opens()
+        for row in read_rows(table, self._columns):
+            if isinstance(row, Block):
+                self._count_row()
+                self._add(row)
+            else:
+                self._row(row)
+        self._group = 0
+
+    def _box(self, box: Box) -> None:
+        """All of it is one group; what is a paragraph elsewhere is a note or a quotation here."""
+        self._opens()
+        group, lead = self._group, self._lead
+        first = len(self._blocks)
+        titled = [Text(box.title)] if box.title else []
+        for piece in (*titled, *box.pieces):
+            self.take(piece)
+        for at in range(first, len(self._blocks)):
+            block = self._blocks[at]
+            kind = box.kind if block.kind is BlockKind.PARAGRAPH else block.kind
+            self._blocks[at] = replace(block, kind=kind, label=block.label or box.label, group=group, lead=lead)
+        self._group, self._in_list = 0, False
+
+    def _entry(self, entry: Entry) -> None:
+        self._group, self._in_list = 0, False
+        first, path, faqs = len(self._blocks), self._headings(), len(self._faqs)
+        for piece in entry.answer:
+            self.take(piece)
+        answer = tuple(replace(block, heading_path=()) for block in self._blocks[first:])
+        text = "\n".join(block.text for block in answer)
+        if len(self._faqs) > faqs or not text:  # a table of questions within an answer: nothing of it may be lost
+            self._blocks[first:first] = [Block(_one_line(entry.question), path, entry.page, BlockKind.HEADING)]
+            return
+        del self._blocks[first:]
+        variants = tuple(map(_one_line, entry.variants))
+        self._count(entry.question)
+        pair = FaqPair(_one_line(entry.question), text, variants, "", path, entry.page, answer, first)
+        self._faqs.append(pair)
+        self._bare = self._in_list = False
+
+    def _add(self, block: Block) -> None:
+        """A block of the section and the group that are open."""
+        text = _WIDE.sub(r"\1\2", shown(block.text)).strip("\n").rstrip()
         if not text.strip():
             return
         self._count(text)
-        self._blocks.append(Block(text, self._headings(), page))
+        lead = self._lead if self._group else ""
+        self._blocks.append(replace(block, text=text, heading_path=self._headings(), group=self._group, lead=lead))
         self._bare = False
 
     def _enclose(self, name: str, document: ParsedDocument) -> None:
-        above = (*self._headings(), *([name] if name else []))
+        above, first = (*self._headings(), *([name] if name else [])), len(self._blocks)
+        most = self._groups
         for block in document.blocks:
             self._count(block.text)
-            self._blocks.append(Block(block.text, (*above, *block.heading_path), block.page))
+            group = block.group and block.group + most
+            self._groups = max(self._groups, group)
+            self._blocks.append(replace(block, heading_path=(*above, *block.heading_path), group=group))
         for pair in document.faqs:
-            self._row(pair, None)
+            path = (*above, *pair.heading_path) if pair.blocks else ()
+            self._row(replace(pair, heading_path=path, after=first + pair.after))
         self._notices |= dict.fromkeys(document.notices)
         self._bare = False
 
-    def _row(self, row: str | FaqPair | Taken, page: int | None) -> None:
+    def _row(self, row: FaqPair | Taken) -> None:
         if isinstance(row, Taken):
             self._columns_found |= row.asked
             self._notices[_taken(row, self._path[-1][1] if self._path else "")] = None
             return
+        self._count_row()
+        self._count(row.question + row.answer + "".join(row.variants))
+        self._faqs.append(row if row.after else replace(row, after=len(self._blocks)))
+        self._bare = False
+
+    def _count_row(self) -> None:
         self._rows += 1
         if self._rows > self._limits.max_rows:
             raise DocumentTooLarge(self._name, f"超过 {self._limits.max_rows} 行的上限，请拆分后再上传")
-        if isinstance(row, str):
-            self._add(row, page)
-            return
-        self._count(row.question + row.answer + "".join(row.variants))
-        self._faqs.append(row)
-        self._bare = False
 
     def _headings(self) -> tuple[str, ...]:
         return tuple(text for _, text in self._path)

@@ -14,7 +14,7 @@ from docx.oxml.ns import qn
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
 from knowledge.parsing.docx_visibility import Visibility
-from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text, Title, item
 
 _HEADING = re.compile(r"(?:heading|标题)\s*([1-9])", re.IGNORECASE)
 _CONTENTS = re.compile(r"(?:toc|目录)\s*\d", re.IGNORECASE)
@@ -71,28 +71,28 @@ class _Reader:
         elif name.lower() in _TITLES:
             yield Title(text)
         else:
-            yield Paragraph(self._marker(element, style) + text)
+            depth, marker = self._marker(element, style)
+            yield item(marker, text, depth) if marker else Text(text)
 
     def _style(self, element: Any) -> Any:
         identifier = element.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
         return self._default if identifier is None else self._styles.get(identifier.get(_VAL), self._default)
 
-    def _marker(self, element: Any, style: Any) -> str:
-        """The list item's "1. " (with the number that Word would show) or "- "; empty outside lists."""
+    def _marker(self, element: Any, style: Any) -> tuple[int, str]:
+        """The list item's level and "1." (with the number that Word would show) or "-"; empty outside lists."""
         numbering = element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
         if numbering is None and style is not None:
             numbering = style.element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
         identifier = numbering.find(qn("w:numId")) if numbering is not None else None
         if identifier is None or identifier.get(_VAL) == "0":
-            return ""
+            return 0, ""
         depth = numbering.find(qn("w:ilvl"))
         key = (identifier.get(_VAL), int(depth.get(_VAL)) if depth is not None else 0)
-        indent = "  " * min(key[1], 8)
         if self._formats.get(key, "bullet") in ("bullet", "none"):
-            return f"{indent}- "
+            return key[1], "-"
         self._numbers = {other: n for other, n in self._numbers.items() if other[0] != key[0] or other[1] <= key[1]}
         self._numbers[key] = self._numbers.get(key, 0) + 1
-        return f"{indent}{self._numbers[key]}. "
+        return key[1], f"{self._numbers[key]}."
 
     def _text(self, element: Any) -> str:
         """Visible text: hyperlinks, insertions, text boxes; no deletions, no duplicates for old readers."""

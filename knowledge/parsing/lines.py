@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from knowledge.blocks import BlockKind
 from knowledge.numbering import article
-from knowledge.parsing.pieces import Heading, Paragraph
+from knowledge.parsing.pieces import Heading, Text
 
 _ORDINAL = "[一二三四五六七八九十百零〇两0-9]"
 _HEADINGS = (
@@ -21,7 +22,7 @@ ARTICLE_LEVEL = 13
 """Of 第十二条: below 章 and 节, above 一、."""
 _DECIMAL_LEVEL = 16
 """Numbered headings rank below all headings that a document declares itself (levels 1-10)."""
-_ITEM = re.compile(r"(?:\d{1,2}[.、)）．]\s*(?!\d)|[（(]\d{1,2}[）)]|[①-⑳]|[-*•·●○■□▪◆➢✓]\s*)\S")
+_ITEM = re.compile(r"(?P<marker>\d{1,2}[.、)）．](?!\s*\d)|[（(]\d{1,2}[）)]|[①-⑳]|[-*•·●○■□▪◆➢✓])\s*\S")
 _SENTENCE_END = re.compile(r"[。！？；：…!?;:][”’」』）)】》\"']*$|\.[\"')]*$")
 _HEADING_CANNOT_END = re.compile(r"[。；;，,、]$")
 _MAX_HEADING = 40
@@ -49,13 +50,13 @@ def heading_level(line: str) -> int | None:
     return _DECIMAL_LEVEL + decimal.group(1).count(".") + decimal.group(1).count("．") if decimal else None
 
 
-def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Paragraph]:
+def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Text]:
     """Undoes hard wraps: no space between CJK, one between Latin words; a paragraph keeps the page it begins on."""
     text, page = "", None
     for line in lines:
         current = line.text.strip()
         if text and (not current or (_ITEM.match(current) or article(current))):
-            yield Paragraph(text, page)
+            yield _text(text, page)
             text = ""
         if not current:
             continue
@@ -63,17 +64,23 @@ def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Paragraph]:
         # A wrapped line may begin with "3.5 mm" by chance: only a fresh line can be a decimal heading.
         if level is not None and not (text and level >= _DECIMAL_LEVEL):
             if text:
-                yield Paragraph(text, page)
+                yield _text(text, page)
                 text = ""
             yield Heading(level, current, line.page)
             continue
         page = page if text else line.page
         text = join_wrapped(text, current)
         if not line.full or _SENTENCE_END.search(current):
-            yield Paragraph(text, page)
+            yield _text(text, page)
             text = ""
     if text:
-        yield Paragraph(text, page)
+        yield _text(text, page)
+
+
+def _text(text: str, page: int | None) -> Text:
+    """A list item where it begins with a marker: nothing else tells it in these formats."""
+    found = _ITEM.match(text)
+    return Text(text, page, BlockKind.ITEM, marker=found["marker"]) if found else Text(text, page)
 
 
 def join_wrapped(left: str, right: str) -> str:

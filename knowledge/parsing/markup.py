@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
+from knowledge.parsing.pieces import Box, Entry, Heading, ParsedTable, Piece, Text, Title
+from knowledge.parsing.pieces import item as item_of
 from knowledge.parsing.rows import read_rows
 from knowledge.types import FaqPair
 
@@ -80,7 +83,8 @@ class _Walker:
         self._hidden = _INVISIBLE | skipped
         self._certain = certain
 
-    def walk(self, parent: LexborNode) -> Iterator[Piece]:
+    def walk(self, parent: LexborNode, level: int = 0) -> Iterator[Piece]:
+        """level: of a list that begins here."""
         run: list[str] = []
         for node in _children(parent):
             tag = node.tag or ""
@@ -90,20 +94,22 @@ class _Walker:
                 run.append(self._inline(node))
                 continue
             yield from _flush(run)
-            yield from self._block(node, tag)
+            yield from self._block(node, tag, level)
         yield from _flush(run)
 
-    def _block(self, node: LexborNode, tag: str) -> Iterator[Piece]:
+    def _block(self, node: LexborNode, tag: str, level: int = 0) -> Iterator[Piece]:
         if tag in _HEADINGS:
             yield Heading(_HEADINGS[tag], self._flat(node))
         elif tag == "pre":
-            yield Paragraph(node.text().strip("\n"))
+            yield Text(node.text().strip("\n"), kind=BlockKind.CODE, label=_language(node))
         elif tag in ("ul", "ol", "menu"):
-            yield from self._list(node)
+            yield from self._list(node, level)
+        elif tag == "blockquote":
+            yield from self._quote(node)
         elif tag == "table":
             yield from self._table(node)
         else:
-            yield from self.walk(node)
+            yield from self.walk(node, level)
 
     def _inline(self, node: LexborNode) -> str:
         if node.is_text_node:
@@ -120,8 +126,16 @@ class _Walker:
         """All text below a node: its paragraphs as lines."""
         return "\n".join(_lines(self.walk(node)))
 
-    def _list(self, node: LexborNode) -> Iterator[Piece]:
-        """One block per item; what is nested in an item stays with it, indented."""
+    def _quote(self, node: LexborNode) -> Iterator[Piece]:
+        """A quotation; what a box cannot hold, a heading above all, stands in the open."""
+        found = list(self.walk(node))
+        if all(isinstance(piece, Text | ParsedTable) for piece in found):
+            yield Box(BlockKind.QUOTE, [piece for piece in found if isinstance(piece, Text | ParsedTable)])
+        else:
+            yield from found
+
+    def _list(self, node: LexborNode, level: int) -> Iterator[Piece]:
+        """Items with the marker that a reader sees; what stands in an item belongs to it, a level below."""
         start = node.attributes.get("start") or "1"
         number = int(start) if re.fullmatch(r"\d{1,6}", start) else 1
         for item in _children(node):
@@ -129,10 +143,34 @@ class _Walker:
                 if item.is_element_node and item.tag not in self._hidden:
                     yield from self._block(item, item.tag or "")
                 continue
-            marker = f"{number}. " if node.tag == "ol" else "- "
+            marker = f"{number}." if node.tag == "ol" else "-"
             number += 1
-            if text := self._flat(item):
-                yield Paragraph(marker + text.replace("\n", "\n" + " " * len(marker)))
+            yield from self._item(item, level, marker)
+
+    def _item(self, item: LexborNode, level: int, marker: str) -> Iterator[Piece]:
+        """Its paragraphs are one block up to what is no paragraph: a list, a table, code."""
+        lines: list[str] = []
+        begun = False
+
+        def flush() -> Iterator[Text]:
+            nonlocal begun
+            if lines:
+                text = "\n".join(lines)
+                yield Text(text, level=level + 1) if begun else item_of(marker, text, level)
+                begun = True
+                lines.clear()
+
+        for piece in self.walk(item, level + 1):
+            if isinstance(piece, Title | Heading) or (
+                isinstance(piece, Text) and piece.kind is BlockKind.PARAGRAPH and not piece.level
+            ):
+                lines.append(piece.text)
+            else:
+                yield from flush()
+                if isinstance(piece, Text) and not piece.level:
+                    piece = replace(piece, level=level + 1)
+                yield piece
+        yield from flush()
 
     def _table(self, table: LexborNode) -> Iterator[Piece]:
         rows = [row for row in _rows(table) if row.css_first("td, th") is not None]
@@ -145,7 +183,7 @@ class _Walker:
             headers = 1  # a table without any other cells
         if not headers and all(kind[0] == "th" and "td" in kind for kind in kinds):
             for name, *values in grid:
-                yield Paragraph(f"{name}：{'；'.join(filter(None, values))}")
+                yield Text(f"{name}：{'；'.join(filter(None, values))}")
             return
         yield ParsedTable(grid, headers or None, self._certain)
 
@@ -205,22 +243,36 @@ def _is_inline(node: LexborNode) -> bool:
     return node.tag in _INLINE and node.css_first("p, div, ul, ol, table, pre, h1, h2, h3, h4, h5, h6") is None
 
 
-def _flush(run: list[str]) -> Iterator[Paragraph]:
+def _flush(run: list[str]) -> Iterator[Text]:
     text = _CJK_BREAK.sub("", "".join(run))
     run.clear()
     lines = [_SPACE.sub(" ", line).strip() for line in text.split("\v")]
     if text := "\n".join(line for line in lines if line):
-        yield Paragraph(text)
+        yield Text(text)
 
 
-def _lines(found: Iterator[Piece]) -> Iterator[str]:
+def _lines(found: Iterable[Piece]) -> Iterator[str]:
+    """As lines of a cell or a heading."""
     for piece in found:
         match piece:
             case ParsedTable():
                 for row in read_rows(piece):
                     if isinstance(row, FaqPair):
                         yield f"{row.question}\n{row.answer}"
-                    elif isinstance(row, str):
-                        yield row
-            case Title() | Heading() | Paragraph():
+                    elif isinstance(row, Block):
+                        yield row.text
+            case Box():
+                yield from _lines([Text(piece.title)] if piece.title else [])
+                yield from _lines(piece.pieces)
+            case Entry():
+                yield piece.question
+                yield from _lines(piece.answer)
+            case Title() | Heading() | Text():
                 yield piece.text
+
+
+def _language(node: LexborNode) -> str:
+    """Of <pre><code class="language-python">."""
+    code = node.css_first("code")
+    classes = (code.attributes.get("class") or "" if code is not None else "").split()
+    return next((name[len("language-") :] for name in classes if name.startswith("language-")), "")

@@ -1,11 +1,15 @@
-"""What the parsers hand to the assembly: the document as a flat stream, in reading order."""
+"""What the parsers hand to the assembly: the document as a stream of pieces, in reading order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from knowledge.blocks import BlockKind
 from knowledge.types import Notice, ParsedDocument
+
+WIDE = ("、", "．", "）", "】", "：", "。")
+"""Marks that leave room behind them: no space follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +29,45 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A paragraph, a list item with its marker, or a code block, as a reader sees it; `page` counts from 1."""
+class Text:
+    """A block of text as a reader sees it, without its indent; `page` counts from 1. The other fields as in `Block`.
+
+    Items that follow each other are one list; what stands between them at a deeper `level` belongs to them.
+    """
 
     text: str
+    page: int | None = None
+    kind: BlockKind = BlockKind.PARAGRAPH
+    level: int = 0
+    marker: str = ""
+    label: str = ""
+    markdown: str = ""
+
+
+def item(marker: str, text: str, level: int = 0, page: int | None = None) -> Text:
+    """An item of a list; what goes on below its first line stands under its text and not under its marker."""
+    begin = marker + ("" if marker.endswith(WIDE) else " ")
+    hanging = "\n" + " " * (len(begin) + sum(character in WIDE for character in begin))
+    return Text(begin + text.replace("\n", hanging), page, BlockKind.ITEM, level, marker)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What stands apart in a note (kind NOTE; `label`: tip, warning …; `title`: as it is shown) or a quotation."""
+
+    kind: BlockKind
+    pieces: Sequence[Text | ParsedTable]
+    label: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question that customers ask, with its answer, in the midst of a document."""
+
+    question: str
+    answer: Sequence[Text | ParsedTable | Box]
+    variants: tuple[str, ...] = ()
     page: int | None = None
 
 
@@ -42,6 +81,7 @@ class ParsedTable:
     header_rows: int | None = None
     certain: bool = True
     page: int | None = None
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +92,4 @@ class Enclosed:
     document: ParsedDocument
 
 
-Piece = Title | Heading | Paragraph | ParsedTable | Enclosed | Notice
+Piece = Title | Heading | Text | Box | Entry | ParsedTable | Enclosed | Notice

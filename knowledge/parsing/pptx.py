@@ -12,7 +12,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from knowledge.errors import DocumentTooLarge
 from knowledge.parsing.archive import check_archive
 from knowledge.parsing.base import Parser, SourceFile
-from knowledge.parsing.pieces import Heading, Paragraph, ParsedTable, Piece, Title
+from knowledge.parsing.pieces import Heading, ParsedTable, Piece, Text, Title, item
 from knowledge.types import Notice, NoticeCode
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE)
@@ -86,13 +86,13 @@ def _slide(shapes: Iterable[Any], number: int) -> Iterator[Piece]:
     """The title first, wherever it stands."""
     listed = list(shapes)
     for title in filter(_is_title, listed):
-        if text := " ".join(_lines(title)):
+        if text := " ".join(line.text for line in _texts(title, number)):
             yield Heading(_SLIDE_LEVEL, text, number)
     for shape in listed:
         if _is_title(shape) or _kind(shape) in _FURNITURE:
             continue
         if shape.has_text_frame:
-            yield from (Paragraph(line, number) for line in _lines(shape))
+            yield from _texts(shape, number)
         elif getattr(shape, "has_table", False):
             yield _table(shape.table, number)
 
@@ -105,14 +105,14 @@ def _kind(shape: Any) -> Any:
     return shape.placeholder_format.type if shape.is_placeholder else None
 
 
-def _lines(shape: Any) -> Iterator[str]:
-    """Paragraphs of a shape, those of deeper levels indented."""
+def _texts(shape: Any, number: int) -> Iterator[Text]:
+    """Paragraphs of a shape; those of deeper levels are items."""
     if not shape.has_text_frame:
         return
     for paragraph in shape.text_frame.paragraphs:
         text = "".join(run.text for run in paragraph.runs if run.font.size is None or run.font.size.pt >= _SMALLEST)
         if text := text.replace("\v", "\n").strip():
-            yield ("  " * paragraph.level + "- " if paragraph.level else "") + text
+            yield item("-", text, paragraph.level, number) if paragraph.level else Text(text, number)
 
 
 def _table(table: Any, number: int) -> ParsedTable:

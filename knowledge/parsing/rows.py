@@ -1,11 +1,12 @@
-"""Rows of tables: question/answer rows become FAQ pairs, all others one readable line each."""
+"""Rows of tables: question/answer rows become FAQ pairs, all others blocks of one readable line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
+from knowledge.blocks import Block, BlockKind
 from knowledge.parsing import faq_columns, headers
 from knowledge.parsing.characters import shown
 from knowledge.parsing.faq_columns import Places
@@ -25,31 +26,38 @@ class Taken:
     asked: bool
 
 
-def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[str | FaqPair | Taken]:
-    """FAQ pairs, or lines "列名：值；列名：值", in order; empty cells and rows are left out.
+def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[Block | FaqPair | Taken]:
+    """FAQ pairs, or rows "列名：值；列名：值", in order; empty cells and rows are left out.
 
     Captions before the header are lines of their own. Columns of a FAQ table beyond question, answer, variants and
     category are not taken over; what was is told first. `wanted`: the columns to take.
     """
     rows, declared = _rows(table)
+    if table.caption:
+        yield _caption_of(table.caption, table)
     first, held = next(rows, None), []
     while first is not None and declared is None and _caption(first):
         following = next(rows, None)
         if following is not None and not first[0] and headers.groups(first, following):
             held = [following]
             break
-        yield next(filter(None, first))
+        yield _caption_of(next(filter(None, first)), table)
         first = following
     if first is None:
         return
     sample = [first, *held, *islice(rows, headers.SAMPLE)]
     count, names = _header(sample, declared, table.certain, wanted)
-    yield from _body(sample[:count], names, sample[count:], rows, wanted)
+    for row in _body(sample[:count], names, sample[count:], rows, wanted):
+        yield replace(row, page=table.page) if isinstance(row, Block) else row
+
+
+def _caption_of(text: str, table: ParsedTable) -> Block:
+    return Block(text, page=table.page, kind=BlockKind.CAPTION)
 
 
 def _body(
     header: Sequence[Row], names: Row, sample: Sequence[Row], rest: Iterator[Row], wanted: FaqColumns | None
-) -> Iterator[str | FaqPair | Taken]:
+) -> Iterator[Block | FaqPair | Taken]:
     places, asked = _places(names, sample, wanted)
     if places and sample:
         yield _taken(places, names, asked)
@@ -59,7 +67,9 @@ def _body(
             empty = False
             yield (places and places.pair(cells)) or _line(names, cells)
     if empty and names:
-        yield "；".join(filter(None, names))
+        yield Block(
+            "；".join(filter(None, names)), kind=BlockKind.ROW, cells=tuple(("", name) for name in names if name)
+        )
 
 
 def _rows(table: ParsedTable) -> tuple[Iterator[Row], int | None]:
@@ -103,11 +113,8 @@ def _taken(places: Places, names: Row, asked: bool) -> Taken:
     return Taken(name(places.question), name(places.answer), left_out, asked)
 
 
-def _line(names: Row, cells: Row) -> str:
-    fields = []
-    for index, cell in enumerate(cells):
-        if cell:
-            name = names[index] if index < len(names) else ""
-            value = " ".join(cell.split())
-            fields.append(f"{name}：{value}" if name else value)
-    return "；".join(fields)
+def _line(names: Row, cells: Row) -> Block:
+    values = enumerate(" ".join(cell.split()) for cell in cells)
+    fields = tuple((names[index] if index < len(names) else "", value) for index, value in values if value)
+    text = "；".join(f"{name}：{value}" if name else value for name, value in fields)
+    return Block(text, kind=BlockKind.ROW, cells=fields)

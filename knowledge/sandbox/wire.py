@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO, TypeVar
 
 from knowledge import errors
+from knowledge.blocks import checked
 from knowledge.chunking import ChunkOptions
 from knowledge.errors import InvalidDocument
 from knowledge.parsing.limits import ParsingLimits
@@ -94,8 +95,8 @@ class ParsedReply:
 
 
 def longest_reply(limits: ParsingLimits) -> int:
-    """Bytes; a character takes up to four."""
-    return 4 * limits.max_indexed_characters + _OVERHEAD
+    """Bytes; a character takes up to four, and what tells the blocks of a text takes up to thrice the text."""
+    return 4 * 4 * limits.max_indexed_characters + _OVERHEAD
 
 
 def frame(payload: bytes) -> bytes:
@@ -116,11 +117,21 @@ def encode(reply: ParsedReply) -> bytes:
         case ReadDocument(title, chunks, notices):
             paths: dict[tuple[str, ...], int] = {}
             rows = [
-                (chunk.text, paths.setdefault(chunk.heading_path, len(paths)), chunk.page, chunk.question, chunk.entry)
+                (
+                    chunk.text,
+                    paths.setdefault(chunk.heading_path, len(paths)),
+                    chunk.page,
+                    chunk.question,
+                    chunk.entry,
+                    chunk.layout,
+                )
                 for chunk in chunks
             ]
             fields |= {"title": title, "chunks": rows, "paths": list(paths)}
-            fields["notices"] = [(notice.code, notice.message[:MAX_MESSAGE], notice.pages) for notice in notices]
+            fields["notices"] = [
+                (notice.code, notice.message[:MAX_MESSAGE], notice.pages, notice.part[:MAX_REASON], notice.characters)
+                for notice in notices
+            ]
     return json.dumps(fields, ensure_ascii=False).encode()
 
 
@@ -152,7 +163,7 @@ def _error(fields: Mapping[str, Any], name: str) -> InvalidDocument | MemoryErro
 
 
 def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str, ...]]) -> Chunk:
-    text, path, page, question, entry = row
+    text, path, page, question, entry, layout = row
     if not _ENTRY.fullmatch(entry):
         raise Garbled("entry")
     return Chunk(
@@ -164,6 +175,7 @@ def _chunk(document: DocumentMeta, ordinal: int, row: Any, paths: list[tuple[str
         page=None if page is None else _of(int, page),
         question=None if question is None else _of(str, question),
         entry=entry,
+        layout=None if layout is None else checked(layout, len(text)),
     )
 
 
@@ -175,8 +187,14 @@ def _page(links: Any, base: Any, canonical: Any, index: Any, follow: Any) -> Pag
     return PageLinks(found, *texts, _of(bool, index), _of(bool, follow))
 
 
-def _notice(code: Any, message: Any, pages: Any) -> Notice:
-    return Notice(NoticeCode(code), _of(str, message)[:MAX_MESSAGE], tuple(_of(int, page) for page in pages))
+def _notice(code: Any, message: Any, pages: Any, part: Any, characters: Any) -> Notice:
+    return Notice(
+        NoticeCode(code),
+        _of(str, message)[:MAX_MESSAGE],
+        tuple(_of(int, page) for page in pages),
+        _of(str, part)[:MAX_REASON],
+        _of(int, characters),
+    )
 
 
 def _of(kind: type[T], value: Any) -> T:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from knowledge.blocks import checked
 from knowledge.buckets import bucket_of
 from knowledge.errors import IndexUnavailable
 from knowledge.stores.base import StoredRow
@@ -87,7 +88,12 @@ def decoded_chunk(item: dict[str, Any]) -> Chunk:
     content = json.loads(zlib.decompress(base64.b64decode(item["payload"])))
     source = content.pop("document")
     document = DocumentMeta(**source | {"tags": tuple(source["tags"])})
-    return Chunk(document=document, **content | {"heading_path": tuple(content["heading_path"])})
+    layout = content.pop("layout", None)
+    return Chunk(
+        document=document,
+        **content | {"heading_path": tuple(content["heading_path"])},
+        layout=None if layout is None else checked(layout, len(content["text"])),
+    )
 
 
 def term_key(tenant: str, term: str) -> str:

@@ -37,10 +37,10 @@ class PackedChunks:
         return len(self.ids)
 
     def __getitem__(self, row: int) -> Chunk:
-        ordinal, text, headings, page, question, entry = marshal.loads(self.records[row])
+        ordinal, text, headings, page, question, entry, layout = marshal.loads(self.records[row])
         own = self.ids[row]
         document = self.documents[self.document_of[row]]
-        return Chunk(own, document, ordinal, text, headings, page, question, own if entry is None else entry)
+        return Chunk(own, document, ordinal, text, headings, page, question, own if entry is None else entry, layout)
 
     def changed(self, added: Sequence[Chunk], source: NDArray[np.int64]) -> PackedChunks:
         """Those of a later revision, whose row r is the row `source[r]` of: these rows, then `added`."""
@@ -61,4 +61,6 @@ class PackedChunks:
 
 def _record(chunk: Chunk) -> bytes:
     entry = None if chunk.entry == chunk.id else chunk.entry
-    return marshal.dumps((chunk.ordinal, chunk.text, chunk.heading_path, chunk.page, chunk.question, entry))
+    return marshal.dumps(
+        (chunk.ordinal, chunk.text, chunk.heading_path, chunk.page, chunk.question, entry, chunk.layout)
+    )

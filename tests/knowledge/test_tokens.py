@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.chunking import ChunkOptions, split
 from knowledge.embeddings.bge import BgeEmbedder
 from knowledge.ingest import Identity, Ingestor
@@ -15,7 +16,7 @@ from knowledge.parsing.limits import ParsingLimits
 from knowledge.sandbox.pool import Sandbox, SandboxOptions
 from knowledge.text import Analyzer
 from knowledge.tokens import ESTIMATED, measure_by
-from knowledge.types import Block, DocumentMeta, ParsedDocument
+from knowledge.types import DocumentMeta, ParsedDocument
 from tests.embedders import always
 
 OPTIONS = ChunkOptions(min_tokens=5, max_tokens=30, overlap_tokens=10)

@@ -12,6 +12,9 @@ from itertools import pairwise
 
 import docx
 
+from knowledge.blocks import Block
+from knowledge.types import ParsedDocument
+
 _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
 Text = tuple[float, float, float, str]
@@ -152,3 +155,8 @@ def in_order(texts: Sequence[str], whole: str) -> bool:
     """Whether all texts occur in `whole`, one after the other begins."""
     places = [whole.find(text) for text in texts]
     return all(place >= 0 for place in places) and all(left <= right for left, right in pairwise(places))
+
+
+def texts_of(parsed: ParsedDocument) -> tuple[Block, ...]:
+    """The blocks by their text and place alone, as paragraphs."""
+    return tuple(Block(block.text, block.heading_path, block.page) for block in parsed.blocks)

@@ -9,9 +9,10 @@ from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, FaqPair
+from knowledge.types import FaqPair
 from scripts.integration.documents import workbook
 from tests.knowledge.parsing.files import rezip, word
 

@@ -4,10 +4,11 @@ from email.message import EmailMessage
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, FaqPair, NoticeCode
-from tests.knowledge.parsing.files import page, pdf
+from knowledge.types import FaqPair, NoticeCode
+from tests.knowledge.parsing.files import page, pdf, texts_of
 from tests.knowledge.parsing.offices import mail
 
 HEAD = "发件人：客服主管 <lead@example.com>；收件人：team@example.com；日期：Mon, 02 Mar 2026 09:30:00 +0800"
@@ -24,7 +25,7 @@ def test_the_subject_titles_what_was_written_when_and_by_whom() -> None:
 def test_the_richer_form_of_a_message_is_read() -> None:
     html = "<h2>运费</h2><table><tr><th>地区</th><th>运费</th></tr><tr><td>华东</td><td>8 元</td></tr></table>"
     parsed = parse("a.eml", bytes(mail("运费", "请看网页版", html + "<script>x()</script>")))
-    assert parsed.blocks[1:] == (Block("地区：华东；运费：8 元", ("运费",)),)
+    assert texts_of(parsed)[1:] == (Block("地区：华东；运费：8 元", ("运费",)),)
 
 
 def test_attachments_are_read_under_their_names_with_their_pages() -> None:

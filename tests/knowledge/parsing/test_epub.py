@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.registry import parse
-from knowledge.types import Block
 from tests.knowledge.parsing.files import rezip
 from tests.knowledge.parsing.offices import book
 

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, HostileDocument
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, ParsedDocument
+from knowledge.types import ParsedDocument
 from tests.knowledge.parsing.extraction import PAGES, measure
 
 
@@ -50,7 +51,7 @@ def test_lists_and_definition_lists() -> None:
     found = texts(
         "<ol start=2><li>甲<ul><li>子</li></ul></li><li><p>乙</p><p>丙</p></li></ol><dl><dt>词</dt><dd>义</dd></dl>"
     )
-    assert found == ["2. 甲\n   - 子", "3. 乙\n   丙", "词", "义"]
+    assert found == ["2. 甲", "  - 子", "3. 乙\n   丙", "词", "义"]
 
 
 def test_table_with_spans_is_read_by_columns() -> None:

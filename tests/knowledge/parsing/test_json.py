@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import BrokenDocument, EmptyDocument, InvalidDocument
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, FaqPair, ParsedDocument
+from knowledge.types import FaqPair, ParsedDocument
 
 
 def read(value: Any) -> ParsedDocument:

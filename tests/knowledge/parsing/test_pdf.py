@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, HostileDocument
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, NoticeCode
-from tests.knowledge.parsing.files import Text, page, pdf
+from knowledge.types import NoticeCode
+from tests.knowledge.parsing.files import Text, page, pdf, texts_of
 
 _FULL = "签收之日起七天以内商品完好并且没有影响二次销售的可以申请无理由退货退款申请入口在订单详情页"
 
@@ -91,7 +92,7 @@ def test_table_rows_are_readable_over_a_page_break() -> None:
     header = ("代码", "含义", "处理")
     first = rows(header, ("E01", "缺水", "请向水箱加水"), ("", "", "再重启"), ("E02", "", "重启"))
     parsed = parse("a.pdf", pdf(first, rows(header, ("E03", "卡住", "清理"))))
-    assert parsed.blocks == (
+    assert texts_of(parsed) == (
         Block("代码：E01；含义：缺水；处理：请向水箱加水再重启", (), 1),
         Block("代码：E02；处理：重启", (), 1),
         Block("代码：E03；含义：卡住；处理：清理", (), 2),

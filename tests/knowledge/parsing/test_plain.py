@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import HostileDocument, WrongEncoding
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, FaqPair, ParsedDocument
+from knowledge.types import FaqPair, ParsedDocument
 
 _SENTENCE = "签收后七天内，商品完好的可以申请退货，运费由买家承担。"
 

@@ -8,11 +8,13 @@ import io
 import openpyxl
 import pytest
 
+from knowledge.blocks import Block
 from knowledge.errors import DocumentTooLarge, HostileDocument
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.registry import parse
-from knowledge.types import Block, FaqPair
+from knowledge.types import FaqPair
 from scripts.integration.documents import workbook
+from tests.knowledge.parsing.files import texts_of
 
 _FAQ: list[list[object]] = [
     ["标准问*", "回复", "相似问法", "分类"],
@@ -33,7 +35,7 @@ def test_question_and_answer_columns_become_faq_pairs() -> None:
 
 
 def test_row_without_an_answer_is_not_lost() -> None:
-    assert parse("a.xlsx", workbook({"售后": _FAQ})).blocks == (Block("标准问*：没有答案", ("售后",)),)
+    assert texts_of(parse("a.xlsx", workbook({"售后": _FAQ}))) == (Block("标准问*：没有答案", ("售后",)),)
 
 
 @pytest.mark.parametrize("header", ["question,answer", "Q,A", "问题,答案", "提问,回答", "问题（必填）,答案"])
@@ -43,7 +45,7 @@ def test_headers_of_faq_files(header: str) -> None:
 
 def test_other_sheets_become_rows_under_the_name_of_the_sheet() -> None:
     content = workbook({"价格": [["型号", "价格", "备注"], ["H10", 199, None], ["H30", 399.5, "新品"]], "空": []})
-    assert parse("a.xlsx", content).blocks == (
+    assert texts_of(parse("a.xlsx", content)) == (
         Block("型号：H10；价格：199", ("价格",)),
         Block("型号：H30；价格：399.5；备注：新品", ("价格",)),
     )

@@ -19,8 +19,8 @@ GOOD: dict[str, Any] = {
     "retires": False,
     "title": "t",
     "paths": [["a"]],
-    "chunks": [["x", 0, None, None, "-0"]],
-    "notices": [["pages_without_text", "x", [2]]],
+    "chunks": [["x", 0, None, None, "-0", [[0, 1, "paragraph"]]]],
+    "notices": [["pages_without_text", "x", [2], "", 0]],
 }
 
 
@@ -79,11 +79,14 @@ def test_brackets_without_end_are_recognised() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]}, {"chunks": [["x", 1, None, None, "-0"]]},
-        {"chunks": [["x", 0, "1", None, "-0"]]}, {"chunks": [[1, 0, None, None, "-0"]]}, {"paths": [[1]]},
-        {"chunks": [["x", 0, None, None, "other-0"]]}, {"chunks": [["x", 0, None, 5, "-0"]]},
-        {"notices": [["other", "x", []]]}, {"notices": [["faq_columns", 1, []]]},
-        {"notices": [["faq_columns", "x", ["1"]]]},
+        {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]}, {"chunks": [["x", 1, None, None, "-0", None]]},
+        {"chunks": [["x", 0, "1", None, "-0", None]]}, {"chunks": [[1, 0, None, None, "-0", None]]}, {"paths": [[1]]},
+        {"chunks": [["x", 0, None, None, "other-0", None]]}, {"chunks": [["x", 0, None, 5, "-0", None]]},
+        {"chunks": [["x", 0, None, None, "-0", 1]]}, {"chunks": [["x", 0, None, None, "-0", [[0, 2, "paragraph"]]]]},
+        {"chunks": [["x", 0, None, None, "-0", [[0, 1, "other"]]]]},
+        {"chunks": [["x", 0, None, None, "-0", [[0, 1, "row", 0, "", "", [["a", 1]]]]]]},
+        {"notices": [["other", "x", [], "", 0]]}, {"notices": [["faq_columns", 1, [], "", 0]]},
+        {"notices": [["faq_columns", "x", ["1"], "", 0]]},
     ],
 )  # fmt: skip
 def test_a_reply_of_the_wrong_shape_is_recognised(changes: dict[str, Any]) -> None:

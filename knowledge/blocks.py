@@ -1,0 +1,138 @@
+"""What a document is made of: blocks of a kind, and where they stand in the text of a chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from dataclasses import fields as fields_of
+from enum import StrEnum
+from typing import Any
+
+
+class BlockKind(StrEnum):
+    """What a block is to a reader; parsers say it, and nobody after them asks the text."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    """A heading with nothing under it, or one that became a line of a chunk."""
+    ITEM = "item"
+    """Of a list; a numbered one has digits or letters in its `marker`."""
+    CAPTION = "caption"
+    """The title of a table."""
+    ROW = "row"
+    """Of a table: `cells`."""
+    CODE = "code"
+    """`label`: the language."""
+    NOTE = "note"
+    """A box beside the text; `label`: tip, warning …"""
+    QUOTE = "quote"
+    IMAGE = "image"
+    """The text that stands for a picture: it is found, and never quoted."""
+    FORMULA = "formula"
+    FOOTNOTE = "footnote"
+    FIELD = "field"
+    """Of a form: its label and what was filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The smallest part of a document that is of one kind. `text`: verbatim, as a reader sees it, marker included.
+
+    level: how deep a list item is nested, from 0. marker: what a reader sees before the text: "3.", "第四条", "-"; at
+    the beginning of `text`, behind its indent. label: see the kinds. cells: of a row, the name of the column ("" where
+    it has none) and the value. group: the same number for blocks of one list, table or box; 0 alone. lead: the sentence
+    before a group that announces it. markdown: how to show it, where the text alone does not tell.
+    """
+
+    text: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    kind: BlockKind = BlockKind.PARAGRAPH
+    level: int = 0
+    marker: str = ""
+    label: str = ""
+    cells: tuple[tuple[str, str], ...] = ()
+    group: int = 0
+    lead: str = ""
+    markdown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A block, or the part of one, at `start:end` of a chunk's text; the other fields as in `Block`."""
+
+    start: int
+    end: int
+    kind: BlockKind
+    level: int = 0
+    marker: str = ""
+    label: str = ""
+    cells: tuple[tuple[str, str], ...] = ()
+    group: int = 0
+    lead: str = ""
+    markdown: str = ""
+
+    @classmethod
+    def of(cls, block: Block, start: int, end: int, *, whole: bool) -> Span:
+        """`whole`: the span holds all of the block; of a part the cells and the Markdown would say too much."""
+        span = cls(start, end, block.kind, block.level, block.marker, block.label, group=block.group, lead=block.lead)
+        return replace(span, cells=block.cells, markdown=block.markdown) if whole else span
+
+
+Layout = tuple[tuple[Any, ...], ...]
+"""Spans as they are kept and sent: the fields of each in order, without those at its end that say nothing."""
+
+
+def layout_of(spans: Iterable[Span]) -> Layout:
+    """As they are kept."""
+    rows = []
+    for span in spans:
+        fields = [getattr(span, field.name) for field in _FIELDS]
+        fields[2] = span.kind.value
+        while not fields[-1]:
+            fields.pop()
+        rows.append(tuple(fields))
+    return tuple(rows)
+
+
+def spans_of(layout: Layout) -> tuple[Span, ...]:
+    """What `layout_of` was given."""
+    return tuple(Span(start, end, BlockKind(kind), *rest) for start, end, kind, *rest in layout)
+
+
+def checked(rows: object, length: int) -> Layout:
+    """A layout of a text of `length` characters that came as JSON. Raises ValueError or TypeError where it is none."""
+    layout = []
+    for row in _list(rows):
+        fields = _list(row)
+        if not _LEAST <= len(fields) <= len(_FIELDS):
+            raise ValueError("fields of a span")
+        if len(fields) > _CELLS:
+            fields[_CELLS] = tuple((_text(name), _text(value)) for name, value in _list(fields[_CELLS]))
+        for field, value in zip(_FIELDS, fields, strict=False):
+            if field.type == "int" and not (type(value) is int and value >= 0):
+                raise TypeError(f"{field.name} of a span")
+            if field.type == "str":
+                _text(value)
+        span = Span(fields[0], fields[1], BlockKind(fields[2]), *fields[3:])
+        if not span.start <= span.end <= length:
+            raise ValueError("a span beyond its text")
+        layout.append(tuple(fields))
+    return tuple(layout)
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{type(value).__name__} where a list belongs")
+    return list(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} where a text belongs")
+    return value
+
+
+_FIELDS = fields_of(Span)
+_LEAST = 3
+_CELLS = next(number for number, field in enumerate(_FIELDS) if field.name == "cells")
