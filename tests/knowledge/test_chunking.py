@@ -78,7 +78,9 @@ def test_blocks_of_a_section_are_packed_and_sections_are_not_mixed() -> None:
 
 
 def test_ids_and_ordinals_follow_the_document() -> None:
-    found = chunks(Block("甲" * 10, ("一",)), Block("乙" * 10, ("二",)), faqs=(FaqPair("问", "答", ("另问",), after=2),))
+    found = chunks(
+        Block("甲" * 10, ("一",)), Block("乙" * 10, ("二",)), faqs=(FaqPair("问", "答", ("另问",), after=2),)
+    )
     assert [c.id for c in found] == ["v1-0", "v1-1", "v1-2", "v1-3"]
     assert [c.ordinal for c in found] == [0, 1, 2, 3]
     assert [c.entry for c in found] == ["v1-0", "v1-1", "v1-q0", "v1-q0"]

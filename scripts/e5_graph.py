@@ -1,4 +1,4 @@
-"""Writes knowledge/e5/graphs: the encoder of e5 as ONNX graphs without weights, two a kernel."""
+"""Writes knowledge/e5/encoder.onnx: the encoder of e5 as a graph without weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from knowledge.e5.kernels import GRAPHS, KERNELS, Kernel, kernel_weights
+from knowledge.e5.graph import GRAPH, initializers
 from knowledge.e5.weights import BLOCK, WeightsFile, find_weights
 
 _MICROSOFT = "com.microsoft"
@@ -20,21 +20,21 @@ _MICROSOFT = "com.microsoft"
 class GraphWriter:
     """Collects the nodes of a graph. Every method that adds some returns the name of the last one's output."""
 
-    def __init__(self, file: WeightsFile, kernel: Kernel, layers: int) -> None:
-        self._file, self._kernel, self._layers = file, kernel, layers
+    def __init__(self, file: WeightsFile) -> None:
+        self._file = file
         self._nodes: list[NodeProto] = []
-        self._weights = kernel_weights(kernel, file, layers)
+        self._weights = initializers(file)
 
     def write(self) -> ModelProto:
         """From embeddings, shape (texts, tokens, hidden), to the last hidden states, of the same shape."""
         inputs = ["embeddings", "embedding.weight", "embedding.bias"]
         states = self._add("LayerNormalization", inputs, "embedding", epsilon=self._file.epsilon)
-        for layer in range(self._layers):
+        for layer in range(self._file.layers):
             states = self._add_layer(f"l{layer}", states)
         shape = ["texts", "tokens", self._file.hidden]
         graph = helper.make_graph(
             self._nodes,
-            f"e5-{self._kernel}",
+            "e5",
             [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, shape)],
             [helper.make_tensor_value_info(states, TensorProto.FLOAT, shape)],
             [external(name, array) for name, array in self._weights.items()],
@@ -56,9 +56,6 @@ class GraphWriter:
         return self._add("SkipLayerNormalization", inputs, norm, _MICROSOFT, epsilon=self._file.epsilon)
 
     def _multiply(self, product: str, states: str) -> str:
-        if self._kernel == "fp32":
-            products = self._add("MatMul", [states, f"{product}.weight"], f"{product}.product")
-            return self._add("Add", [products, f"{product}.bias"], f"{product}.sum")
         rows, blocks, _ = self._weights[f"{product}.weight"].shape
         inputs = [states, f"{product}.weight", f"{product}.scale", "", "", f"{product}.bias"]
         sizes = {"N": rows, "K": blocks * BLOCK, "bits": 4, "block_size": BLOCK, "accuracy_level": 4}
@@ -79,20 +76,15 @@ def external(name: str, array: Any) -> TensorProto:
     return tensor
 
 
-def graphs() -> dict[str, bytes]:
-    """All files by their names: of each kernel the encoder, and its first layer alone, by which they are compared."""
-    file = WeightsFile(find_weights())
-    return {
-        name: GraphWriter(file, kernel, layers).write().SerializeToString()
-        for kernel in KERNELS
-        for name, layers in ((f"{kernel}.onnx", file.layers), (f"{kernel}-layer.onnx", 1))
-    }
+def graph() -> bytes:
+    """As it is kept."""
+    content: bytes = GraphWriter(WeightsFile(find_weights())).write().SerializeToString()
+    return content
 
 
 def main() -> None:
-    """Writes all files."""
-    for name, content in graphs().items():
-        (GRAPHS / name).write_bytes(content)
+    """Writes the file."""
+    GRAPH.write_bytes(graph())
 
 
 if __name__ == "__main__":
