@@ -250,7 +250,11 @@ class KnowledgeAgent:
 def _sentences(fragments: Iterable[Candidate]) -> list[str]:
     """Of the best fragments, what may be quoted."""
     best = islice(fragments, RULING)
-    return [sentence.text for fragment in best for sentence in quotable_sentences(fragment.chunk.text)[0]]
+    return [
+        sentence.text
+        for fragment in best
+        for sentence in quotable_sentences(fragment.chunk.text, fragment.chunk.layout)[0]
+    ]
 
 
 def _done(

@@ -12,7 +12,7 @@ from agents.answering.clauses import applying
 from agents.answering.meaning import Closeness
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import AskedTerms, QuestionReader, models
-from agents.passages.rows import Cell, TableRow, row_of
+from agents.passages.rows import TableRow
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
@@ -97,14 +97,14 @@ def _applying(unit: Unit, wanted: AskedTerms, reader: QuestionReader) -> tuple[U
     if unit.is_list and not wanted.way:
         starts = [place for place, sentence in enumerate(unit.sentences) if sentence.is_item]
         items = [unit.indices[start:end] for start, end in pairwise([*starts, len(unit.indices)])]
-        rows = [row_of(unit.sentences[start].unmarked) for start in starts]
+        named = [unit.sentences[start].unmarked.partition("：") for start in starts]
         asked = None
-        if all(row.cells[0].name for row in rows):
-            keys = [TableRow((Cell("", row.cells[0].name),)) for row in rows]
+        if all(name.strip() and colon for name, colon, _ in named):
+            keys = [TableRow.of([("", name.strip())]) for name, _, _ in named]
             asked = asked_rows(keys, lambda text: reader.held(text, wanted), wanted)
         if asked:
-            named = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
-            unit = Unit(unit.passage, (*unit.indices[: starts[0]], *named))
+            kept = [index for item, ok in zip(items, asked, strict=True) if ok for index in item]
+            unit = Unit(unit.passage, (*unit.indices[: starts[0]], *kept))
     if unit.is_list:
         return unit, tuple(sentence.text for sentence in unit.sentences)
     return unit, tuple(applying(sentence.unmarked, wanted) for sentence in unit.sentences)

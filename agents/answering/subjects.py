@@ -77,7 +77,7 @@ def _subject(chunk: Chunk) -> dict[str, str]:
     above = names(chunk.above)
     if above:
         return above
-    sentences, _ = quotable_sentences(chunk.text)
+    sentences, _ = quotable_sentences(chunk.text, chunk.layout)
     return names(sentences[0].text) if sentences else {}
 
 

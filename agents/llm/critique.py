@@ -85,4 +85,4 @@ def labelled(number: int, chunk: Chunk, max_chars: int) -> str:
     """A fragment under its number, without the sentences that address a model."""
     named = [chunk.context, chunk.question or ""]
     heading = " > ".join(one_line(part) for part in named if part and safe_text(part))
-    return f"[{number}] {heading}\n{prompt_text(chunk.text, max_chars)}"
+    return f"[{number}] {heading}\n{prompt_text(chunk.text, max_chars, chunk.layout)}"

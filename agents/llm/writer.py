@@ -18,6 +18,7 @@ from agents.verification.marks import Mark, MarkScanner, without_marks
 from agents.verification.names import dictionary_names
 from agents.verification.reply import GroundedReply
 from agents.verification.support import SupportChecker
+from knowledge.blocks import Layout
 from knowledge.types import Chunk
 
 MAX_HISTORY_CHARS = 300
@@ -95,7 +96,7 @@ class ModelGenerator:
         headings = [chunk.document.title, *chunk.heading_path, chunk.question or ""]
         heading = " > ".join(dict.fromkeys(one_line(part) for part in headings if part and safe_text(part)))
         label = f"[{number + 1}]" if number != PAGE else "[0]（顾客正在看的网页）"
-        return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars)}"
+        return f"{label} {heading}\n{prompt_text(chunk.text, self._max_chunk_chars, chunk.layout)}"
 
 
 def _fragments(said: str | Mark) -> str | Mark:
@@ -103,11 +104,11 @@ def _fragments(said: str | Mark) -> str | Mark:
     return said if isinstance(said, str) else Mark(tuple(number - 1 if number else PAGE for number in said.numbers))
 
 
-def prompt_text(text: str, max_chars: int) -> str:
+def prompt_text(text: str, max_chars: int, layout: Layout | None = None) -> str:
     """The sentences that may be quoted, line by line as they stood, up to `max_chars`."""
     lines: dict[int, str] = {}
     size = 0
-    for sentence in quotable_sentences(text)[0]:
+    for sentence in quotable_sentences(text, layout)[0]:
         size += len(sentence.text) + (sentence.line not in lines)
         if size > max_chars:
             break

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from agents.passages.sentences import Sentence, split_sentences
 from agents.screening.patterns import ABOUT_CUSTOMER, CASE_RECORD, PARTS, TO_MODEL
+from knowledge.blocks import BlockKind
 from knowledge.text import fold
 
 MIN_CHINESE = 8
@@ -65,7 +66,12 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
     hidden = False
     for sentence in sentences:
         hidden = hidden or "<!--" in sentence.text
-        bad = hidden or addresses_model(sentence.text) or _foreign(sentence.text, chinese)
+        bad = (
+            hidden
+            or sentence.block.kind is BlockKind.IMAGE
+            or addresses_model(sentence.text)
+            or _foreign(sentence.text, chinese)
+        )
         if bad:
             suspicion = 2
         elif suspicion:
@@ -73,7 +79,7 @@ def quotable(sentences: Sequence[Sentence]) -> list[bool]:
             suspicion -= 1
         if "-->" in sentence.text:
             hidden = False
-        allowed.append(not bad)
+        allowed.append(not bad and sentence.block.kind is not BlockKind.IMAGE)
     return allowed
 
 

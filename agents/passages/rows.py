@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +20,15 @@ class TableRow:
 
     cells: tuple[Cell, ...]
 
+    @classmethod
+    def of(cls, cells: Iterable[tuple[str, str]]) -> TableRow:
+        """Of names and values."""
+        return cls(tuple(Cell(name, value) for name, value in cells))
+
     @property
     def text(self) -> str:
         """All of it."""
-        return "；".join(f"{cell.name}：{cell.value}" for cell in self.cells)
+        return "；".join(f"{cell.name}：{cell.value}" if cell.name else cell.value for cell in self.cells)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -41,20 +45,6 @@ class TableRow:
         if len(others) == 1 or not rest:
             return _ended("：".join([subject.value, *(cell.value for cell in others)]))
         return _ended(f"{subject.value}，" + "；".join(f"{cell.name}：{cell.value}" for cell in rest))
-
-
-@lru_cache(maxsize=8192)
-def row_of(text: str) -> TableRow:
-    """The cells of a row; what stands after a semicolon without a head belongs to the value before it."""
-    cells: list[Cell] = []
-    for part in text.rstrip("。").split("；"):
-        name, colon, value = part.partition("：")
-        if colon or not cells:
-            cells.append(Cell(name.strip(), value.strip()) if colon else Cell("", part.strip()))
-        else:
-            last = cells.pop()
-            cells.append(Cell(last.name, f"{last.value}；{part.strip()}"))
-    return TableRow(tuple(cells))
 
 
 def parallel(name: str, other: str) -> bool:

@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.passages.rows import TableRow
+from knowledge.blocks import BlockKind, Layout, Span, spans_of
+from knowledge.marks import guessed_layout
+
 MAX_SENTENCE_CHARS = 200
 """Longer ones are cut at a clause, so that one run-on sentence cannot become the whole reply."""
+MAX_UNDIVIDED_CHARS = 400
+"""Of a row or a line of code."""
 MAX_HEADING_CHARS = 30
+_UNDIVIDED = (BlockKind.ROW, BlockKind.CODE, BlockKind.FIELD)
 
+_LINE = re.compile(r"[^\r\n]+")
 _END = re.compile(
     r"(?:(?<!<)(?:[。！？?]|!(?!\[))+(?![”’」』\"']*\s+[a-z])|(?<![0-9A-Z])\.(?=\s+[A-Z\u4e00-\u9fff\"'“]))[”’」』）)】》\"']*"
 )
@@ -16,12 +24,6 @@ _END = re.compile(
 does the sign before an image, ![图](a.png).
 """
 _CLAUSE = re.compile(r"[；;，,：:、](?!\d)")
-_ITEM = re.compile(
-    r"\s*(?:[-*•·●▪◦+](?=\s)|\d{1,2}(?:[.)](?=\s)|[、）．])|[（(]\d{1,2}[)）]|[①-⑳]|第[一二三四五六七八九十\d]+步|步骤\s*[一二三四五六七八九十\d]+)"
-)
-_MARKER = re.compile(r"\s*(?:[-*•·●▪◦+]\s+|\d{1,2}(?:[.)]\s+|[、）．])|[（(]\d{1,2}[)）]|[①-⑳])\s*(?=\S)")
-_BULLET = re.compile(r"\s*[-*•·●▪◦+]")
-_ROW = re.compile(r"[^：；。]{1,40}：[^；]*；[^：；。]{1,40}：.*")
 _QUESTION_MARK = re.compile(r"\s*(?:问|Q|提问|问题)\s*\d*\s*[：:、.]", re.IGNORECASE)
 _NO_HEADING = re.compile(r"^\s*[-*•·●▪◦+①-⑳]|[。！!；;，,：:…”」』.]\s*$|[：；]")
 _CONTINUES = re.compile(
@@ -31,38 +33,52 @@ _CONTINUES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` is `chunk[start:end]`; `line` counts the chunk's non-empty lines from 0."""
+    """`text` is `chunk[start:end]`; `line` counts the chunk's non-empty lines from 0; `block`: of which it is a part,
+    and `first` whether it begins it.
+    """
 
     text: str
     start: int
     end: int
     line: int
+    block: Span
+    first: bool
 
     @property
     def is_item(self) -> bool:
         """A list item or numbered step."""
-        return _ITEM.match(self.text) is not None
+        return self.block.kind is BlockKind.ITEM and self.first
 
     @property
     def is_step(self) -> bool:
         """A numbered item."""
-        return self.is_item and _BULLET.match(self.text) is None
+        return self.is_item and any(character.isalnum() for character in self.block.marker)
 
     @property
     def unmarked(self) -> str:
         """Without its mark: the fourth step of a list that is not quoted is no fourth step to a reader."""
-        match = _MARKER.match(self.text)
-        return self.text[match.end() :] if match else self.text
+        return self.text.removeprefix(self.block.marker).lstrip() or self.text if self.is_item else self.text
 
     @property
     def may_head(self) -> bool:
-        """Short and without an end, as headings are that became lines of a chunk."""
-        return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text) and not self.is_row
+        """A heading, or a paragraph that is short and without an end, as headings of plain text are."""
+        if self.block.kind is not BlockKind.PARAGRAPH:
+            return self.block.kind is BlockKind.HEADING
+        return len(self.text) <= MAX_HEADING_CHARS and not _NO_HEADING.search(self.text)
 
     @property
     def is_row(self) -> bool:
-        """A row of a table, its cells named by the heads of their columns."""
-        return not self.is_item and _ROW.fullmatch(self.text) is not None
+        """A whole row of a table, its cells named by the heads of their columns."""
+        return self.block.kind is BlockKind.ROW and len(self.block.cells) > 1 and self.end - self.start == self._length
+
+    @property
+    def _length(self) -> int:
+        return self.block.end - self.block.start
+
+    @property
+    def row(self) -> TableRow:
+        """The cells of a row."""
+        return TableRow.of(self.block.cells)
 
     @property
     def leads_in(self) -> bool:
@@ -85,15 +101,28 @@ class Sentence:
         return _CONTINUES.match(self.text) is not None
 
 
-def split_sentences(text: str) -> list[Sentence]:
-    """All sentences in order. Line breaks and sentence ends separate; nothing but white space is lost."""
+def split_sentences(text: str, layout: Layout | None = None) -> list[Sentence]:
+    """All sentences in order: blocks, their lines and sentence ends separate; nothing but white space is lost.
+
+    A row of a table and a line of code are not divided. layout: of the text; None guesses it.
+    """
     sentences: list[Sentence] = []
     line = 0
-    for match in re.finditer(r"[^\r\n]+", text):
-        found = [span for span in _spans(text, match.start(), match.end()) if span[0] < span[1]]
-        sentences.extend(Sentence(text[start:end], start, end, line) for start, end in found)
-        line += bool(found)
+    for block in spans_of(guessed_layout(text) if layout is None else layout):
+        first = True
+        for match in _LINE.finditer(text, block.start, block.end):
+            found = [span for span in _parts(text, block, *match.span()) if span[0] < span[1]]
+            for start, end in found:
+                sentences.append(Sentence(text[start:end], start, end, line, block, first))
+                first = False
+            line += bool(found)
     return sentences
+
+
+def _parts(text: str, block: Span, start: int, end: int) -> list[tuple[int, int]]:
+    if block.kind in _UNDIVIDED and end - start <= MAX_UNDIVIDED_CHARS:
+        return [_strip(text, start, end)]
+    return _spans(text, start, end)
 
 
 def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:

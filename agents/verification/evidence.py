@@ -11,6 +11,7 @@ from agents.verification.names import chinese_names, joined, latin_names, withou
 from agents.verification.polarity import Polarised
 from agents.verification.quantities import Quantities, quantities
 from agents.verification.wording import pairs_of
+from knowledge.blocks import Layout
 from knowledge.text import fold
 from knowledge.types import Chunk
 
@@ -128,8 +129,8 @@ class FragmentEvidence:
 
 
 @lru_cache(maxsize=1024)
-def _evidence(text: str, named: str) -> FragmentEvidence:
-    sentences = quotable_sentences(text)[0]
+def _evidence(text: str, layout: Layout | None, named: str) -> FragmentEvidence:
+    sentences = quotable_sentences(text, layout)[0]
     quotes = tuple(sentence.text.strip() for sentence in sentences)
     said = tuple(Statement(fold(quote)) for quote in quotes)
     return FragmentEvidence(Statement(fold(named)), quotes, said, tuple(sentence.is_row for sentence in sentences))
@@ -138,4 +139,4 @@ def _evidence(text: str, named: str) -> FragmentEvidence:
 def evidence_of(chunk: Chunk) -> FragmentEvidence:
     """Of a fragment; its heading and the question of a curated one count as its name."""
     named = chunk.context if chunk.question is None else f"{chunk.context}\n{chunk.question}"
-    return _evidence(chunk.text, named)
+    return _evidence(chunk.text, chunk.layout, named)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePath
 
 from knowledge.blocks import Block, BlockKind
 from knowledge.errors import DocumentTooLarge, EmptyDocument
+from knowledge.marks import item_marker
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
 from knowledge.parsing.limits import ParsingLimits
@@ -70,7 +72,8 @@ class _Assembly:
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
             case Text():
-                self._text(piece)
+                for text in _items(piece):
+                    self._text(text)
             case ParsedTable():
                 self._table(piece)
             case Box():
@@ -240,6 +243,22 @@ class _Assembly:
         self._characters += len(text)
         if self._characters > self._limits.max_characters:
             raise DocumentTooLarge(self._name, f"超过 {self._limits.max_characters} 字的上限，请拆分后再上传")
+
+
+def _items(text: Text) -> Iterator[Text]:
+    """A paragraph, divided where its lines are marked as items of a list: formats leave that to the reader."""
+    if text.kind is not BlockKind.PARAGRAPH:
+        yield text
+        return
+    lines = text.text.split("\n")
+    markers = [item_marker(line) for line in lines]
+    starts = sorted({0, *(number for number, marker in enumerate(markers) if marker)})
+    for start, end in pairwise([*starts, len(lines)]):
+        kind = BlockKind.ITEM if markers[start] else BlockKind.PARAGRAPH
+        part = "\n".join(lines[start:end]).lstrip() if markers[start] else "\n".join(lines[start:end])
+        yield replace(
+            text, text=part, kind=kind, marker=markers[start], markdown=text.markdown if len(starts) == 1 else ""
+        )
 
 
 def _taken(row: Taken, place: str) -> Notice:

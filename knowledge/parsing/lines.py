@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from knowledge.blocks import BlockKind
+from knowledge.marks import item_marker
 from knowledge.numbering import article
 from knowledge.parsing.pieces import Heading, Text
 
@@ -22,7 +23,6 @@ ARTICLE_LEVEL = 13
 """Of 第十二条: below 章 and 节, above 一、."""
 _DECIMAL_LEVEL = 16
 """Numbered headings rank below all headings that a document declares itself (levels 1-10)."""
-_ITEM = re.compile(r"(?P<marker>\d{1,2}[.、)）．](?!\s*\d)|[（(]\d{1,2}[）)]|[①-⑳]|[-*•·●○■□▪◆➢✓])\s*\S")
 _SENTENCE_END = re.compile(r"[。！？；：…!?;:][”’」』）)】》\"']*$|\.[\"')]*$")
 _HEADING_CANNOT_END = re.compile(r"[。；;，,、]$")
 _MAX_HEADING = 40
@@ -55,7 +55,7 @@ def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Text]:
     text, page = "", None
     for line in lines:
         current = line.text.strip()
-        if text and (not current or (_ITEM.match(current) or article(current))):
+        if text and (not current or (item_marker(current) or article(current))):
             yield _text(text, page)
             text = ""
         if not current:
@@ -79,8 +79,8 @@ def reflow(lines: Iterable[TextLine]) -> Iterator[Heading | Text]:
 
 def _text(text: str, page: int | None) -> Text:
     """A list item where it begins with a marker: nothing else tells it in these formats."""
-    found = _ITEM.match(text)
-    return Text(text, page, BlockKind.ITEM, marker=found["marker"]) if found else Text(text, page)
+    marker = item_marker(text)
+    return Text(text, page, BlockKind.ITEM, marker=marker) if marker else Text(text, page)
 
 
 def join_wrapped(left: str, right: str) -> str:
