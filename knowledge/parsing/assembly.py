@@ -72,8 +72,8 @@ class _Assembly:
             case Heading(level, text, page):
                 self._heading(level, _one_line(text), page)
             case Text():
-                for text in _items(piece):
-                    self._text(text)
+                for part in _items(piece):
+                    self._text(part)
             case ParsedTable():
                 self._table(piece)
             case Box():
