@@ -168,10 +168,10 @@ def units_of(passage: Passage, *, steps: bool = False, lists: bool = False) -> l
 def _lists(passage: Passage, steps: bool, lists: bool) -> dict[int, int]:
     """Sentence -> first sentence of the list, with its lead-in if it has one, that is kept together."""
     found: dict[int, int] = {}
-    sentences = passage.sentences
+    sentences, end = passage.sentences, 0
     for start, sentence in enumerate(sentences):
         leads = sentence.leads_in and not sentence.asks
-        if start in found or not (leads or sentence.is_item):
+        if start < end or not (leads or sentence.is_item):
             continue
         end = start + 1
         while end < len(sentences) and _in_list(passage, end):
