@@ -19,6 +19,15 @@ _DEFAULT_SUM = "∫"
 _DEFAULT_ACCENT = "\u0302"
 _OVERLINE, _UNDERLINE = "\u0305", "\u0332"
 _OFF = ("0", "false", "off")
+# fmt: off
+_STRUCTURES = frozenset((
+    "acc", "bar", "d", "eqArr", "f", "func", "limLow", "limUpp", "m", "nary", "phant", "rad", "sPre", "sSub", "sSubSup",
+    "sSup",
+))
+# fmt: on
+"""Elements that have a shape of their own; the others are what stands in them."""
+_TAILED = {MATH + name for name in ("f", "sSub", "sSubSup", "sSup")}
+"""What follows them at once would belong to what they end with: 1/2 x."""
 
 Shown = Callable[[Any], bool]
 """Whether a reader sees the text of an m:t."""
@@ -37,7 +46,14 @@ class _Writer:
 
     def row(self, parent: Any) -> str:
         """What stands in an element, one after the other."""
-        return "".join(map(self._one, parent)) if parent is not None else ""
+        text, tailed = "", False
+        for child in parent if parent is not None else ():
+            if not (part := self._one(child)):
+                continue
+            apart = tailed or (child.tag == f"{MATH}f" and text[-1:].isdigit())
+            text += (" " if apart and part[0].isalnum() else "") + part
+            tailed = child.tag in _TAILED
+        return text
 
     def _one(self, node: Any) -> str:
         if not isinstance(node.tag, str) or node.tag in _UNREAD:
@@ -121,14 +137,6 @@ class _Writer:
         return "" if _said(node, "show", "1").lower() in _OFF else self.row(node)
 
 
-_STRUCTURES = frozenset(name[1:] for name in vars(_Writer) if name.startswith("_") and name not in dir(object)) - {
-    "one",
-    "part",
-    "scripts",
-}
-"""Elements that have a shape of their own; the others are what stands in them."""
-
-
 def _script(sign: str, text: str) -> str:
     return sign + _one_piece(text) if text else ""
 
@@ -157,9 +165,7 @@ def _upright(text: str) -> str:
     first, last = _LETTERS
     if text.isascii() or not any(first <= ord(letter) <= last for letter in text):
         return text
-    return "".join(
-        unicodedata.normalize("NFKC", letter) if first <= ord(letter) <= last else letter for letter in text
-    )
+    return "".join(unicodedata.normalize("NFKC", letter) if first <= ord(letter) <= last else letter for letter in text)
 
 
 def _said(node: Any, name: str, default: str) -> str:

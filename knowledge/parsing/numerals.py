@@ -59,7 +59,7 @@ def _enclosed(*starts: tuple[int, int, int]) -> Callable[[int], str]:
 def _grouped(
     digits: str, units: tuple[str, ...], *, bare_ten: bool = False, bare: bool = False
 ) -> Callable[[int], str]:
-    """二百零五. bare_ten: 10 to 19 begin with the ten, not with a one; bare: so does every unit, and no zeros (百五)."""
+    """二百零五. bare_ten: 10 to 19 begin with the ten, not with a one; bare: so do all units, and no zeros (百五)."""
 
     def write(number: int) -> str:
         if not number:
