@@ -51,6 +51,8 @@ class DocxParser(Parser):
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         check_archive(source)
         document = docx.Document(io.BytesIO(source.content))
+        if document.element.body is None:
+            raise ValueError("a document without a body")
         left_out = LeftOut()
         found = list(joined(_Reader(document, left_out).pieces(document.element.body)))
         tops = [piece for piece in found if isinstance(piece, Heading) and piece.level == 1]
@@ -71,6 +73,7 @@ class _Reader:
         visibility = Visibility(document, self._styles, self._default)
         self._texts = TextReader(visibility, self._notes, left_out, document.part.related_parts)
         self._cells = 0
+        self._titled = False
         self._kinds: dict[str, BlockKind] = {}
         leave_out_parts(document, visibility, left_out)
 
@@ -119,7 +122,8 @@ class _Reader:
         if level := _HEADING.fullmatch(name):
             yield Heading(int(level.group(1)), _numbered(marker, _without_marks(line, text)))
         elif name.lower() in _TITLES:
-            yield Title(_without_marks(line, text))
+            yield Heading(1, _without_marks(line, text)) if self._titled else Title(_without_marks(line, text))
+            self._titled = True
         elif number and marker:
             yield item(marker, text, number.level)
         else:

@@ -14,29 +14,34 @@ def joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The same, with code in one piece, quotations in one box, and a caption in the table that follows it at once."""
     caption: Text | None = None
     for kind, group in groupby(pieces, key=_kind):
-        if caption is not None and not kind:
-            first = next(group)
-            if isinstance(first, ParsedTable) and not first.caption:
-                yield replace(first, caption=caption.text)
-            else:
-                yield from (caption, first)
-            caption = None
-        elif caption is not None:
+        if kind is None:
+            for piece in group:
+                yield from _under(caption, piece)
+                caption = None
+            continue
+        if caption is not None:
             yield caption
             caption = None
-        texts = [piece for piece in group if isinstance(piece, Text)] if kind else []
+        texts = [piece for piece in group if isinstance(piece, Text)]
         match kind:
             case BlockKind.CODE:
-                yield Text("\n".join(text.text for text in texts), kind=BlockKind.CODE)
+                yield Text("\n".join(text.text for text in texts), kind=kind)
             case BlockKind.QUOTE:
-                yield Box(BlockKind.QUOTE, [replace(text, kind=BlockKind.PARAGRAPH) for text in texts])
+                yield Box(kind, [replace(text, kind=BlockKind.PARAGRAPH) for text in texts])
             case BlockKind.CAPTION:
                 *others, caption = texts
                 yield from others
-            case _:
-                yield from group
     if caption is not None:
         yield caption
+
+
+def _under(caption: Text | None, piece: Piece) -> Iterator[Piece]:
+    if caption is not None and isinstance(piece, ParsedTable) and not piece.caption:
+        yield replace(piece, caption=caption.text)
+    elif caption is not None:
+        yield from (caption, piece)
+    else:
+        yield piece
 
 
 def _kind(piece: Piece) -> BlockKind | None:

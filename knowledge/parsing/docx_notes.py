@@ -27,7 +27,7 @@ class Note:
 
 
 class Notes:
-    """Of one document, numbered as they are referred to. Marks that begin anew on every page go on: nobody knows pages."""
+    """Of one document, numbered as they are referred to; those that begin anew by page go on: no page is known."""
 
     def __init__(self, document: Any) -> None:
         self._contents = {kind: dict(_contents(document, kind)) for kind in _FORMS}
