@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from knowledge.types import Notice, NoticeCode
@@ -72,7 +72,7 @@ class LeftOut:
             yield Notice(NoticeCode.LEFT_OUT, message, pages, part, characters)
 
 
-def page_names(pages: tuple[int, ...]) -> str:
+def page_names(pages: Sequence[int]) -> str:
     """Pages for people: 2、4-6."""
     runs: list[list[int]] = []
     for page in pages:
