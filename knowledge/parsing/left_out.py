@@ -57,7 +57,11 @@ class LeftOut:
 
     def add(self, part: Part, text: str, page: int | None = None) -> None:
         """`text`: what was left out; "" where nothing tells what it says. `page`: from 1."""
-        self._characters[part] += len("".join(text.split()))
+        self.count(part, size_of(text), page)
+
+    def count(self, part: Part, characters: int, page: int | None = None) -> None:
+        """The same, of text that is gone already. `characters`: as `size_of` counts them."""
+        self._characters[part] += characters
         pages = self._pages.setdefault(part, {})
         if page is not None:
             pages[page] = None
@@ -70,6 +74,11 @@ class LeftOut:
             many = f"，共 {characters} 字" if characters else ""
             message = f"{part}没有入库{where}：{_WHY[part]}{many}"
             yield Notice(NoticeCode.LEFT_OUT, message, pages, part, characters)
+
+
+def size_of(text: str) -> int:
+    """Characters, white space not counted."""
+    return len("".join(text.split()))
 
 
 def page_names(pages: Sequence[int]) -> str:

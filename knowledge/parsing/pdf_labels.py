@@ -79,11 +79,11 @@ def _left(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> s
     for line, cell in _level(place, lines):
         text, right = _until(cell, place.left)
         gap = place.left - right
-        if text and -_TOUCH <= gap <= _FAR * line.size and (near is None or gap < near[0]):
-            if not any(
-                _is_level(place, other) and right - _TOUCH <= other.left < place.left - _TOUCH for other in others
-            ):
-                near = gap, text
+        if not text or not -_TOUCH <= gap <= _FAR * line.size or (near is not None and gap >= near[0]):
+            continue
+        between = (other for other in others if right - _TOUCH <= other.left < place.left - _TOUCH)
+        if not any(_is_level(place, other) for other in between):
+            near = gap, text
     return near[1] if near else ""
 
 
