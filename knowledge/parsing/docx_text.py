@@ -10,9 +10,9 @@ from typing import Any
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsmap, qn
 
-from knowledge.parsing.docx_formulas import FORMULA, MATH, PARAGRAPH, linear
 from knowledge.parsing.docx_notes import REFERENCES, Note, Notes
 from knowledge.parsing.docx_visibility import Visibility
+from knowledge.parsing.formulas import FORMULA, MATH, PARAGRAPH, linear
 from knowledge.parsing.left_out import LeftOut, Part
 
 _VAL = qn("w:val")

@@ -9,7 +9,7 @@ from typing import Any
 from docx.oxml.ns import nsmap, qn
 
 from knowledge.parsing.colours import BLACK, WHITE, Colour, indistinct, read_colour
-from knowledge.parsing.docx_formulas import MATH
+from knowledge.parsing.formulas import MATH
 
 _VAL = qn("w:val")
 _OFF = ("0", "false", "off", "none")

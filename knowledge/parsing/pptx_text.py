@@ -9,7 +9,7 @@ from typing import Any
 from pptx.oxml.ns import qn
 
 from knowledge.blocks import BlockKind
-from knowledge.parsing.docx_formulas import FORMULA, PARAGRAPH, linear
+from knowledge.parsing.formulas import FORMULA, PARAGRAPH, linear
 from knowledge.parsing.left_out import LeftOut, Part
 from knowledge.parsing.numerals import numeral
 from knowledge.parsing.pieces import Text, item
