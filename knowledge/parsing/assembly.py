@@ -221,7 +221,11 @@ class _Assembly:
         self._notices |= dict.fromkeys(document.notices)
         self._bare = False
 
-    def _row(self, row: FaqPair | Taken) -> None:
+    def _row(self, row: FaqPair | Taken | Notice) -> None:
+        if isinstance(row, Notice):
+            place = f"「{self._path[-1][1]}」" if self._path else ""
+            self._notices[replace(row, message=place + row.message)] = None
+            return
         if isinstance(row, Taken):
             self._columns_found |= row.asked
             self._notices[_taken(row, self._path[-1][1] if self._path else "")] = None

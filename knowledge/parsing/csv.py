@@ -21,7 +21,9 @@ class CsvParser(Parser):
 
     def _pieces(self, source: SourceFile) -> Iterator[Piece]:
         text = decode(source.name, source.content)
-        yield ParsedTable(_bounded(source, csv.reader(io.StringIO(text), delimiter=delimiter_of(text))))
+        delimiter = delimiter_of(text)
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+        yield ParsedTable(_bounded(source, rows), delimiter=delimiter)
 
 
 def _bounded(source: SourceFile, rows: Iterator[list[str]]) -> Iterator[list[str]]:
