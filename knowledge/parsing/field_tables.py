@@ -39,7 +39,8 @@ def likelihood(rows: Sequence[Row]) -> float:
     if not all(names) or len(values) < 2 or not _could_be_names(names):
         return IMPOSSIBLE
     score = 4.0 if sum(name[-1] in _COLONS for name in names) > len(names) / 2 else 0.0
-    score += (_variety(values[1:]) if len(values) > 2 else _variety(values) / 2) + (width == 4)
+    score += min(_variety(values), _VARIOUS) if len(values) == 2 else _variety(values[1:])
+    score += width == 4
     if kind_of(values[0]) is not CellKind.TEXT:
         score += 1  # nobody names a column so
     ends = Counter(name[-1] for name in names if name[-1] not in _COLONS)
