@@ -116,7 +116,7 @@ def read_sheet(
             return _first_with_header(name, _xlsx(name, content, width), limits, is_header)
         text = decode(name, content)
         delimiter = _delimiter(text)
-        sheet = _first_with_header(name, [_csv(text, delimiter, width)], limits, is_header)
+        sheet = _first_with_header(name, [_csv(text, delimiter)], limits, is_header)
         return replace(sheet, delimiter=delimiter)
     except (KnowledgeError, MemoryError):
         raise
@@ -231,9 +231,8 @@ def _delimiter(text: str) -> str:
     )
 
 
-def _csv(text: str, delimiter: str, width: int) -> Rows:
-    for number, row in enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1):
-        yield number, row[:width]
+def _csv(text: str, delimiter: str) -> Rows:
+    yield from enumerate(csv.reader(io.StringIO(text), delimiter=delimiter), 1)
 
 
 def _xlsx(name: str, content: bytes, width: int) -> Iterator[Rows]:

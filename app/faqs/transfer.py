@@ -10,7 +10,7 @@ from agents.types import Button
 from app.faqs.rules import safe_address
 from app.faqs.types import Faq, FaqDraft, FaqState
 from app.spreadsheets import SheetLimits, SheetRow, Spreadsheet, read_sheet, write_sheet
-from knowledge.parsing.faq_columns import Places, by_name, escaped, parts_of
+from knowledge.parsing.faq_columns import Places, by_name, divided, escaped, parts_of
 
 COLUMNS = ("编号", "问题", "答案", "相似问", "按钮", "状态")
 _ID = "编号", "id"
@@ -71,10 +71,9 @@ def _row(row: SheetRow, sheet: Spreadsheet, columns: Places) -> FaqSheetRow | Fa
         return FaqRowRefused(row.number, f"状态“{state[:20]}”不认识，请写“已发布”或“草稿”。", "state")
     buttons = []
     for line in filter(None, _LINE.split(row.first(*_BUTTONS))):
-        label, *rest = parts_of(line, "")
-        does = line[len(escaped(label)) + 1 :].strip() if rest else ""
+        label, does = map(str.strip, divided(line))
         opens = safe_address(does)
-        buttons.append(Button(label.strip(), does if opens else "", "" if opens else does))
+        buttons.append(Button(label, does if opens else "", "" if opens else does))
     asked = row.first(names[columns.variants]) if columns.variants is not None else ""
     variants = tuple(filter(None, map(str.strip, parts_of(asked, "\r\n"))))
     draft = _STATES[state] is FaqState.DRAFT

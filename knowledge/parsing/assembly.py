@@ -13,6 +13,7 @@ from knowledge.errors import DocumentTooLarge, EmptyDocument
 from knowledge.marks import item_marker
 from knowledge.numbering import article
 from knowledge.parsing.characters import shown
+from knowledge.parsing.entries import take_entries
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.lines import ARTICLE_LEVEL
 from knowledge.parsing.pieces import Box, Enclosed, Entry, Heading, ParsedTable, Piece, Text, Title
@@ -93,7 +94,8 @@ class _Assembly:
         if self._columns and not self._columns_found:
             self._notices[_missing(self._columns)] = None
         notices = tuple(self._notices)[:_MAX_NOTICES]
-        return ParsedDocument(title=title, blocks=tuple(self._blocks), faqs=tuple(self._faqs), notices=notices)
+        blocks, faqs = take_entries(self._blocks, self._faqs)
+        return ParsedDocument(title=title, blocks=blocks, faqs=faqs, notices=notices)
 
     def _heading(self, level: int, text: str, page: int | None) -> None:
         if not text:

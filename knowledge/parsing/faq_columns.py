@@ -75,6 +75,13 @@ def parts_of(cell: str, separators: str = "\n") -> list[str]:
     return divided.split(_SEPARATOR)
 
 
+def divided(cell: str) -> tuple[str, str]:
+    """The first part of a cell, and what stands behind its bar, as it is; "" without one."""
+    bar = next((found for found in _ESCAPED.finditer(cell) if len(found[1]) % 2 == 0), None)
+    first, rest = (cell[: bar.end()], cell[bar.end() :]) if bar else (cell, "")
+    return parts_of(first, "")[0], rest
+
+
 def escaped(part: str) -> str:
     """A part as `parts_of` takes it back."""
     return _ESCAPED.sub(lambda found: 2 * found[1] + "\\|", part)
@@ -133,9 +140,14 @@ def _asking(columns: Sequence[Sequence[str]], named: dict[str, int]) -> int | No
     return asking[0] if len(asking) == 1 else None
 
 
+def asks(text: str) -> bool:
+    """Whether a short text is a question."""
+    return len(text) <= _MAX_QUESTION and bool(_ASKS.search(text))
+
+
 def _asks(cells: Sequence[str]) -> float:
     """Share of cells that are questions."""
-    return sum(bool(_ASKS.search(cell)) and len(cell) <= _MAX_QUESTION for cell in cells) / (len(cells) or 1)
+    return sum(map(asks, cells)) / (len(cells) or 1)
 
 
 def _by_name(names: Row) -> dict[str, int]:
