@@ -8,12 +8,15 @@ from enum import StrEnum
 
 from knowledge.blocks import Block
 from knowledge.parsing import faq_columns, field_tables, headers
-from knowledge.parsing.cells import CellKind, filled, is_one_more, kind_of
+from knowledge.parsing.cells import filled, is_one_more
 from knowledge.parsing.faq_columns import Places
 from knowledge.types import FaqColumns
 
 Row = list[str]
 
+_SENTENCE_ENDS = ("。", "！", "；", "!", ";")
+_LONGEST_TITLE = 40
+"""Characters."""
 _APART = 0.5
 """For a header behind a blank row or a title: somebody set the rows apart."""
 _WIDER = 1.0
@@ -89,19 +92,23 @@ class Reading:
 
 
 def is_note(text: str) -> bool:
-    """Whether what stands alone is a sentence and no title."""
-    asks = text.endswith(("？", "?"))
-    return not asks and (kind_of(text) is CellKind.PROSE or "：" in text or ":" in text)
+    """Whether what stands alone is a sentence and no title: by its end, by a colon in it, or by its length."""
+    if text.endswith(("？", "?")):
+        return False
+    return text.endswith(_SENTENCE_ENDS) or bool({"：", ":"} & set(text[:-1])) or len(text) > _LONGEST_TITLE
 
 
-def starts_anew(above: Reading, rows: Sequence[Row]) -> bool:
-    """Whether rows that stand apart from a table are another one, and not more of it.
+def starts_anew(above: Reading, rows: Sequence[Row], *, apart: bool) -> bool:
+    """Whether rows behind something that stands alone are another table, and not more of the one above.
 
-    A header differs from the rows below it and from those above it, as far as these differ from names at all.
+    A header differs from the rows below it and from those above it, as far as these differ from names at all. apart:
+    by a blank row or a title, and not only by what may be a row of the table.
     """
     first = rows[0]
     if first in above.header:
         return False
+    if not apart:
+        return _difference(above, rows)[0] >= 2 * _CLEAR
     if faq_columns.by_name(headers.names([first])):
         return True
     if not above.sample and not set(filled(first)) - above.columns:

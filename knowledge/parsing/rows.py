@@ -101,18 +101,19 @@ class _Sheet:
     def _rows(self, lines: Iterator[Line]) -> Iterator[Found]:
         """Rows of several cells that follow each other: a table, or more of the one above."""
         head = list(islice(lines, headers.SAMPLE))
-        if self.between and _is_group(self.between[-1].cells, head[0].cells):
-            head.insert(0, self.between.pop())
         rows = [line.cells for line in head]
         above = self._above(rows[0])
         titled = [line for line in self.between if not line.blank and not (above and above.has_record(line.cells))]
         apart = bool(titled) or any(line.blank for line in self.between)
-        if above is not None and not (apart and starts_anew(above, rows)):
+        if above is not None and not (self.between and starts_anew(above, rows, apart=apart)):
             yield from self._between(above)
             yield from self._body(above, chain(head, lines))
             return
+        if self.between and _is_group(self.between[-1].cells, rows[0]):
+            head.insert(0, self.between.pop())
+            rows.insert(0, head[0].cells)
         yield from self._names()
-        yield from self._between(above)
+        yield from self._between(above, titled=True)
         declared = None if self.above else self.declared
         reading = reading_of(rows, declared, self.table.certain, self.wanted, above)
         self.above.append(reading)
@@ -156,12 +157,12 @@ class _Sheet:
                 reading.told = True
                 yield field_tables.row_of(("", name) for name in reading.names if name)
 
-    def _between(self, above: Reading | None) -> Iterator[Found]:
-        """What stood alone above a table, or between two."""
+    def _between(self, above: Reading | None, *, titled: bool = False) -> Iterator[Found]:
+        """What stood alone above a table, or between two; titled: the last of it belongs to what follows."""
         lines, self.between = self.between, []
         apart = above is None
         for line in lines:
-            apart = apart or line.blank
+            apart = apart or line.blank or (titled and line is lines[-1])
             if line.blank:
                 continue
             text = _alone(line)
