@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise, zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.common.html_blocks import block_names
@@ -55,6 +56,7 @@ _AT_END = re.compile(rf"[ \t]*{inline.ATTRIBUTES.pattern}\s*$")
 _CONTENTS = re.compile(r"\[\[?_?toc_?\]?\]", re.IGNORECASE)
 _TAG = re.compile(r"<([A-Za-z][\w-]*)\s*>")
 _KNOWN_TAGS = {*block_names, *INLINE_TAGS, *UNREAD_TAGS, "img", "br", "pre", "math", "picture", "hgroup"}
+_OWN_LINE = re.compile(r"[>|#*+｜]|\[[^\[\]]+\]:|[^\s，。：:（(/]{1,10}[：:](?!//)")
 _CODE_TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)')|\[([^\]]+)\]\s*$")
 
 
@@ -69,7 +71,7 @@ def make_renderer(*, indented_code: bool = True) -> MarkdownIt:
     md.core.ruler.before("inline", "attributes", _attributes_at_end)
     md.core.ruler.before("inline", "markers", _markers)
     md.core.ruler.before("inline", "long_text", _long_text)
-    md.core.ruler.push("bold_lines", _bold_lines)
+    md.core.ruler.push("line_breaks", _line_breaks)
     md.core.ruler.push("footnotes", place_footnotes)
     for name, rule in (("html_inline", _html), ("html_block", _html), ("fence", _fence), ("footnote_ref", _mark)):
         md.add_render_rule(name, rule)
@@ -154,20 +156,33 @@ def _attributes_at_end(state: StateCore) -> None:
 
 
 def _markers(state: StateCore) -> None:
-    """What a reader sees before items: 1) of numbered ones; the typed mark of a single one before a figure: + 86."""
-    items: list[tuple[Token, list[int]]] = []
+    """What a reader sees before items: 1) of numbered ones, numbers as typed where they rise; of a single item the mark
+    that means more than a dot: + 86.
+    """
+    lists: list[tuple[Token, list[int]]] = []
     for at, token in enumerate(state.tokens):
         if token.type in ("ordered_list_open", "bullet_list_open"):
-            items.append((token, []))
-            if token.markup == ")":
-                token.attrSet("data-mark", ")")
+            lists.append((token, []))
         elif token.type == "list_item_open":
-            items[-1][1].append(at)
-        elif token.type in ("ordered_list_close", "bullet_list_close"):
-            opening, places = items.pop()
+            lists[-1][1].append(at)
+        elif token.type == "ordered_list_close":
+            _number_items(*lists.pop(), state.tokens)
+        elif token.type == "bullet_list_close":
+            opening, places = lists.pop()
             inner = state.tokens[places[0] + 2] if len(places) == 1 else opening
-            if opening.type == "bullet_list_open" and inner.type == "inline" and inner.content[:1].isdecimal():
+            figure = inner.type == "inline" and inner.content[:1].isdecimal()
+            if figure or (len(places) == 1 and opening.markup == "+"):
                 opening.attrSet("data-mark", opening.markup)
+
+
+def _number_items(opening: Token, places: list[int], tokens: list[Token]) -> None:
+    if opening.markup == ")":
+        opening.attrSet("data-mark", ")")
+    items = [tokens[at] for at in places]
+    numbers = [int(item.info) for item in items]
+    if all(one < other for one, other in pairwise(numbers)):
+        for item, number in zip(items, numbers, strict=True):
+            item.attrSet("value", str(number))
 
 
 def _long_text(state: StateCore) -> None:
@@ -177,17 +192,20 @@ def _long_text(state: StateCore) -> None:
             token.type = "text"
 
 
-def _bold_lines(state: StateCore) -> None:
-    """A line that is bold from end to end is one to its reader: what follows stands below it."""
+def _line_breaks(state: StateCore) -> None:
+    """Lines that are no wrapped prose stay lines: below one that is bold from end to end, and those that begin with a
+    mark (>50件, | a | b |) or with a name and a colon.
+    """
     for token in state.tokens:
-        start = 0
-        for at, child in enumerate(token.children or []):
+        line: list[Token] = []
+        for child, following in zip_longest(token.children or [], (token.children or [])[1:]):
             if child.type not in ("softbreak", "hardbreak"):
+                line += [child] if child.type != "text" or child.content else []
                 continue
-            line = [one for one in (token.children or [])[start:at] if one.type != "text" or one.content]
-            if len(line) > 2 and line[0].type == "strong_open" and line[-1].type == "strong_close":
+            bold = len(line) > 2 and line[0].type == "strong_open" and line[-1].type == "strong_close"
+            if bold or (following is not None and following.type == "text" and _OWN_LINE.match(following.content)):
                 child.type, child.tag = "hardbreak", "br"
-            start = at + 1
+            line = []
 
 
 def _html(

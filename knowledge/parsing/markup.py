@@ -96,7 +96,7 @@ class _Walker:
         elif classes == "footnote" and "data-mark" in node.attributes:
             text = self._flat(node)
             yield Text(f"[{node.attributes['data-mark']}] {text}", kind=BlockKind.FOOTNOTE)
-        elif classes == "formula" and node.css_first(_BLOCKS) is None:
+        elif classes == "formula" and all(child.is_text_node for child in children(node)):
             yield Text(node.text().strip(), kind=BlockKind.FORMULA)
         elif (label := self._label(node, tag, classes)) is not None:
             yield from self._box(BlockKind.NOTE, node, label)
@@ -128,9 +128,9 @@ class _Walker:
 
     def _box_title(self, node: LexborNode) -> str:
         """What stands first in a box and calls itself its title; it is not read again."""
-        found = node.css_first(_TITLES)
+        found = next((title for title in node.css(_TITLES) if title.mem_id != node.mem_id), None)
         first = next((text for text in node.traverse(include_text=True) if _says(text)), None)
-        if found is None or first is None or found.mem_id == node.mem_id or not _is_within(first, found):
+        if found is None or first is None or not _is_within(first, found):
             return ""
         title = " ".join(self._flat(found).split())
         self._taken.add(found.mem_id)
