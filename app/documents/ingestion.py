@@ -81,7 +81,7 @@ class IngestionService:
         follower: Follower,
         wait_seconds: float = 60.0,
     ) -> None:
-        """`wait_seconds`: how long `add`, `change` and `delete` wait for the index after their commit."""
+        """`wait_seconds`: how long `add`, `change` and the bin wait for the index after their commit."""
         self._documents = documents
         self._knowledge = knowledge
         self._versions = versions
@@ -141,13 +141,6 @@ class IngestionService:
             revision = await self._labels.change(tenant, document_id, labels, filing)
         except PathTaken as error:
             raise Conflict(f"{error} 已有另一篇文档", code="path_taken", path=str(error)) from error
-        if revision is None:
-            raise unknown(document_id)
-        return await self.answers(tenant, revision)
-
-    async def delete(self, tenant: str, document_id: str) -> bool:
-        """Removes a document; True when searches no longer find it. Raises NotFound."""
-        revision = await self._knowledge.delete(tenant, document_id)
         if revision is None:
             raise unknown(document_id)
         return await self.answers(tenant, revision)

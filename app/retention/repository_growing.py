@@ -19,6 +19,7 @@ from app.db.base import Base, now
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
 from app.desk.types import ACTIVE
+from app.documents.repository_bin import remove_for_good
 from app.documents.tables import (
     Content,
     Document,
@@ -29,7 +30,7 @@ from app.documents.tables import (
     StoredChunk,
     Term,
 )
-from app.documents.types import VersionState
+from app.documents.types import DocumentKind, VersionState
 from app.embeddings.tables import Embedding
 from app.evaluation_runs.tables import EvaluationReportRow
 from app.evaluation_sets.tables import EvaluationCaseRow, EvaluationSetRow
@@ -117,6 +118,15 @@ def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -
     connection.execute(delete(Content).where(Content.tenant_id == tenant, unused))
 
 
+def _binned(before: datetime) -> ColumnElement[bool]:
+    """What was deleted before."""
+    return (Document.kind == DocumentKind.BINNED) & (Document.deleted_at < before)
+
+
+def _remove_binned(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
+    remove_for_good(connection, tenant, [key[0] for key in keys])
+
+
 def _keys(before: datetime) -> ColumnElement[bool]:
     """Those revoked or expired; the last ever made stays: a server that has none at all trusts who asks on loopback."""
     last = select(ApiKey.id).order_by(ApiKey.created_at.desc(), ApiKey.id).limit(1).scalar_subquery()
@@ -180,6 +190,7 @@ def growing(forget: Callable[[Connection, str, Sequence[str]], int]) -> tuple[Gr
             lambda before: IdempotentRequest.created_at < before,
         ),
         Growing("versions", DocumentVersion, DocumentVersion.archived_at, _versions, _remove_versions),
+        Growing("bin", Document, Document.deleted_at, _binned, _remove_binned),
         Growing("jobs", IngestionJob, IngestionJob.finished_at, lambda before: IngestionJob.finished_at < before),
         Growing("jobs", JobRunRow, JobRunRow.finished_at, _runs),
         Growing("jobs", TunerReport, TunerReport.created_at, lambda before: TunerReport.created_at < before),
@@ -201,7 +212,6 @@ STAYING: Mapping[type[Base], str] = {
     GapPolicyRow: "one row a tenant",
     RetentionPeriod: "one row a tenant and kind",
     GenerationRow: "one row a tenant",
-    Document: "the knowledge base: an administrator adds and deletes",
     Content: "goes with the last version that has it",
     StoredChunk: "of current versions only",
     QualityIssueRow: "what the last check found; the next one replaces it",
@@ -235,6 +245,7 @@ KINDS = (
     "deliveries",
     "requests",
     "versions",
+    "bin",
     "jobs",
     "evaluations",
     "keys",

@@ -18,6 +18,7 @@ from app.conversations.repository import ConversationRepository
 from app.conversations.repository_holders import HolderRepository
 from app.corrections.service import CorrectionService
 from app.db.outbox import Outbox
+from app.documents.bin import DocumentBin
 from app.documents.drafts import Drafts
 from app.documents.ingestion import IngestionService
 from app.documents.jobs import DocumentJobs
@@ -209,6 +210,10 @@ class Container:
     @property
     def ingestion(self) -> IngestionService:
         return self.base.ingestion
+
+    @property
+    def bin(self) -> DocumentBin:
+        return self.base.bin
 
     @property
     def vocabulary(self) -> VocabularyService:
