@@ -6,7 +6,6 @@ to whatever is filed there next; so nothing finds, counts, changes or publishes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -117,18 +116,12 @@ class BinRepository:
         return await self._database.transact(lambda connection: _erase(connection, tenant, document_id))
 
 
-def remove_for_good(connection: Connection, tenant: str, ids: Sequence[str]) -> None:
-    """Deletes documents with their versions and chunks, and the contents that no other document has."""
-    mine = (Document.tenant_id == tenant) & Document.id.in_(ids)
-    connection.execute(delete(Document).where(mine))
-    drop_contents(connection, tenant)
-
-
 def _erase(connection: Connection, tenant: str, document_id: str) -> bool:
     one = _one(tenant, document_id, DocumentKind.BINNED)
     if connection.execute(select(Document.id).where(one)).first() is None:
         return False
-    remove_for_good(connection, tenant, [document_id])
+    connection.execute(delete(Document).where(one))
+    drop_contents(connection, tenant)
     return True
 
 

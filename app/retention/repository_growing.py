@@ -19,7 +19,6 @@ from app.db.base import Base, now
 from app.db.tables import OutboxEvent
 from app.desk.tables import DeskSessionRow, DeskSolution, DeskStaff
 from app.desk.types import ACTIVE
-from app.documents.repository_bin import remove_for_good
 from app.documents.tables import (
     Content,
     Document,
@@ -113,7 +112,11 @@ def _remove_versions(connection: Connection, tenant: str, keys: Sequence[Key]) -
     mine = (table.tenant_id == tenant) & table.id.in_([key[0] for key in keys])
     contents = set(connection.execute(select(table.content_hash).where(mine)).scalars())
     connection.execute(delete(table).where(mine))
-    used = select(table.content_hash).where(table.tenant_id == tenant)
+    _drop_unused(connection, tenant, contents)
+
+
+def _drop_unused(connection: Connection, tenant: str, contents: set[str]) -> None:
+    used = select(DocumentVersion.content_hash).where(DocumentVersion.tenant_id == tenant)
     unused = Content.content_hash.in_(contents) & Content.content_hash.not_in(used)
     connection.execute(delete(Content).where(Content.tenant_id == tenant, unused))
 
@@ -124,7 +127,12 @@ def _binned(before: datetime) -> ColumnElement[bool]:
 
 
 def _remove_binned(connection: Connection, tenant: str, keys: Sequence[Key]) -> None:
-    remove_for_good(connection, tenant, [key[0] for key in keys])
+    """With their versions, and the contents that no other document has."""
+    ids = [key[0] for key in keys]
+    own = (DocumentVersion.tenant_id == tenant) & DocumentVersion.document_id.in_(ids)
+    contents = set(connection.execute(select(DocumentVersion.content_hash).where(own)).scalars())
+    connection.execute(delete(Document).where(Document.tenant_id == tenant, Document.id.in_(ids)))
+    _drop_unused(connection, tenant, contents)
 
 
 def _keys(before: datetime) -> ColumnElement[bool]:

@@ -55,6 +55,7 @@ def test_files_are_dropped_found_edited_and_deleted(server: str, page: Page) -> 
     expect(content).to_contain_text("黑色墨盒可以打印 1500 页")
     content.get_by_role("button", name="删除").click()
     confirm(page, "删除")
+    expect(content.get_by_role("heading", level=1, name="文档")).to_be_visible()
     content = opened(page, server, "documents/bin")
     binned.get_by_role("button", name="彻底删除").click()
     confirm(page, "彻底删除")
