@@ -20,6 +20,7 @@ from knowledge.parsing.base import SourceFile
 from knowledge.parsing.csv import delimiter_of
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.limits import ParsingLimits
+from knowledge.parsing.office_kinds import not_a_sheet
 from knowledge.text import clean
 
 CSV = "text/csv"
@@ -85,6 +86,8 @@ def read_sheet(name: str, content: bytes, limits: SheetLimits | None = None) -> 
         raise DocumentTooLarge(name, f"超过 {limits.bytes / 2**20:.3g} MB 的大小上限")
     if not content.strip():
         raise EmptyDocument(name, "是空文件")
+    if reason := not_a_sheet(content):
+        raise BrokenDocument(name, reason)
     try:
         read = _xlsx if content.startswith(_ARCHIVE) else _csv
         return _sheet(name, read(name, content, limits.columns + 1), limits)
