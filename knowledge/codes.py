@@ -1,0 +1,213 @@
+"""Codes in a text: models, part numbers, order ids and versions, and when two spellings are one code. Pure.
+
+`YS-1001`, `ys_1001`, `YS 1001`, `ＹＳ１００１` and `ys1001` are one code, YS-100 another one. The one form of a code are its
+letters and digits; only a point between digits stays, for V2.1.3 is neither V21.3 nor V2.13. A measure (10kg, 2.4G,
+100-240V), a date or a phone number is no code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+MAX_CHARS = 48
+"""What is longer is a key or an address."""
+_SIGNS = dict.fromkeys(range(0x2010, 0x2016), "-") | {0x2212: "-", 0xA0: " ", 0x3000: " "}
+_PLAIN = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | _SIGNS
+"""Character by character, so that places stay: full width to half width, every dash a hyphen."""
+_RUN = re.compile(r"[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*")
+_ADDRESS = re.compile(r"(?<![!-~])(?:[!-~]+@|[A-Za-z]{2,8}://)[!-~]+")
+_MEASURE = re.compile(r"\d+(?:\.\d+)*(?P<unit>[a-z]{1,4})?(?:[-/]\d+(?:\.\d+)*(?P<last>[a-z]{1,4})?)*")
+_TIME = re.compile(r"(?:19|20)\d\d(?P<sign>[-/.])(?:1[0-2]|0?[1-9])(?P=sign)(?:3[01]|[12]\d|0?[1-9])(?!\d).*")
+_VERSION = re.compile(r"(?:v|ver|version)?(\d+(?:\.\d+)+)")
+_BARE_VERSION = re.compile(r"\d+(?:\.\d+){2,}")
+_NAME = re.compile(r"[a-z]{2,}(?:-[a-z0-9]+)+")
+_VARIANTS = re.compile(r"(?:[-_ ]?(?:pro|max|plus|lite|mini|ultra|lte|se|air)(?![A-Za-z0-9]))+", re.IGNORECASE)
+_SPACED = re.compile(r" (?=\d)")
+_SEPARATOR = re.compile(r"(?<!\d)\.|\.(?!\d)|[-_/ ]")
+_SERIES = re.compile(r"([a-z]+)\d+")
+_DIGITS = re.compile(r"\d+")
+_NEAR_CHARS = 4
+"""Shorter codes that differ in one letter are of different things: E03 and W03."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """`text[start:end]` of a text, and its one form. breaks: how many letters and digits of the form stand before each
+    separator between two digits; prefix: of those at its beginning, a name of a maker or of a series, what the
+    form goes on without: ys of YS-W5; empty for none.
+    """
+
+    text: str
+    start: int
+    end: int
+    form: str
+    breaks: tuple[int, ...] = ()
+    prefix: str = ""
+
+    @property
+    def numbered(self) -> bool:
+        """Whether a digit is in it: Wi-Fi and USB-C are names, not numbers of a series."""
+        return any(map(str.isdigit, self.form))
+
+
+def same_code(one: Code, other: Code) -> bool:
+    """Whether both are spellings of one code. YS-10-01 is YS1001, but not YS-100-1."""
+    return one.form == other.form and (not one.breaks or not other.breaks or one.breaks == other.breaks)
+
+
+def same_thing(one: Code, other: Code) -> bool:
+    """Whether both name one thing: the same code, or one without its maker, as W5 of YS-W5."""
+    return same_code(one, other) or _without_prefix(one, other) or _without_prefix(other, one)
+
+
+def are_neighbours(one: Code, other: Code) -> bool:
+    """Whether two codes of different things are so alike that one may be told for the other: of one series (YS-100 and
+    YS-1001, V2.1.3 and V2.10.3), one the beginning of the other, or with one letter or digit apart.
+    """
+    if not (one.numbered and other.numbered) or same_thing(one, other):
+        return False
+    first, second = sorted((one.form, other.form), key=len)
+    near = len(first) >= _NEAR_CHARS and (second.startswith(first) or _is_one_edit(first, second))
+    return near or _shape(first) == _shape(second) or series_of(one) == series_of(other) != ""
+
+
+def series_of(code: Code) -> str:
+    """The letters before its last number: w of YS-W5, h of H30 Pro; empty for USB-C and for numbers alone."""
+    rest = code.form.removeprefix(code.prefix)
+    if rest[:1].isdigit() and code.prefix:
+        return code.prefix
+    found = _SERIES.findall(rest)
+    return str(found[-1]) if found else ""
+
+
+@lru_cache(maxsize=8192)
+def codes_in(text: str) -> tuple[Code, ...]:
+    """The codes of a text, in order; their spans do not overlap. Linear in its length."""
+    plain = text.translate(_PLAIN)
+    if "@" in plain or "://" in plain:
+        plain = _ADDRESS.sub(lambda match: " " * len(match.group()), plain)
+    found: list[Code] = []
+    end = 0
+    for start, stop in _pieces(plain):
+        if start < end:
+            continue
+        code = _code_at(text, plain, start, stop)
+        if code is not None:
+            found.append(code)
+            end = code.end
+    return tuple(found)
+
+
+def forms_in(text: str) -> tuple[str, ...]:
+    """The forms of the codes of a text, repetitions kept."""
+    return tuple(code.form for code in codes_in(text))
+
+
+def first_code(text: str) -> Code | None:
+    """The first code of a text."""
+    return next(iter(codes_in(text)), None)
+
+
+def is_code(text: str) -> bool:
+    """Whether a text is a code and nothing else."""
+    found = codes_in(text)
+    return len(found) == 1 and found[0].text == text
+
+
+def replace_codes(text: str, by: str) -> str:
+    """A text with something else in the place of each code."""
+    parts, end = [], 0
+    for code in codes_in(text):
+        parts += (text[end : code.start], by)
+        end = code.end
+    return "".join((*parts, text[end:]))
+
+
+def holds_code(codes: Iterable[Code], code: Code) -> bool:
+    """Whether one of the codes is a spelling of another one."""
+    return any(same_code(own, code) for own in codes)
+
+
+def _pieces(plain: str) -> Iterator[tuple[int, int]]:
+    """Where codes may stand: runs of letters, digits and signs; a slash divides those that are codes before it."""
+    for match in _RUN.finditer(plain):
+        start = match.start()
+        for slash in re.finditer("/", match.group()):
+            if _is_code(plain[start : match.start() + slash.start()].lower(), alone=False):
+                yield start, match.start() + slash.start()
+                start = match.start() + slash.end()
+        yield start, match.end()
+
+
+def _code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
+    """The code that begins at a piece: by itself, with the number behind a blank, with what makes it a variant."""
+    spaced = plain[start:stop].isalpha() and _SPACED.match(plain, stop) and _may_be_spaced(plain, start, stop)
+    if spaced and (number := _RUN.match(plain, stop + 1)) and not _is_measured(number.group().lower()):
+        stop = number.end()
+    elif not _is_code(plain[start:stop].lower()):
+        return None
+    if variants := _VARIANTS.match(plain, stop):
+        stop = variants.end()
+    return None if stop - start > MAX_CHARS else _read(text[start:stop], plain[start:stop].lower(), start, stop)
+
+
+def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
+    """Within English prose only a name in capitals has its number behind a blank: within 30 days."""
+    within = plain[:start].endswith(" ") and plain[:start].rstrip(" ")[-1:].isascii() and plain[:start].strip() != ""
+    return not within or not plain[start:stop].islower()
+
+
+def _is_code(written: str, *, alone: bool = True) -> bool:
+    """Whether a run, in lower case, is a code. alone: else it has to have a letter and a digit."""
+    digits = any(map(str.isdigit, written))
+    letters = any(map(str.isalpha, written))
+    if _TIME.fullmatch(written) or _is_measured(written):
+        return False
+    if digits and letters:
+        return True
+    if not alone:
+        return False
+    if digits:
+        return _BARE_VERSION.fullmatch(written) is not None or len(set(written) & set("-_/")) > 1
+    return _NAME.fullmatch(written) is not None
+
+
+def _is_measured(written: str) -> bool:
+    """Numbers with a unit: 10kg, 5v-20v, 100-240v. 8pk-301 is none, for what follows a unit has one too."""
+    found = _MEASURE.fullmatch(written)
+    return found is not None and bool(found["unit"] or found["last"]) and written[-1].isalpha()
+
+
+def _read(text: str, written: str, start: int, stop: int) -> Code:
+    version = _VERSION.fullmatch(written)
+    written = version[1] if version else written
+    form, breaks, prefix = "", [], ""
+    for place, sign in enumerate(written):
+        if not _SEPARATOR.match(written, place):
+            form += sign
+        elif form.isalpha() and not prefix:
+            prefix = form
+        elif form[-1:].isdigit() and written[place + 1 : place + 2].isdigit():
+            breaks.append(len(form))
+    return Code(text, start, stop, form, tuple(breaks), prefix)
+
+
+def _without_prefix(long: Code, short: Code) -> bool:
+    """Whether the second is the first without its maker; a number alone says too little."""
+    rest = long.form.removeprefix(long.prefix)
+    return bool(long.prefix) and rest == short.form and not rest[0].isdigit() and short.numbered
+
+
+def _shape(form: str) -> str:
+    return _DIGITS.sub("0", form)
+
+
+def _is_one_edit(short: str, long: str) -> bool:
+    """Whether one letter is another one, or one more."""
+    if len(long) - len(short) > 1:
+        return False
+    place = next((at for at, (own, other) in enumerate(zip(short, long, strict=False)) if own != other), len(short))
+    return short[place + (len(short) == len(long)) :] == long[place + 1 :]
