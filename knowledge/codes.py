@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 MAX_CHARS = 48
@@ -25,10 +25,12 @@ _VERSION = re.compile(r"(?:v|ver|version)?(\d+(?:\.\d+)+)")
 _BARE_VERSION = re.compile(r"\d+(?:\.\d+){2,}")
 _NAME = re.compile(r"[a-z]{2,}(?:-[a-z0-9]+)+")
 _VARIANTS = re.compile(r"(?:[-_ ]?(?:pro|max|plus|lite|mini|ultra|lte|se|air)(?![A-Za-z0-9]))+", re.IGNORECASE)
-_SPACED = re.compile(r" (?=\d)")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_NUMBERS = re.compile(r"(?<![A-Za-z0-9.])(?:\d{5,14}|\d+(?:(?P<sign>[-_/ ])\d+)(?:(?P=sign)\d+)+)(?![A-Za-z0-9])")
 _SEPARATOR = re.compile(r"(?<!\d)\.|\.(?!\d)|[-_/ ]")
 _SERIES = re.compile(r"([a-z]+)\d+")
 _DIGITS = re.compile(r"\d+")
+_MAKER_CHARS = 4
 _NEAR_CHARS = 4
 """Shorter codes that differ in one letter are of different things: E03 and W03."""
 
@@ -37,7 +39,8 @@ _NEAR_CHARS = 4
 class Code:
     """`text[start:end]` of a text, and its one form. breaks: how many letters and digits of the form stand before each
     separator between two digits; prefix: of those at its beginning, a name of a maker or of a series, what the
-    form goes on without: ys of YS-W5; empty for none.
+    form goes on without: ys of YS-W5; empty for none. base: the form without Pro, Max and the like; spaced: whether a
+    blank stands between its letters and its number, as in the names of systems: Android 8.0.
     """
 
     text: str
@@ -46,6 +49,14 @@ class Code:
     form: str
     breaks: tuple[int, ...] = ()
     prefix: str = ""
+    base: str = ""
+    spaced: bool = False
+
+    @property
+    def bare(self) -> str:
+        """The form without the name of a maker, which a customer leaves out: w5 of YS-W5; all of YS-100."""
+        rest = self.form.removeprefix(self.prefix)
+        return self.form if rest[0].isdigit() else rest
 
     @property
     def numbered(self) -> bool:
@@ -71,15 +82,14 @@ def are_neighbours(one: Code, other: Code) -> bool:
         return False
     first, second = sorted((one.form, other.form), key=len)
     near = len(first) >= _NEAR_CHARS and (second.startswith(first) or _is_one_edit(first, second))
+    if first.isdigit() and second.isdigit():
+        return near and bool(one.breaks or other.breaks)  # 10000 and 20000 are amounts
     return near or _shape(first) == _shape(second) or series_of(one) == series_of(other) != ""
 
 
 def series_of(code: Code) -> str:
     """The letters before its last number: w of YS-W5, h of H30 Pro; empty for USB-C and for numbers alone."""
-    rest = code.form.removeprefix(code.prefix)
-    if rest[:1].isdigit() and code.prefix:
-        return code.prefix
-    found = _SERIES.findall(rest)
+    found = _SERIES.findall(code.bare)
     return str(found[-1]) if found else ""
 
 
@@ -101,9 +111,16 @@ def codes_in(text: str) -> tuple[Code, ...]:
     return tuple(found)
 
 
-def forms_in(text: str) -> tuple[str, ...]:
-    """The forms of the codes of a text, repetitions kept."""
-    return tuple(code.form for code in codes_in(text))
+def asked_codes(text: str) -> tuple[Code, ...]:
+    """The codes of a question, each once. Of one without any, its numbers of five digits and more, and groups of digits
+    with one sign between them: beside the 12-3456/7 of a catalogue they are part numbers.
+    """
+    found = codes_in(text)
+    if not found:
+        plain = text.translate(_PLAIN)
+        runs = (match for match in _NUMBERS.finditer(plain) if not _TIME.fullmatch(match.group()))
+        found = tuple(_read(text[run.start() : run.end()], run.group(), *run.span()) for run in runs)
+    return tuple({code.form: code for code in reversed(found)}.values())[::-1]
 
 
 def first_code(text: str) -> Code | None:
@@ -144,14 +161,34 @@ def _pieces(plain: str) -> Iterator[tuple[int, int]]:
 
 def _code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
     """The code that begins at a piece: by itself, with the number behind a blank, with what makes it a variant."""
-    spaced = plain[start:stop].isalpha() and _SPACED.match(plain, stop) and _may_be_spaced(plain, start, stop)
-    if spaced and (number := _RUN.match(plain, stop + 1)) and not _is_measured(number.group().lower()):
+    number = _number_behind(plain, start, stop)
+    if number:
         stop = number.end()
     elif not _is_code(plain[start:stop].lower()):
         return None
+    base = stop
     if variants := _VARIANTS.match(plain, stop):
         stop = variants.end()
-    return None if stop - start > MAX_CHARS else _read(text[start:stop], plain[start:stop].lower(), start, stop)
+    if stop - start > MAX_CHARS:
+        return None
+    code = _read(text[start:stop], plain[start:stop].lower(), start, stop)
+    short = _read("", plain[start:base].lower(), 0, 0).form
+    return replace(code, base=short, spaced=number is not None)
+
+
+def _number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
+    """The rest of a code whose letters stand before a blank: a number, or beside Chinese a code in the same case."""
+    letters = plain[start:stop]
+    if not letters.isalpha() or plain[stop : stop + 1] != " ":
+        return None
+    behind = _RUN.match(plain, stop + 1)
+    if behind is None or _is_measured(behind.group().lower()):
+        return None
+    if behind.group()[0].isdigit():
+        return behind if _may_be_spaced(plain, start, stop) else None
+    of_one_case = letters.islower() == behind.group().islower()
+    chinese = _HAN.search(plain) is not None
+    return behind if chinese and of_one_case and len(letters) <= _MAKER_CHARS and _has_both(behind.group()) else None
 
 
 def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
@@ -162,17 +199,17 @@ def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
 
 def _is_code(written: str, *, alone: bool = True) -> bool:
     """Whether a run, in lower case, is a code. alone: else it has to have a letter and a digit."""
-    digits = any(map(str.isdigit, written))
-    letters = any(map(str.isalpha, written))
     if _TIME.fullmatch(written) or _is_measured(written):
         return False
-    if digits and letters:
-        return True
-    if not alone:
-        return False
-    if digits:
+    if _has_both(written) or not alone:
+        return _has_both(written)
+    if written[0].isdigit():
         return _BARE_VERSION.fullmatch(written) is not None or len(set(written) & set("-_/")) > 1
     return _NAME.fullmatch(written) is not None
+
+
+def _has_both(written: str) -> bool:
+    return any(map(str.isdigit, written)) and any(map(str.isalpha, written))
 
 
 def _is_measured(written: str) -> bool:
@@ -196,9 +233,8 @@ def _read(text: str, written: str, start: int, stop: int) -> Code:
 
 
 def _without_prefix(long: Code, short: Code) -> bool:
-    """Whether the second is the first without its maker; a number alone says too little."""
-    rest = long.form.removeprefix(long.prefix)
-    return bool(long.prefix) and rest == short.form and not rest[0].isdigit() and short.numbered
+    """Whether the second is the first without its maker."""
+    return long.bare == short.form != long.form and short.numbered
 
 
 def _shape(form: str) -> str:

@@ -8,7 +8,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-NOUNS = "压力变送器 反渗透膜 增压泵 剥线钳 测距模块 密封圈 轴承座 电磁阀 滤芯 继电器 温控器 打印头 扫描枪 网关 摄像机".split()
+NOUNS = [
+    "压力变送器",
+    "反渗透膜",
+    "增压泵",
+    "剥线钳",
+    "测距模块",
+    "密封圈",
+    "轴承座",
+    "电磁阀",
+    "滤芯",
+    "继电器",
+    "温控器",
+    "打印头",
+    "扫描枪",
+    "网关",
+    "摄像机",
+]
 FIELDS = {
     "价格": ("{} 元", "{code}的价格是多少", "{code}多少钱", "{code}价格", "请问 {code} 怎么卖，多少钱？"),
     "重量": ("{} 克", "{code}有多重", "{code} 的重量是多少", "{code}重量"),
@@ -128,7 +144,9 @@ SCHEMES: tuple[Callable[[random.Random], str], ...] = (
     lambda rng: f"{_letters(rng, 2, 3)}-{_number(rng, 3, 4)}",
     lambda rng: f"{_letters(rng, 2, 3)}-{_number(rng, 3, 3)}{_letters(rng, 1, 1)}",
     lambda rng: f"{_number(rng, 1, 1)}{_letters(rng, 2, 2)}-{_number(rng, 3, 3)}",
-    lambda rng: f"{_letters(rng, 1, 1)}{_number(rng, 1, 1)}{_letters(rng, 1, 1)}-{_letters(rng, 1, 1)}{_number(rng, 1, 2)}",
+    lambda rng: (
+        f"{_letters(rng, 1, 1)}{_number(rng, 1, 1)}{_letters(rng, 1, 1)}-{_letters(rng, 1, 1)}{_number(rng, 1, 2)}"
+    ),
     lambda rng: f"{_letters(rng, 2, 2)}_{_letters(rng, 2, 2)}{_number(rng, 2, 2)}",
     lambda rng: f"{_letters(rng, 2, 2)}{_number(rng, 2, 2)}{_letters(rng, 1, 1)}{_number(rng, 2, 2)}",
     lambda rng: f"{_number(rng, 2, 2)}-{_number(rng, 4, 4)}/{_number(rng, 1, 1)}",
@@ -160,7 +178,9 @@ def _wide(code: str) -> str:
 
 def _printed(item: Item, rng: random.Random) -> Item:
     """A document is not in one hand either: now and then a code has another case or width."""
-    return Item(rng.choice((item.code, item.code, item.code, item.code.lower(), _wide(item.code))), item.name, item.values)
+    return Item(
+        rng.choice((item.code, item.code, item.code, item.code.lower(), _wide(item.code))), item.name, item.values
+    )
 
 
 def _table(title: str, items: list[Item], fields: list[str]) -> str:
@@ -178,7 +198,8 @@ def _sections(title: str, items: list[Item], fields: list[str]) -> str:
 
 def _list(title: str, items: list[Item], fields: list[str]) -> str:
     return f"# {title}\n\n" + "".join(
-        f"- {item.code}：{item.name}，{'，'.join(f'{field} {_told(item, field)}' for field in fields)}\n" for item in items
+        f"- {item.code}：{item.name}，{'，'.join(f'{field} {_told(item, field)}' for field in fields)}\n"
+        for item in items
     )
 
 
