@@ -1,8 +1,8 @@
 """Codes in a text: models, part numbers, order ids and versions, and when two spellings are one code. Pure.
 
-`YS-1001`, `ys_1001`, `YS 1001`, `ＹＳ１００１` and `ys1001` are one code, YS-100 another one. The one form of a code are its
-letters and digits; only a point between digits stays, for V2.1.3 is neither V21.3 nor V2.13. A measure (10kg, 2.4G,
-100-240V), a date or a phone number is no code.
+`YS-1001`, `ys_1001`, `YS 1001`, `ys1001` and all that in full width are one code, YS-100 another one. The one form of
+a code are its letters and digits; only a point between digits stays, for V2.1.3 is neither V21.3 nor V2.13. A measure
+(10kg, 2.4G, 100-240V), a date or a phone number is no code.
 """
 
 from __future__ import annotations
@@ -70,8 +70,15 @@ def same_code(one: Code, other: Code) -> bool:
 
 
 def same_thing(one: Code, other: Code) -> bool:
-    """Whether both name one thing: the same code, or one without its maker, as W5 of YS-W5."""
-    return same_code(one, other) or _without_prefix(one, other) or _without_prefix(other, one)
+    """Whether both name one thing: the same code, or one without its maker, as W5 of YS-W5. A word with a blank behind
+    it is no maker's name where that has another length: the APP K3 is the YS-K3, the YD K3 is not.
+    """
+    if same_code(one, other):
+        return True
+    if one.bare != other.bare or not (one.numbered and one.prefix + other.prefix):
+        return False
+    loose = one.spaced or other.spaced
+    return not (one.prefix and other.prefix) or (loose and len(one.prefix) != len(other.prefix))
 
 
 def are_neighbours(one: Code, other: Code) -> bool:
@@ -177,7 +184,7 @@ def _code_at(text: str, plain: str, start: int, stop: int) -> Code | None:
 
 
 def _number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
-    """The rest of a code whose letters stand before a blank: a number, or beside Chinese a code in the same case."""
+    """The rest of a code whose letters stand before a blank: a number, or beside Chinese a whole code."""
     letters = plain[start:stop]
     if not letters.isalpha() or plain[stop : stop + 1] != " ":
         return None
@@ -186,9 +193,8 @@ def _number_behind(plain: str, start: int, stop: int) -> re.Match[str] | None:
         return None
     if behind.group()[0].isdigit():
         return behind if _may_be_spaced(plain, start, stop) else None
-    of_one_case = letters.islower() == behind.group().islower()
     chinese = _HAN.search(plain) is not None
-    return behind if chinese and of_one_case and len(letters) <= _MAKER_CHARS and _has_both(behind.group()) else None
+    return behind if chinese and len(letters) <= _MAKER_CHARS and _has_both(behind.group()) else None
 
 
 def _may_be_spaced(plain: str, start: int, stop: int) -> bool:
@@ -230,11 +236,6 @@ def _read(text: str, written: str, start: int, stop: int) -> Code:
         elif form[-1:].isdigit() and written[place + 1 : place + 2].isdigit():
             breaks.append(len(form))
     return Code(text, start, stop, form, tuple(breaks), prefix)
-
-
-def _without_prefix(long: Code, short: Code) -> bool:
-    """Whether the second is the first without its maker."""
-    return long.bare == short.form != long.form and short.numbered
 
 
 def _shape(form: str) -> str:

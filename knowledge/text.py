@@ -201,7 +201,7 @@ class Analyzer:
         return self
 
     def tokens(self, text: str) -> list[str]:
-        """Terms of a text, repetitions kept: words and sub-words, model numbers whole, in parts and in their one form, then
+        """Terms of a text, repetitions kept: words and sub-words, model numbers whole, in parts and in one form, then
         characters.
 
         Character pairs and single characters find what the dictionary splits wrongly (花呗 -> 花, 呗) and typos, and

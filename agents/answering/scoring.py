@@ -10,7 +10,6 @@ import numpy as np
 
 from agents.answering.clauses import applying
 from agents.answering.meaning import Closeness
-from agents.answering.subjects import names_another
 from agents.answering.tables import asked_columns, asked_rows
 from agents.answering.wanted import AskedTerms, QuestionReader
 from agents.passages.rows import TableRow
@@ -80,9 +79,8 @@ class Scored:
 
 
 def scored_units(passage: Passage, rank: int, wanted: AskedTerms, reader: QuestionReader) -> list[Scored]:
-    """The units of a passage that say something, but for those about a model that is nearly the one asked about."""
+    """The units of a passage that say something."""
     units = units_of(passage, steps=AnswerType.STEPS in wanted.kinds, lists=AnswerType.LIST in wanted.kinds)
-    units = [unit for unit in units if not names_another((unit.text, unit.heading, passage.chunk.above), wanted.models)]
     context = reader.held(passage.chunk.above, wanted)
     scored: list[Scored] = []
     for head, group in groupby(units, key=lambda unit: unit.row.names[0] if unit.is_row else None):

@@ -71,16 +71,6 @@ def names_all(codes: Iterable[Code], held: Sequence[Code]) -> bool:
     return all(any(same_thing(code, other) for other in held) for code in codes)
 
 
-def names_another(levels: Iterable[str], asked: Sequence[Code]) -> bool:
-    """Whether a text is about a model that may be taken for one asked about, which itself is not named. levels: the
-    text and what stands above it.
-    """
-    named = [code for text in levels for code in codes_in(text)]
-    if any(same_thing(code, own) for code in named for own in asked):
-        return False
-    return any(are_neighbours(code, own) for code in named for own in asked)
-
-
 def mentions(chunk: Chunk, name: str) -> bool:
     """Whether a passage has a name as a whole word, or a code in whatever spelling."""
     if codes := codes_in(name):
@@ -133,7 +123,7 @@ def _about(asked: Sequence[Code], other: Code, text: str, chunks: Sequence[Chunk
     further names that they have not, the name alone.
     """
     text = _ENDING.sub("", text)
-    own = next((code for code in asked if text[code.start : code.end] == code.text), None)
+    own = next((code for code in asked_codes(text) if any(same_thing(code, other) for other in asked)), None)
     rest = text if own is None else f"{text[: own.start]} {text[own.end :]}"
     held = [code for chunk in chunks for code in codes_in(f"{chunk.above}\n{chunk.text}")]
     if not names_all(asked_codes(rest), held):
