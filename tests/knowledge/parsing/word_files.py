@@ -42,9 +42,7 @@ def define(made: docx.document.Document, identifier: int, levels: Sequence[str],
 
 def instance(made: docx.document.Document, identifier: int, abstract: int, overrides: str = "") -> None:
     """A w:num."""
-    number = (
-        f'<w:num {nsdecls("w")} w:numId="{identifier}"><w:abstractNumId w:val="{abstract}"/>{overrides}</w:num>'
-    )
+    number = f'<w:num {nsdecls("w")} w:numId="{identifier}"><w:abstractNumId w:val="{abstract}"/>{overrides}</w:num>'
     made.part.numbering_part.element.append(parse_xml(number))
 
 
@@ -119,5 +117,3 @@ def blocks(made: docx.document.Document) -> tuple[Block, ...]:
 def shown(made: docx.document.Document) -> list[str]:
     """Blocks without their indent."""
     return [block.text.lstrip() for block in blocks(made)]
-
-
