@@ -40,6 +40,7 @@ from agents.understanding.context import questions_before
 from agents.verifier import Review, Verifier
 from agents.wording.catalogue import say
 from knowledge.continuity import QUESTIONS
+from knowledge.probability import PROVISIONAL
 from knowledge.text import fold
 from knowledge.tracing import during, span
 from knowledge.types import Candidate, GateVerdict, Retrieval
@@ -227,7 +228,7 @@ class KnowledgeAgent:
         if topics:
             reply = _clarifying(topics, english, question.text)
             return Answer(reply, Outcome.CLARIFY, "knowledge", self.name, suggestions=topics)
-        if retrieval.degraded:
+        if set(retrieval.degraded) - {PROVISIONAL}:  # a provisional gate refuses as well as another
             return self._refusal("search_degraded", Outcome.CANNOT_ANSWER, english)
         return self._refusal("fallback", Outcome.NO_EVIDENCE, english)
 

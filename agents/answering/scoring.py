@@ -16,6 +16,7 @@ from agents.passages.rows import TableRow
 from agents.passages.sentences import Sentence
 from agents.passages.units import MAX_LIST_CHARS, SHORT_LIST_CHARS, Passage, Unit, units_of
 from agents.understanding.answer_type import AnswerType, holds
+from knowledge.blocks import BlockKind
 from knowledge.text import fold
 
 TERMS_WEIGHT, OWN_WEIGHT = 0.63, 0.37
@@ -68,8 +69,9 @@ class Scored:
 
     @property
     def size(self) -> int:
-        """Characters of it in a reply."""
-        return sum(map(len, self.shown))
+        """Characters of it that are read in a reply: code is looked at."""
+        said = zip(self.unit.sentences, self.shown, strict=True)
+        return sum(len(shown) for sentence, shown in said if sentence.block.kind is not BlockKind.CODE)
 
     @property
     def whole(self) -> bool:

@@ -7,8 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from knowledge.errors import BrokenDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, KnowledgeError
+from loguru import logger
+
+from knowledge.errors import (
+    BrokenDocument,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedDocument,
+    KnowledgeError,
+    ParserFault,
+)
 from knowledge.parsing.assembly import assemble
+from knowledge.parsing.faults import frames_of, is_fault
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.pieces import Piece
 from knowledge.types import FaqColumns, ParsedDocument
@@ -72,6 +82,10 @@ class Parser(ABC):
         except (KnowledgeError, MemoryError):
             raise
         except Exception as error:  # a library may raise anything on a broken file; the caller knows one reaction
+            if is_fault(error):
+                logger.exception("a parser of ours failed at a file")
+                reason = "没能读完：解析程序自身出错，不一定是文件的问题，请把文件反馈给技术支持"
+                raise ParserFault(source.name, reason, frames_of(error)) from error
             raise BrokenDocument(source.name, "无法解析，文件可能已损坏，或内容与扩展名不符") from error
 
     def _check_signature(self, source: SourceFile) -> None:

@@ -1,0 +1,140 @@
+"""What the fields of a PDF form are called: by themselves, else by the text beside or above them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from knowledge.parsing.pdf_layout import LineCell, PageLine
+
+_FAR = 25.0
+"""Em to the left, further than which no text belongs to a field."""
+_NEXT = 2.5
+"""Em to the right of a box, and between a field and the text above it."""
+_TOUCH = 3.0
+"""Points by which boxes and texts overlap that stand beside each other."""
+_RULE = re.compile(r"[\s_＿.…·:：]+$|^[\s_＿]+")
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A box; edges in points from the left and from the bottom of the page."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def middle(self) -> float:
+        """Its height on the page."""
+        return (self.bottom + self.top) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """One place where a field is shown. title: what its maker calls it. value: of a box, what a tick stands for."""
+
+    name: str
+    title: str
+    value: str
+    place: Place
+    is_box: bool = False
+    is_choice: bool = False
+    ticked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`option`: of a button among others, what it is for."""
+
+    name: str
+    option: str = ""
+
+
+def labels_of(widgets: Sequence[Widget], lines: Sequence[PageLine]) -> Iterator[Label]:
+    """One for each, in order. lines: the text of the page."""
+    places = [widget.place for widget in widgets]
+    for widget in widgets:
+        called = widget.title or _INDEX.sub("", widget.name.rpartition(".")[2]) or "表单"
+        others = [place for place in places if place is not widget.place]
+        if widget.is_choice:
+            group = [other.place for other in widgets if other.is_choice and other.name == widget.name]
+            first = min(group, key=lambda place: (-round(place.top), place.left))
+            beside = _left(first, lines, others) or _above(first, lines)
+            yield Label(widget.title or beside or called, _right(widget.place, lines, others))
+        elif widget.is_box:
+            beside = _right(widget.place, lines, others) or _left(widget.place, lines, others)
+            yield Label(widget.title or beside or called)
+        else:
+            beside = _left(widget.place, lines, others) or _above(widget.place, lines)
+            yield Label(widget.title or beside or called)
+
+
+def _left(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> str:
+    """The nearest text before a field on its line, unless another field stands between."""
+    near: tuple[float, str] | None = None
+    for line, cell in _level(place, lines):
+        text, right = _until(cell, place.left)
+        gap = place.left - right
+        if not text or not -_TOUCH <= gap <= _FAR * line.size or (near is not None and gap >= near[0]):
+            continue
+        between = (other for other in others if right - _TOUCH <= other.left < place.left - _TOUCH)
+        if not any(_is_level(place, other) for other in between):
+            near = gap, text
+    return near[1] if near else ""
+
+
+def _right(place: Place, lines: Sequence[PageLine], others: Sequence[Place]) -> str:
+    """The text at once behind a box, up to the next one."""
+    after = [other.left for other in others if _is_level(place, other) and other.left >= place.right - _TOUCH]
+    near: tuple[float, str] | None = None
+    for line, cell in _level(place, lines):
+        text, left = _from(cell, place.right)
+        gap = left - place.right
+        if text and -_TOUCH <= gap <= _NEXT * line.size and (near is None or gap < near[0]):
+            end = min(after, default=cell.right)
+            near = gap, _until(LineCell(text, left, cell.right), end)[0]
+    return near[1] if near else ""
+
+
+def _above(place: Place, lines: Sequence[PageLine]) -> str:
+    """The nearest text over a field."""
+    over = [
+        (line.base - place.top, cell.text)
+        for line in lines
+        for cell in line.cells
+        if cell.left < place.right and place.left < cell.right + _TOUCH
+        if -_TOUCH <= line.base - place.top <= _NEXT * line.size
+    ]
+    return _RULE.sub("", min(over)[1]) if over else ""
+
+
+def _level(place: Place, lines: Sequence[PageLine]) -> Iterator[tuple[PageLine, LineCell]]:
+    """Texts on the line of a field. A field of several lines is called at its first one."""
+    for line in lines:
+        if line.base < place.top - 1 and line.base + line.size > max(place.bottom, place.top - 2 * line.size):
+            yield from ((line, cell) for cell in line.cells)
+
+
+def _is_level(place: Place, other: Place) -> bool:
+    return other.bottom < place.middle < other.top
+
+
+def _until(cell: LineCell, edge: float) -> tuple[str, float]:
+    """What of a text stands left of an edge, without the rule to write on; where it ends. Letters are about as wide."""
+    share = (edge - cell.left) / (cell.right - cell.left) if cell.right > cell.left else 1.0
+    if share >= 1:
+        return _RULE.sub("", cell.text), cell.right
+    kept = cell.text[: max(0, round(share * len(cell.text)))]
+    return _RULE.sub("", kept), edge
+
+
+def _from(cell: LineCell, edge: float) -> tuple[str, float]:
+    """What of a text stands right of an edge, and where it begins."""
+    share = (edge - _TOUCH - cell.left) / (cell.right - cell.left) if cell.right > cell.left else 0.0
+    if share <= 0:
+        return _RULE.sub("", cell.text), cell.left
+    return _RULE.sub("", cell.text[round(share * len(cell.text)) :]), edge
