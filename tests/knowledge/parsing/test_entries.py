@@ -99,7 +99,8 @@ def test_bold_question_and_its_answer_in_one_paragraph() -> None:
 
 
 def test_answer_keeps_its_lists_and_what_follows_the_last_stays() -> None:
-    content = "**能上牌吗？**\n\n能，请带：\n\n- 发票\n- 合格证\n\n**保多久？**\n\n两年，但是：\n\n- 人为损坏除外\n\n更多问题请来电。\n"
+    first = "**能上牌吗？**\n\n能，请带：\n\n- 发票\n- 合格证\n\n"
+    content = first + "**保多久？**\n\n两年，但是：\n\n- 人为损坏除外\n\n更多问题请来电。\n"
     parsed = parse("a.md", content.encode())
     assert entries(parsed) == [
         ("能上牌吗？", "能，请带：\n- 发票\n- 合格证"),
@@ -115,7 +116,7 @@ def test_answer_keeps_its_lists_and_what_follows_the_last_stays() -> None:
         "# 品牌故事\n\n我们为什么造车？\n\n因为想让路上少些拥堵。\n\n后来有了第二款。\n",
         "# 检查\n\n1. 是否通电？\n2. 是否插紧？\n3. 指示灯亮了吗？\n\n都正常请报修。\n",
         "# 用车\n\n## 能上牌吗？\n\n能。\n\n## 规格\n\n重 20 kg。\n",
-        "# 用车\n\n## 怎么充电？\n\n### 在家\n\n插墙上。\n\n### 在外\n\n找换电柜。\n\n## 怎么存放？\n\n### 短期\n\n停好。\n",
+        "# 用车\n\n## 怎么充电？\n\n### 在家\n\n插墙上。\n\n## 怎么存放？\n\n### 短期\n\n停好。\n",
     ],
 )
 def test_a_single_question_a_list_of_questions_and_headings_with_headings_below_are_no_entries(content: str) -> None:
