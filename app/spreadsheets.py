@@ -23,6 +23,7 @@ from knowledge.parsing.csv import DELIMITERS, delimiter_of
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.limits import ParsingLimits
 from knowledge.parsing.overlong import excess
+from knowledge.parsing.office_kinds import not_a_sheet
 from knowledge.text import clean
 
 CSV = "text/csv"
@@ -110,6 +111,8 @@ def read_sheet(
         raise DocumentTooLarge(name, f"超过 {limits.bytes / 2**20:.3g} MB 的大小上限")
     if not content.strip():
         raise EmptyDocument(name, "是空文件")
+    if reason := not_a_sheet(content):
+        raise BrokenDocument(name, reason)
     try:
         width = limits.columns + 1
         if content.startswith(_ARCHIVE):

@@ -9,6 +9,7 @@ from itertools import groupby
 from agents.answering.choosing import choose
 from agents.answering.comparison import compared, side_by_side
 from agents.answering.meaning import Closeness
+from agents.answering.others import without_others
 from agents.answering.reading import readable
 from agents.answering.scoring import Scored, by_meaning, scored_units
 from agents.answering.wanted import QuestionReader
@@ -84,6 +85,7 @@ class SentenceSelector:
         """
         most = most or self._max_sources
         wanted = self._reader.wanted(request)
+        passages = without_others(passages, wanted.models)
         scored = by_meaning(
             [
                 item
