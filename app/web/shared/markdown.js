@@ -36,7 +36,7 @@ function block(token, mark, within) {
     case "space": return null;
     case "paragraph": return h("p", null, inlines(token.tokens, mark));
     case "heading": return h(`h${Math.min(token.depth + 2, 6)}`, null, inlines(token.tokens, mark));
-    case "list": return token.items.length === 1 && (token.ordered || !within) ? alone(token.items[0], mark) : list(token, mark);
+    case "list": return stands(token, within) ? alone(token.items[0], mark) : list(token, mark);
     case "blockquote": return h("blockquote", null, blocks(token.tokens, mark));
     case "code": return h("pre", null, h("code", null, token.text));
     case "hr": return h("hr");
@@ -56,6 +56,8 @@ function list(token, mark) {
 }
 
 // A list of one is a line that begins like one: 3. 5 折起, + 86 开头, - 10℃.
+const stands = (token, within) => token.items.length === 1 && token.items[0].tokens.length < 2 && (token.ordered || !within);
+
 function alone(item, mark) {
   const [marker] = /^\s*\S+/.exec(item.raw);
   const [first, ...rest] = item.tokens;
