@@ -19,7 +19,9 @@ _FIGURE = re.compile(r">[ \t]*\d(?!\d?[.、)）][ \t]*\D)")
 _DEEP = re.compile(r"(?:>[ \t]?){21}")
 """Deeper than anybody quotes, and than the renderer nests."""
 _DEFINITION = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\]:[ \t]*\n?[ \t]*(<[^<>\n]*>|\S*)")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S|[/.?#]|www\.|[\w%-]+(?:[./][\w%-]+)*\.[a-z]{2,5}(?:[/?#]|$)", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]*:\S|[/.?#]|www\.|[\w%-]+(?:[./][\w%-]+)*\.[a-z]{2,5}(?:[/?#]|$)", re.IGNORECASE
+)
 _COMMENTS = ("#", "<>")
 """Where a definition leads that is written to be seen by nobody."""
 _TIGHT = re.compile(r"(#{1,6})([^\W\d_]|[^\x00-\x7f]|(?<=##)[\dA-Za-z])")
@@ -277,4 +279,3 @@ def _ends(text: str, name: str) -> bool:
 
 def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
-

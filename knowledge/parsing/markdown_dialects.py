@@ -136,7 +136,11 @@ def _quoted_notes(state: StateCore) -> None:
 
 
 def _title(text: str) -> list[Token]:
-    opening, content, closing = Token("paragraph_open", "p", 1), Token("inline", "", 0), Token("paragraph_close", "p", -1)
+    opening, content, closing = (
+        Token("paragraph_open", "p", 1),
+        Token("inline", "", 0),
+        Token("paragraph_close", "p", -1),
+    )
     opening.attrSet("class", "admonition-title")
     content.content, content.children = text.strip(), []
     return [opening, content, closing] if text.strip() else []
@@ -208,9 +212,7 @@ def _line_breaks(state: StateCore) -> None:
             line = []
 
 
-def _html(
-    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
+def _html(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
     """HTML as it stands; <名> in angle brackets that no browser knows and nothing closes is text: ssh root@<ip>."""
 
     def text_or_tag(found: re.Match[str]) -> str:

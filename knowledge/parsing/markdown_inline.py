@@ -28,8 +28,9 @@ def delimiters(state: StateInline, silent: bool) -> bool:
     while end < state.posMax and state.src[end] == mark:
         end += 1
     length = end - start
-    opens, closes = length <= _MOST and _can_open(state.src, start, end), length <= _MOST and _can_close(
-        state.src, start, end
+    opens, closes = (
+        length <= _MOST and _can_open(state.src, start, end),
+        length <= _MOST and _can_close(state.src, start, end),
     )
     for _ in range(length):
         state.push("text", "", 0).content = mark
@@ -76,7 +77,9 @@ def attributes(state: StateInline, silent: bool) -> bool:
 
 
 _VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'{}]+)"""
-ATTRIBUTES = re.compile(rf"\{{:?[ \t]*(?:[#.][\w:-]+|[\w:-]+={_VALUE})(?:[ \t]+(?:[#.][\w:-]+|[\w:-]+={_VALUE}))*[ \t]*\}}")
+ATTRIBUTES = re.compile(
+    rf"\{{:?[ \t]*(?:[#.][\w:-]+|[\w:-]+={_VALUE})(?:[ \t]+(?:[#.][\w:-]+|[\w:-]+={_VALUE}))*[ \t]*\}}"
+)
 """A list of attributes in braces: {#id .class key=value}."""
 
 

@@ -88,9 +88,10 @@ class Run:
     def _formula(self, node: LexborNode) -> tuple[str, str]:
         """Its source where the page has it, else what is drawn: never both."""
         text = formula_text(node)
-        block = node.attributes.get("display") in ("block", "true") or not {"katex-display", "MathJax_Display"}.isdisjoint(
-            _classes(node)
-        )
+        block = node.attributes.get("display") in ("block", "true") or not {
+            "katex-display",
+            "MathJax_Display",
+        }.isdisjoint(_classes(node))
         self._kinds.add(BlockKind.FORMULA if block else BlockKind.PARAGRAPH)
         return text, _SPECIAL.sub(r"\\\g<0>", text)
 

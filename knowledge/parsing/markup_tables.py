@@ -84,9 +84,7 @@ def _rows(table: LexborNode) -> Iterator[LexborNode]:
             yield from (row for row in children(child) if row.tag == "tr")
 
 
-def _inner(
-    rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]
-) -> Iterator[tuple[str, LexborNode]]:
+def _inner(rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]) -> Iterator[tuple[str, LexborNode]]:
     for row in rows:
         for number, cell in enumerate(row):
             for table in outermost_tables(cell):
