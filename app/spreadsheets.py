@@ -22,8 +22,8 @@ from knowledge.parsing.base import SourceFile
 from knowledge.parsing.csv import DELIMITERS, delimiter_of
 from knowledge.parsing.decoding import decode
 from knowledge.parsing.limits import ParsingLimits
-from knowledge.parsing.overlong import excess
 from knowledge.parsing.office_kinds import not_a_sheet
+from knowledge.parsing.overlong import excess
 from knowledge.text import clean
 
 CSV = "text/csv"
