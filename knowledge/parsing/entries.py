@@ -11,8 +11,8 @@ from knowledge.blocks import Block, BlockKind
 from knowledge.parsing.faq_columns import asks
 from knowledge.parsing.questions import (
     MAX_QUESTION,
-    Mark,
     Opening,
+    QuestionMark,
     ends_as_question,
     is_answer,
     opening,
@@ -110,10 +110,10 @@ def _of_headings(blocks: Sequence[Block], sections: Sequence[_Section]) -> Itera
 
 def _of_section(blocks: Sequence[Block], section: _Section) -> list[_Found]:
     openings = [(place, begun) for place in range(section.start, section.end) if (begun := opening(blocks[place]))]
-    for mark in Mark:
+    for mark in QuestionMark:
         places = [(place, begun) for place, begun in openings if begun.mark is mark]
         found, unanswered, named = _answered(blocks, places, section)
-        several = len(found) >= _SEVERAL or (mark is Mark.NAMED and named)
+        several = len(found) >= _SEVERAL or (mark is QuestionMark.NAMED and named)
         if found and several and unanswered <= len(found):
             return found
     return []
@@ -136,7 +136,7 @@ def _answered(
             body = _first_units(body, max(most, 0 if asked.rest else 1))
         answer = [*_rest(asked, blocks[place]), *body]
         if not answer or (not asked.rest and _goes_on(blocks[place], body[0])):
-            if asked.mark is not Mark.NAMED or end == section.end:
+            if asked.mark is not QuestionMark.NAMED or end == section.end:
                 unanswered += 1
                 questions = []
             continue

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from knowledge.parsing.cells import CellKind, usual_kind
-from knowledge.parsing.readings import Reading
-from knowledge.parsing.regions import Line
+from knowledge.parsing.readings import TableReading
+from knowledge.parsing.regions import SheetLine
 from knowledge.types import Notice, NoticeCode
 
 _MOST_NUMBERS = 20
@@ -21,7 +21,7 @@ def excess(cells: Sequence[str], width: int) -> int:
     return max(0, there - width)
 
 
-def last_takes_all(reading: Reading) -> bool:
+def last_takes_all(reading: TableReading) -> bool:
     """Whether what a row has too much belongs to its last cell: an answer, or the column of the longest texts.
 
     Where most rows have too many cells, the header has too few.
@@ -50,11 +50,11 @@ class Overlong:
     """
 
     delimiter: str
-    reading: Reading
+    reading: TableReading
     joined_rows: list[int] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
 
-    def joined(self, line: Line) -> Line:
+    def joined(self, line: SheetLine) -> SheetLine:
         """The line, put together where that can be."""
         width = len(self.reading.names)
         if not self.delimiter or not width or self.reading.of_fields or not excess(line.cells, width):
@@ -65,7 +65,7 @@ class Overlong:
         self.joined_rows.append(line.number)
         raw = list(line.raw[: width + excess(line.cells, width)])
         last = self.delimiter.join(raw[width - 1 :]).strip()
-        return Line(line.number, [*line.cells[: width - 1], last], raw)
+        return SheetLine(line.number, [*line.cells[: width - 1], last], raw)
 
     def notices(self) -> Iterator[Notice]:
         """What became of the rows that had too many cells."""

@@ -25,7 +25,7 @@ _ENDS = ("？", "?")
 _BREAKS = re.compile(r"[。！；!;？?](?=.)")
 
 
-class Mark(IntEnum):
+class QuestionMark(IntEnum):
     """How a block is known to be a question, the surest first."""
 
     NAMED = 0
@@ -42,7 +42,7 @@ class Opening:
 
     question: str
     rest: str
-    mark: Mark
+    mark: QuestionMark
     answered: bool = False
 
 
@@ -93,16 +93,16 @@ def _bold_beginning(block: Block) -> str:
     return found[2].strip() if found else ""
 
 
-def _mark(block: Block, line: str) -> Mark | None:
+def _mark(block: Block, line: str) -> QuestionMark | None:
     if len(line) > MAX_QUESTION:
         return None
     numbered = _NUMBER.match(line)
     if _QUESTION.match(line[numbered.end() :] if numbered else line):
-        return Mark.NAMED
+        return QuestionMark.NAMED
     said = plain_question(line)
     whole = ends_as_question(said) and not _BREAKS.search(said)
     if _bold_beginning(block) == line and (whole or asks(said)):
-        return Mark.BOLD
+        return QuestionMark.BOLD
     if not whole or _SPEAKER.match(said):
         return None
-    return Mark.NUMBERED if numbered or any(map(str.isdigit, block.marker)) else Mark.ALONE
+    return QuestionMark.NUMBERED if numbered or any(map(str.isdigit, block.marker)) else QuestionMark.ALONE

@@ -38,7 +38,7 @@ class Doubt(StrEnum):
 
 
 @dataclass(slots=True)
-class Reading:
+class TableReading:
     """One table. header: its rows that name the columns; sample: some of the others; places: of questions and answers.
 
     of_fields: the names are in the first column, which is `start`; doubt: why another reading is possible; told: rows
@@ -83,7 +83,7 @@ class Reading:
     def otherwise(self, rows: Sequence[Row]) -> Iterator[Block]:
         """The other reading of a table that can be read in two ways; rows: those that were read below its header."""
         if self.of_fields:
-            other = Reading(headers.names(rows[:1]), [], [])
+            other = TableReading(headers.names(rows[:1]), [], [])
             yield from map(other.line, rows[1:])
         elif self.doubt is Doubt.FIELDS:
             yield from field_tables.blocks(row[self.start :] for row in (*self.header, *rows))
@@ -98,7 +98,7 @@ def is_note(text: str) -> bool:
     return text.endswith(_SENTENCE_ENDS) or bool({"：", ":"} & set(text[:-1])) or len(text) > _LONGEST_TITLE
 
 
-def starts_anew(above: Reading, rows: Sequence[Row], *, apart: bool) -> bool:
+def starts_anew(above: TableReading, rows: Sequence[Row], *, apart: bool) -> bool:
     """Whether rows behind something that stands alone are another table, and not more of the one above.
 
     A header differs from the rows below it and from those above it, as far as these differ from names at all. apart:
@@ -122,8 +122,8 @@ def starts_anew(above: Reading, rows: Sequence[Row], *, apart: bool) -> bool:
 
 
 def reading_of(
-    rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None, above: Reading | None
-) -> Reading:
+    rows: Sequence[Row], declared: int | None, certain: bool, wanted: FaqColumns | None, above: TableReading | None
+) -> TableReading:
     """Of a table's first rows. declared, certain: of the header, by its format; above: the table above it."""
     names = headers.names(rows[:1])
     if declared is None and (faq_columns.by_name(names) or (wanted and faq_columns.asked_for(wanted, names, 0))):
@@ -134,7 +134,7 @@ def reading_of(
             count = int(headers.likelihood(rows[0], rows[1:]) >= 0)
         doubtful = declared is None and count == 1 and _is_doubtful(rows, above)
     names, body = headers.names(rows[:count]), list(rows[count:])
-    reading = Reading(names, list(rows[:count]), body, start=min(column for row in rows for column in filled(row)))
+    reading = TableReading(names, list(rows[:count]), body, start=min(column for row in rows for column in filled(row)))
     reading.places, reading.asked = _places(names, body, wanted)
     if reading.places or (declared and certain):
         return reading
@@ -144,7 +144,7 @@ def reading_of(
     return reading
 
 
-def _weigh_fields(reading: Reading, rows: Sequence[Row], declared: int | None) -> None:
+def _weigh_fields(reading: TableReading, rows: Sequence[Row], declared: int | None) -> None:
     """Reads the first column as names of fields where more speaks for it than for a header, or for a plain list."""
     fields = field_tables.likelihood([row[reading.start :] for row in rows])
     if fields == field_tables.IMPOSSIBLE:
@@ -159,7 +159,7 @@ def _weigh_fields(reading: Reading, rows: Sequence[Row], declared: int | None) -
         reading.names, reading.header, reading.sample, reading.of_fields = [], [], list(rows), True
 
 
-def _difference(above: Reading, rows: Sequence[Row]) -> tuple[float, float]:
+def _difference(above: TableReading, rows: Sequence[Row]) -> tuple[float, float]:
     """What speaks for a table of its own, and how much of it is that the first row is unlike those above."""
     first = rows[0]
     outside = bool(set(filled(first)) - above.columns)
@@ -169,7 +169,7 @@ def _difference(above: Reading, rows: Sequence[Row]) -> tuple[float, float]:
     return prior + difference + headers.likelihood(first, rows[1:]), difference
 
 
-def _is_doubtful(rows: Sequence[Row], above: Reading | None) -> bool:
+def _is_doubtful(rows: Sequence[Row], above: TableReading | None) -> bool:
     if len(rows) < 2 or rows[0] in rows[1:]:
         return False
     if above is not None:

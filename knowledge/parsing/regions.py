@@ -14,7 +14,7 @@ Columns = tuple[int, int]
 """From, up to and without."""
 
 
-class Line(NamedTuple):
+class SheetLine(NamedTuple):
     """A row of a sheet. number: from 1, blank rows counted; cells: as they are shown; raw: as they were given."""
 
     number: int
@@ -27,7 +27,7 @@ class Line(NamedTuple):
         return not any(self.cells)
 
 
-def lines_of(rows: Iterable[Sequence[str]]) -> Iterator[Line]:
+def lines_of(rows: Iterable[Sequence[str]]) -> Iterator[SheetLine]:
     """The rows, without those that only repeat what cells merged downwards said in the row above."""
     above: Row = []
     for number, row in enumerate(rows, start=1):
@@ -40,10 +40,10 @@ def lines_of(rows: Iterable[Sequence[str]]) -> Iterator[Line]:
         ):
             continue
         above = cells
-        yield Line(number, cells, row)
+        yield SheetLine(number, cells, row)
 
 
-def bands(lines: Iterable[Line]) -> Iterator[Iterator[Line]]:
+def bands(lines: Iterable[SheetLine]) -> Iterator[Iterator[SheetLine]]:
     """The lines between blank ones; each band is to be read before the next."""
     for blank, band in groupby(lines, key=lambda line: line.blank):
         if not blank:
@@ -77,11 +77,11 @@ def side_by_side(rows: Sequence[Sequence[str]]) -> tuple[list[Columns], bool]:
     return parts, certain
 
 
-def cut(lines: Iterable[Line], columns: Columns, *, first: bool) -> Iterator[Line]:
+def cut(lines: Iterable[SheetLine], columns: Columns, *, first: bool) -> Iterator[SheetLine]:
     """What stands in some columns, in its place; first: what stands in no part of the sheet is theirs too."""
     start, end = (0 if first else columns[0]), columns[1]
     for line in lines:
-        yield Line(line.number, ["" if at < start else cell for at, cell in enumerate(line.cells[:end])], line.raw)
+        yield SheetLine(line.number, ["" if at < start else cell for at, cell in enumerate(line.cells[:end])], line.raw)
 
 
 def _apart(rows: Sequence[Sequence[str]], left: Columns, right: Columns) -> bool:

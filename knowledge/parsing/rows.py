@@ -11,8 +11,8 @@ from knowledge.parsing import field_tables, headers
 from knowledge.parsing.cells import filled
 from knowledge.parsing.overlong import Overlong
 from knowledge.parsing.pieces import ParsedTable
-from knowledge.parsing.readings import Reading, is_note, reading_of, starts_anew
-from knowledge.parsing.regions import Line, Row, bands, cut, lines_of, side_by_side
+from knowledge.parsing.readings import TableReading, is_note, reading_of, starts_anew
+from knowledge.parsing.regions import Row, SheetLine, bands, cut, lines_of, side_by_side
 from knowledge.types import FaqColumns, FaqPair, Notice, NoticeCode
 
 
@@ -45,9 +45,9 @@ def read_rows(table: ParsedTable, wanted: FaqColumns | None = None) -> Iterator[
 class _Sheet:
     table: ParsedTable
     wanted: FaqColumns | None
-    above: list[Reading] = field(default_factory=list)
+    above: list[TableReading] = field(default_factory=list)
     """The tables that were read, the last one at the end."""
-    between: list[Line] = field(default_factory=list)
+    between: list[SheetLine] = field(default_factory=list)
     """What stands alone, or blank, since the last row."""
     declared: int | None = None
     """Rows of the header that the format names and that hold anything."""
@@ -64,8 +64,8 @@ class _Sheet:
             yield from self._part(chain(named, (line for line in lines if not line.blank)))
         yield from self._end()
 
-    def _bands(self, lines: Iterator[Line]) -> Iterator[Found]:
-        blank = Line(0, [], [])
+    def _bands(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
+        blank = SheetLine(0, [], [])
         for band in bands(lines):
             head = list(islice(band, headers.SAMPLE))
             parts, certain = side_by_side([line.cells for line in head])
@@ -82,11 +82,11 @@ class _Sheet:
                     yield _doubt(whole[0].number, "中间隔着空列的内容，按并排的几张表读取，也按一张表收录")
             self.between.append(blank)
 
-    def _part(self, lines: Iterable[Line]) -> Iterator[Found]:
+    def _part(self, lines: Iterable[SheetLine]) -> Iterator[Found]:
         named = (self.table.header_rows or 0) if self.declared else 0
         narrow = False
 
-        def belongs(line: Line) -> bool:
+        def belongs(line: SheetLine) -> bool:
             nonlocal narrow
             cells = len(filled(line.cells))
             narrow = narrow or (line.number <= named and cells == 1)
@@ -98,7 +98,7 @@ class _Sheet:
             else:
                 self.between.extend(group)
 
-    def _rows(self, lines: Iterator[Line]) -> Iterator[Found]:
+    def _rows(self, lines: Iterator[SheetLine]) -> Iterator[Found]:
         """Rows of several cells that follow each other: a table, or more of the one above."""
         head = list(islice(lines, headers.SAMPLE))
         rows = [line.cells for line in head]
@@ -121,11 +121,11 @@ class _Sheet:
             yield _taken(reading)
         yield from self._body(reading, chain(head[len(reading.header) :], lines), head[0].number)
 
-    def _above(self, row: Row) -> Reading | None:
+    def _above(self, row: Row) -> TableReading | None:
         columns = set(filled(row))
         return next((one for one in reversed(self.above) if columns & one.columns), None)
 
-    def _body(self, reading: Reading, lines: Iterator[Line], begins: int = 0) -> Iterator[Found]:
+    def _body(self, reading: TableReading, lines: Iterator[SheetLine], begins: int = 0) -> Iterator[Found]:
         overlong = Overlong(self.table.delimiter, reading)
         lines = (overlong.joined(line) for line in lines if line.cells not in reading.header)
         if begins and reading.doubt:
@@ -137,7 +137,9 @@ class _Sheet:
             yield _doubt(begins, reading.doubt)
         yield from overlong.notices()
 
-    def _read(self, reading: Reading, lines: Iterator[Line], overlong: Overlong, *, more: bool) -> Iterator[Found]:
+    def _read(
+        self, reading: TableReading, lines: Iterator[SheetLine], overlong: Overlong, *, more: bool
+    ) -> Iterator[Found]:
         """more: rows behind a blank one, which are not in its sample yet."""
         if reading.of_fields:
             reading.told = True
@@ -157,7 +159,7 @@ class _Sheet:
                 reading.told = True
                 yield field_tables.row_of(("", name) for name in reading.names if name)
 
-    def _between(self, above: Reading | None, *, titled: bool = False) -> Iterator[Found]:
+    def _between(self, above: TableReading | None, *, titled: bool = False) -> Iterator[Found]:
         """What stood alone above a table, or between two; titled: the last of it belongs to what follows."""
         lines, self.between = self.between, []
         apart = above is None
@@ -193,7 +195,7 @@ class _Sheet:
         self.between = []
 
 
-def _together(table: ParsedTable, lines: Sequence[Line]) -> Iterator[Found]:
+def _together(table: ParsedTable, lines: Sequence[SheetLine]) -> Iterator[Found]:
     """Rows across tables that stand side by side, as those of one."""
     sheet = _Sheet(table, None)
     for found in (*sheet._part(lines), *sheet._end()):
@@ -217,7 +219,7 @@ def _is_group(lone: Row, row: Row) -> bool:
     return bool(columns) and columns[0] > filled(row)[0] and headers.groups(lone, row)
 
 
-def _alone(line: Line) -> str:
+def _alone(line: SheetLine) -> str:
     return next(cell for cell in line.cells if cell)
 
 
@@ -229,7 +231,7 @@ def _doubt(number: int, what: str) -> Notice:
     return Notice(NoticeCode.TABLE_UNCERTAIN, f"第 {number} 行起的表格{what}，两种读法都能搜到")
 
 
-def _taken(reading: Reading) -> Taken:
+def _taken(reading: TableReading) -> Taken:
     places = reading.places
     assert places is not None
 

@@ -8,7 +8,7 @@ import pytest
 from knowledge.blocks import Block, BlockKind
 from knowledge.chunking import ChunkOptions, split
 from knowledge.parsing.entries import take_entries
-from knowledge.parsing.questions import Mark, opening
+from knowledge.parsing.questions import QuestionMark, opening
 from knowledge.parsing.registry import parse
 from knowledge.types import DocumentMeta, FaqPair, ParsedDocument
 from tests.knowledge.parsing.files import word
@@ -95,7 +95,7 @@ def test_bold_lines_that_ask_are_entries_and_other_bold_lines_are_not() -> None:
 def test_bold_question_and_its_answer_in_one_paragraph() -> None:
     found = opening(Block("能改色吗？可以，到店办理。", markdown="**能改色吗？**可以，到店办理。"))
     assert found is not None
-    assert (found.question, found.rest, found.mark) == ("能改色吗？", "可以，到店办理。", Mark.BOLD)
+    assert (found.question, found.rest, found.mark) == ("能改色吗？", "可以，到店办理。", QuestionMark.BOLD)
 
 
 def test_answer_keeps_its_lists_and_what_follows_the_last_stays() -> None:
