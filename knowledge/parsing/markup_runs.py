@@ -88,9 +88,10 @@ class Run:
     def _formula(self, node: LexborNode) -> tuple[str, str]:
         """Its source where the page has it, else what is drawn: never both."""
         text = formula_text(node)
-        block = node.attributes.get("display") in ("block", "true") or not {"katex-display", "MathJax_Display"}.isdisjoint(
-            _classes(node)
-        )
+        block = node.attributes.get("display") in ("block", "true") or not {
+            "katex-display",
+            "MathJax_Display",
+        }.isdisjoint(_classes(node))
         self._kinds.add(BlockKind.FORMULA if block else BlockKind.PARAGRAPH)
         return text, _SPECIAL.sub(r"\\\g<0>", text)
 
@@ -100,14 +101,15 @@ class Run:
         if not content or "\v" in content:
             return markdown
         before, _, after = markdown.partition(content)
-        if node.tag in _BOLD and not content.startswith("**"):
+        tag = tag_of(node)
+        if tag in _BOLD and not content.startswith("**"):
             marks = f"**{content}**"
-        elif node.tag in _STRUCK:
+        elif tag in _STRUCK:
             marks = f"~~{content}~~"
-        elif node.tag == "code" and not (node.parent and node.parent.tag == "pre"):
+        elif tag == "code" and not (node.parent and node.parent.tag == "pre"):
             ticks = "``" if "`" in plain else "`"
             marks = f"{ticks}{plain.strip()}{ticks}"
-        elif node.tag == "a" and _leads_elsewhere(node, plain):
+        elif tag in ("a", "link") and _leads_elsewhere(node, plain):
             marks = f"[{content}]({(node.attributes.get('href') or '').strip()})"
         else:
             return markdown
@@ -129,6 +131,11 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
     while child is not None:
         yield child
         child = child.next
+
+
+def tag_of(node: LexborNode) -> str:
+    """Its tag; of an element that an editor made up (ne-p, ne-h2) the tag that its name ends with."""
+    return (node.tag or "").rpartition("-")[2] if "-" in (node.tag or "")[1:] else node.tag or ""
 
 
 def _classes(node: LexborNode) -> list[str]:

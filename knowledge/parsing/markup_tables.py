@@ -40,7 +40,7 @@ def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
 
 def _spread(rows: Sequence[Sequence[LexborNode]], headers: int, flat: Callable[[LexborNode], str]) -> list[list[str]]:
     """A cell of the body stands in every column and row that it covers; one of a header in its first column, for a
-    blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: it is a title or note.
+    blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: a title or a note.
     """
     width = max((sum(_span(cell, "colspan") for cell in row) for row in rows), default=0)
     top = headers or sum(1 for _ in takewhile(lambda row: any(_span(cell, "colspan") > 1 for cell in row), rows))
@@ -84,9 +84,7 @@ def _rows(table: LexborNode) -> Iterator[LexborNode]:
             yield from (row for row in children(child) if row.tag == "tr")
 
 
-def _inner(
-    rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]
-) -> Iterator[tuple[str, LexborNode]]:
+def _inner(rows: Sequence[Sequence[LexborNode]], flat: Callable[[LexborNode], str]) -> Iterator[tuple[str, LexborNode]]:
     for row in rows:
         for number, cell in enumerate(row):
             for table in outermost_tables(cell):

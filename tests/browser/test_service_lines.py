@@ -73,7 +73,9 @@ def test_lines_among_others_are_drawn_as_they_are(draw: Draw) -> None:
 
 def test_lines_that_arrive_letter_by_letter_end_as_they_are(draw: Draw) -> None:
     lines = [line for line in LINES if set(line) & set("*_~#>`[|\\")][::3]
-    ends = {line: draw([line[:length] for length in range(1, len(line) + 1)], "redraw")["text"].strip() for line in lines}
+    ends = {
+        line: draw([line[:length] for length in range(1, len(line) + 1)], "redraw")["text"].strip() for line in lines
+    }
     assert {line: end for line, end in ends.items() if end != line} == {}
 
 
@@ -116,7 +118,9 @@ def test_a_table_as_people_type_it_is_drawn(draw: Draw) -> None:
     assert "<td>A</td><td>1*2</td>" in shown
 
 
-@pytest.mark.parametrize("text", [">" * 20_000 + "内容", "- " * 5_000 + "内容", "[" * 5_000 + "内容", "**" * 3_000 + "内容"])
+@pytest.mark.parametrize(
+    "text", [">" * 20_000 + "内容", "- " * 5_000 + "内容", "[" * 5_000 + "内容", "**" * 3_000 + "内容"]
+)
 def test_nothing_that_cannot_be_drawn_is_lost_or_breaks_the_page(draw: Draw, text: str) -> None:
     assert "内容" in draw(text)["text"]
     assert draw([text, "下一条消息"], "redraw")["text"] == "下一条消息"
