@@ -19,13 +19,13 @@ _COMPONENT = re.compile(r"<([A-Z]\w*(?:\.\w+)*)(?:\s[^<>]*?)?(/?)>")
 _NAME = re.compile(r"<(/?)([A-Za-z][\w.-]*)?")
 _ATTRIBUTE = re.compile(r"\s*(?:([A-Za-z_:][\w:.-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\{)))?|(\{))")
 _FENCE = re.compile(r"^[ \t>]*(?:[-*+]|\d+[.)])?[ \t]*(`{3,}|~{3,})")
-_COMMENT = re.compile(r"\{\s*/\*.*?\*/\s*\}", re.DOTALL)
+_COMMENT = re.compile(r"\{\s*/\*.{0,2000}?\*/\s*\}", re.DOTALL)
 _LITERAL = re.compile(r"\{\s*(?:\"([^\"{}\n]*)\"|'([^'{}\n]*)'|`([^`{}\n]*)`)\s*\}")
 _BRACE = re.compile(r"[{}]")
 _ENDS = re.compile(r"\s*(/?)>")
 _NEXT = re.compile(r"<|`+")
-_NEAR, _FAR = 400, 10_000
-"""Characters of a line before a tag; of a value in braces, and of a line behind a tag."""
+_NEAR, _FAR, _LONG = 400, 10_000, 2000
+"""Characters of a line before a tag and behind it; of a value in braces."""
 _SHOWN = ("title", "label", "caption", "summary", "heading", "question", "description", "answer", "text", "alt")
 """Attributes that components show, in the order in which they do."""
 _BOXES = {"callout", "admonition", "alert", "note", "panel", "aside"}
@@ -135,7 +135,7 @@ def _read_tag(text: str, start: int) -> _Tag | None:
 
 def _closing_brace(text: str, start: int) -> int | None:
     depth = 0
-    for found in _BRACE.finditer(text, start, start + _FAR):
+    for found in _BRACE.finditer(text, start, start + _LONG):
         depth += 1 if found[0] == "{" else -1
         if not depth:
             return found.end()
