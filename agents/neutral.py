@@ -1,9 +1,9 @@
 """What a browser could execute, load or follow, made plain text: what documents and models say is only ever read.
 
 Frontends show replies as plain text, as Markdown or as HTML; what leaves here is safe and readable in each:
-`<` stays before a blank, a digit, `-`, `=` and Chinese (3 < 5, <-10℃), and is ＜ before all else, so that nothing is a tag; an
-image is its description, for its address alone can carry data out; a link stays where its address is relative or of
-http, https, mailto or tel, and is its text otherwise; references are not defined, so that none can be followed.
+`<` stays before a blank, a digit, `-`, `=` and Chinese (3 < 5, <-10℃), and is ＜ before all else, so that nothing is a
+tag; an image is its description, for its address alone can carry data out; a link stays where its address is relative
+or of http, https, mailto or tel, and is its text otherwise; references are not defined, so that none can be followed.
 """
 
 from __future__ import annotations

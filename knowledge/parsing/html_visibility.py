@@ -1,8 +1,8 @@
 """Takes out of a page's tree what no reader of the page sees, so that nobody is told what it says.
 
-A page that hides most of its text waits for a script to show it: articles of WeChat, sections that fade in. That text is
-read. What is hidden in another way (off the page, tiny, in the background's colour), in several ways, or within what is
-shown then, stays out all the same.
+A page that hides most of its text waits for a script to show it: articles of WeChat, sections that fade in. That text
+is read. What is hidden in another way (off the page, tiny, in the background's colour), in several ways, or within what
+is shown then, stays out all the same.
 """
 
 from __future__ import annotations

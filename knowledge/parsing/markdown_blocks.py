@@ -1,8 +1,9 @@
-"""Blocks that dialects add to CommonMark, and what CommonMark takes for a block that customer-service texts mean as text."""
+"""Blocks that dialects add to CommonMark, and lines that it takes for blocks and writers mean as text."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 
 from markdown_it.common.utils import normalizeReference
@@ -29,6 +30,8 @@ _TAB = re.compile(r"===[!+]{0,2}[ \t]+(?:\"(.+)\"|'(.+)')\s*$")
 _SWITCHED = re.compile(r"@tab(?:[:#]\w+)*[ \t]+(\S.*)")
 _BOX = re.compile(r":{3,}")
 _BOX_HEAD = re.compile(r"[ \t]*([A-Za-z][\w-]*)(?:[ \t]*\[(.*)\])?[ \t]*(?:\{(.*)\})?[ \t]*([^\[{].*)?$")
+_MOST_NESTED = 50
+"""Boxes within each other that are looked at for the one that a line closes."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
 _TAG = re.compile(r"\{%-?[ \t]*(end)?[ \t]*([A-Za-z]+)[ \t]*(.*?)[ \t]*-?%\}$")
@@ -101,11 +104,17 @@ def tight_heading(state: StateBlock, start: int, _end: int, silent: bool) -> boo
     if not found or state.is_code_block(start) or is_key(state, start):
         return False
     level = len(found[1])
-    if level == 1 and ("#" in text[1:] or not re.search(r"^#{2,6}[^#\s]", state.src, re.MULTILINE)):
+    if level == 1 and ("#" in text[1:] or not _has_tight_headings(state)):
         return False
     if not silent:
         _heading(state, start, level, text[level:].rstrip("# \t") or text[level:])
     return True
+
+
+def _has_tight_headings(state: StateBlock) -> bool:
+    if "tight" not in state.env:
+        state.env["tight"] = re.search(r"^#{2,6}[^#\s]", state.src, re.MULTILINE) is not None
+    return bool(state.env["tight"])
 
 
 def _heading(state: StateBlock, line: int, level: int, text: str) -> None:
@@ -214,32 +223,34 @@ def close_box(state: StateBlock, kind: str) -> None:
 
 def _closing(state: StateBlock, start: int, end: int) -> int | None:
     """The line of colons that closes the box of `start`; None where there is none."""
-    opened: list[int] = []
+    if "boxes" not in state.env:
+        state.env["boxes"] = _boxes(state.src)
+    last: int | None = state.env["boxes"].get(start)
+    return last if last is not None and last < end and state.sCount[last] >= state.blkIndent else None
+
+
+def _boxes(text: str) -> dict[int, int]:
+    """Lines on which boxes are opened, and those on which they are closed: by as many colons, or by more."""
+    found: dict[int, int] = {}
+    opened: list[tuple[int, int]] = []
     fence = ""
-    for line in range(start, end):
-        if state.sCount[line] < state.blkIndent and not state.isEmpty(line):
-            return None
-        text = _line(state, line)
-        if fenced := _FENCE.match(text):
+    for line, content in enumerate(text.split("\n")):
+        content = content.strip("> \t")
+        if fenced := _FENCE.match(content):
             if not fence:
                 fence = fenced[1]
-            elif fenced[1].startswith(fence) and not text.strip("`~ \t"):
+            elif fenced[1].startswith(fence) and not content.strip("`~ \t"):
                 fence = ""
-        marks = None if fence or fenced else _BOX.match(text)
-        if not marks:
-            continue
-        colons = marks.end()
-        if _BOX_HEAD.match(text[colons:]):
-            opened.append(colons)
-        elif not text[colons:].strip():
-            inner = next((at for at in reversed(range(len(opened))) if opened[at] <= colons), None)
-            if inner is None:
-                return None
-            exact = [at for at in range(len(opened)) if opened[at] == colons]
-            del opened[(exact[-1] if exact else inner) :]
-            if not opened:
-                return line
-    return None
+        marks = None if fence or fenced else _BOX.match(content)
+        if marks and _BOX_HEAD.match(content[marks.end() :]):
+            opened.append((marks.end(), line))
+        elif marks and not content[marks.end() :].strip():
+            exact = [at for at, (colons, _) in enumerate(opened[-_MOST_NESTED:]) if colons == marks.end()]
+            while opened and opened[-1][0] < marks.end() and exact:
+                opened.pop()  # one that was left open within
+            if opened and opened[-1][0] <= marks.end():
+                found[opened.pop()[1]] = line
+    return found
 
 
 def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -260,7 +271,7 @@ def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return True
     if ends:
         return True
-    last = next((line for line in range(start + 1, end) if _ends(_line(state, line), name)), None)
+    last = _end_of_tag(state, start, end, name)
     if last is None:
         return False
     kind = quoted.get("style") or quoted.get("type") or (rest.split() or ["note"])[0]
@@ -272,9 +283,17 @@ def tag_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _ends(text: str, name: str) -> bool:
-    found = _TAG.match(text)
-    return bool(found and found[1] and found[2].lower() == name)
+def _end_of_tag(state: StateBlock, start: int, end: int, name: str) -> int | None:
+    """The next line that ends a tag of this name."""
+    if "tags" not in state.env:
+        lines: dict[str, list[int]] = {}
+        for line, content in enumerate(state.src.split("\n")):
+            if (found := _TAG.match(content.strip("> \t"))) and found[1]:
+                lines.setdefault(found[2].lower(), []).append(line)
+        state.env["tags"] = lines
+    ends: list[int] = state.env["tags"].get(name, [])
+    place = bisect_right(ends, start)
+    return ends[place] if place < len(ends) and ends[place] < end else None
 
 
 def _line(state: StateBlock, line: int) -> str:

@@ -9,7 +9,8 @@
 | headings without a blank | `####标题` | `markdown_blocks.tight_heading` |
 | front matter | `---`, `+++` | `markdown` |
 | Python-Markdown, MkDocs | `!!! note "…"`, `??? tip`, `=== "…"`, `{: .x }` | mdit-py-plugins, `markdown_blocks.tab` |
-| VuePress, VitePress, Docusaurus | `::: tip 标题`, `:::warning[…]`, `::: tabs`, `@tab`, code titles | `markdown_blocks.box` |
+| VuePress, VitePress, Docusaurus | `::: tip 标题`, `:::warning[…]`, `::: tabs`, `@tab` | `markdown_blocks.box` |
+| titles of code | <code>```bash title="安装"</code>, `[npm]` | `_fence` |
 | GitHub, Obsidian | `> [!NOTE]`, `> [!tip] 标题` | `_quoted_notes` |
 | GitBook, Hexo | `{% hint style="info" %}`, `{% note %}`, `{% tab title="…" %}` | `markdown_blocks.tag_line` |
 | attributes | `![图](a.png){width=50%}`, `## 标题 {#id}` | `markdown_inline.attributes`, `_attributes_at_end` |
@@ -29,6 +30,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.html_blocks import block_names
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML, RendererProtocol
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock, blockquote, heading, list_block, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
@@ -85,7 +87,7 @@ def _add_blocks(md: MarkdownIt) -> None:
     md.use(dollarmath_plugin, allow_space=False, allow_digits=False, allow_blank_lines=False)
     rules = md.block.ruler
     rules.before("table", "table_as_typed", table, {"alt": ["paragraph", "reference"]})
-    every = {"alt": [*_PARAGRAPHS, "list"]}
+    every: RuleOptionsType = {"alt": [*_PARAGRAPHS, "list"]}
     rules.at("admonition", blocks.unless(admonition, _is_no_admonition), every)
     rules.at("blockquote", blocks.unless(blockquote, blocks.is_compared), every)
     rules.at("list", blocks.unless(list_block, blocks.is_key), {"alt": _PARAGRAPHS})

@@ -1,4 +1,4 @@
-"""Emphasis, strike-through and escapes as people write them in Chinese; `app/web/shared/markdown.js` has the same rules.
+"""Emphasis, strike-through and escapes as Chinese writers use them; `app/web/shared/markdown-rules.js` does the same.
 
 A mark counts where it is paired and bounded: 60*40*30, ¥39*2, *#06#, 138****8888, a_b_c, __init__.py and 3~~5 keep
 theirs; **注意：**请 and “**重要**”的 are bold, which CommonMark refuses.
@@ -16,6 +16,7 @@ _MOST = 3
 _ENDS = "，。、；：！？,.;:!?)]}）】」』》〉”’…%"
 _OPENS = "（【「『《〈“‘([{"
 _IN_ADDRESS = "/\\.-@=&?#"
+_TWO_BACKSLASHES = re.compile(r"\\\\(?=\w)")
 _SPELT = re.compile(r"[^*]*\*")
 
 
@@ -56,7 +57,7 @@ def tildes(state: StateInline, silent: bool) -> bool:
 
 def backslashes(state: StateInline, silent: bool) -> bool:
     r"""Takes the two of \\server\share, which are no escape."""
-    if not re.compile(r"\\\\(?=\w)").match(state.src, state.pos):
+    if not _TWO_BACKSLASHES.match(state.src, state.pos):
         return False
     if not silent:
         state.pending += "\\\\"

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from knowledge.blocks import Block, BlockKind
 from knowledge.errors import HostileDocument
 from knowledge.parsing.html_visibility import remove_invisible
-from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, children
+from knowledge.parsing.markup_runs import INLINE_TAGS, UNREAD_TAGS, Run, children, tag_of
 from knowledge.parsing.markup_tables import outermost_tables, read_grid
 from knowledge.parsing.notes import label_of_classes
 from knowledge.parsing.pieces import Box, Entry, Heading, ParsedTable, Piece, Text, Title
@@ -29,6 +29,8 @@ _NOT_NESTING = {
 _MAX_DEPTH = 5000
 """Open tags; the tree builder is quadratic in it (0.15 s at 10,000, minutes at 300,000); pages stay under 100."""
 _BLOCKS = "p, div, ul, ol, dl, table, pre, details, blockquote, figure, h1, h2, h3, h4, h5, h6"
+_MADE_UP = {*INLINE_TAGS, "text", "link"}
+"""What names of elements end with that an editor made up for running text: ne-text."""
 _TITLES = "[class*=title], [class*=Title], [class*=heading], [class*=Heading]"
 _ASKS = re.compile(r"[?？]\s*$|[吗呢么嘛]\s*$")
 _MAX_FIELD = 200
@@ -74,7 +76,7 @@ class _Walker:
                 run.add(node)
                 continue
             yield from run.flush()
-            yield from self._block(node, tag, level)
+            yield from self._block(node, tag_of(node), level)
         yield from run.flush()
 
     def _block(self, node: LexborNode, tag: str, level: int = 0) -> Iterator[Piece]:
@@ -105,7 +107,9 @@ class _Walker:
 
     def _label(self, node: LexborNode, tag: str, classes: str) -> str | None:
         """Of a box beside the text; None for what is none."""
-        label = label_of_classes(classes, node.attributes.get("data-type") or "") if classes else None
+        kind = next((value or "" for name, value in node.attributes.items() if name.endswith("type")), "")
+        name = f"{classes} {node.tag}" if "-" in (node.tag or "") else classes
+        label = label_of_classes(name, kind) if name else None
         return "note" if label is None and tag == "aside" else label
 
     def _flat(self, node: LexborNode) -> str:
@@ -243,7 +247,9 @@ def _is_inline(node: LexborNode) -> bool:
     """An inline element that wraps block elements (a link around a card) counts as a block."""
     if node.is_text_node or node.tag in ("br", "img"):
         return True
-    return node.tag in INLINE_TAGS and node.css_first(_BLOCKS) is None
+    if node.tag in INLINE_TAGS or ("-" in (node.tag or "") and tag_of(node) in _MADE_UP):
+        return node.css_first(_BLOCKS) is None
+    return False
 
 
 def _says(node: LexborNode) -> bool:
@@ -320,7 +326,9 @@ def _code(node: LexborNode) -> str:
         return "\n"
     if node.tag in UNREAD_TAGS or not _GUTTERS.isdisjoint((node.attributes.get("class") or "").split()):
         return ""
-    return "".join(map(_code, children(node)))
+    parts = list(children(node))
+    lines = node.tag == "pre" and sum(part.tag == "code" for part in parts) > 1  # one <code> a line
+    return ("\n" if lines else "").join(_code(part) for part in parts if not lines or part.tag == "code")
 
 
 def _language(node: LexborNode) -> str:

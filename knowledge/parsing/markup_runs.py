@@ -101,14 +101,15 @@ class Run:
         if not content or "\v" in content:
             return markdown
         before, _, after = markdown.partition(content)
-        if node.tag in _BOLD and not content.startswith("**"):
+        tag = tag_of(node)
+        if tag in _BOLD and not content.startswith("**"):
             marks = f"**{content}**"
-        elif node.tag in _STRUCK:
+        elif tag in _STRUCK:
             marks = f"~~{content}~~"
-        elif node.tag == "code" and not (node.parent and node.parent.tag == "pre"):
+        elif tag == "code" and not (node.parent and node.parent.tag == "pre"):
             ticks = "``" if "`" in plain else "`"
             marks = f"{ticks}{plain.strip()}{ticks}"
-        elif node.tag == "a" and _leads_elsewhere(node, plain):
+        elif tag in ("a", "link") and _leads_elsewhere(node, plain):
             marks = f"[{content}]({(node.attributes.get('href') or '').strip()})"
         else:
             return markdown
@@ -130,6 +131,11 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
     while child is not None:
         yield child
         child = child.next
+
+
+def tag_of(node: LexborNode) -> str:
+    """Its tag; of an element that an editor made up (ne-p, ne-h2) the tag that its name ends with."""
+    return (node.tag or "").rpartition("-")[2] if "-" in (node.tag or "")[1:] else node.tag or ""
 
 
 def _classes(node: LexborNode) -> list[str]:

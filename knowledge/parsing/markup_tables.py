@@ -40,7 +40,7 @@ def read_grid(table: LexborNode, flat: Callable[[LexborNode], str]) -> Grid:
 
 def _spread(rows: Sequence[Sequence[LexborNode]], headers: int, flat: Callable[[LexborNode], str]) -> list[list[str]]:
     """A cell of the body stands in every column and row that it covers; one of a header in its first column, for a
-    blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: it is a title or note.
+    blank beside it is how groups of columns are told. A cell as wide as the table covers nothing: a title or a note.
     """
     width = max((sum(_span(cell, "colspan") for cell in row) for row in rows), default=0)
     top = headers or sum(1 for _ in takewhile(lambda row: any(_span(cell, "colspan") > 1 for cell in row), rows))

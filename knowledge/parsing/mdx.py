@@ -15,12 +15,17 @@ from knowledge.parsing.notes import label_of
 
 _IMPORT = re.compile(r"^import\s+(?:[^;'\"]{0,2000}?\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE)
 _EXPORT = re.compile(r"^export\s+(?:const|let|var|default|function|async|class|\{)", re.MULTILINE)
-_COMPONENT = re.compile(r"^[ \t]*<([A-Z]\w*(?:\.\w+)*)(?:\s[^<>]*)?(/?)>", re.MULTILINE)
+_COMPONENT = re.compile(r"<([A-Z]\w*(?:\.\w+)*)(?:\s[^<>]*?)?(/?)>")
 _NAME = re.compile(r"<(/?)([A-Za-z][\w.-]*)?")
 _ATTRIBUTE = re.compile(r"\s*(?:([A-Za-z_:][\w:.-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\{)))?|(\{))")
 _FENCE = re.compile(r"^[ \t>]*(?:[-*+]|\d+[.)])?[ \t]*(`{3,}|~{3,})")
-_COMMENT = re.compile(r"\{\s*/\*.*?\*/\s*\}", re.DOTALL)
+_COMMENT = re.compile(r"\{\s*/\*.{0,2000}?\*/\s*\}", re.DOTALL)
 _LITERAL = re.compile(r"\{\s*(?:\"([^\"{}\n]*)\"|'([^'{}\n]*)'|`([^`{}\n]*)`)\s*\}")
+_BRACE = re.compile(r"[{}]")
+_ENDS = re.compile(r"\s*(/?)>")
+_NEXT = re.compile(r"<|`+")
+_NEAR, _FAR, _LONG = 400, 10_000, 2000
+"""Characters of a line before a tag and behind it; of a value in braces."""
 _SHOWN = ("title", "label", "caption", "summary", "heading", "question", "description", "answer", "text", "alt")
 """Attributes that components show, in the order in which they do."""
 _BOXES = {"callout", "admonition", "alert", "note", "panel", "aside"}
@@ -42,7 +47,7 @@ def to_markdown(text: str) -> str:
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
     """The text, and its fenced code, in turns."""
-    fence, lines = "", []
+    fence, lines = "", list[str]()
     for line in text.splitlines(keepends=True):
         found = _FENCE.match(line)
         if not fence and found:
@@ -62,7 +67,7 @@ def _converted(text: str) -> str:
     out: list[str] = []
     at = 0
     while at < len(text):
-        following = re.compile(r"<|`+").search(text, at)
+        following = _NEXT.search(text, at)
         if not following:
             break
         out.append(text[at : following.start()])
@@ -111,7 +116,7 @@ def _read_tag(text: str, start: int) -> _Tag | None:
         return None
     at, attributes = head.end(), dict[str, str]()
     while at < len(text):
-        if ends := re.compile(r"\s*(/?)>").match(text, at):
+        if ends := _ENDS.match(text, at):
             return _Tag(head[2] or "", bool(head[1]), bool(ends[1]), attributes, ends.end())
         found = _ATTRIBUTE.match(text, at)
         if not found or found.end() == at or head[2] is None:
@@ -130,7 +135,7 @@ def _read_tag(text: str, start: int) -> _Tag | None:
 
 def _closing_brace(text: str, start: int) -> int | None:
     depth = 0
-    for found in re.compile(r"[{}]").finditer(text, start):
+    for found in _BRACE.finditer(text, start, start + _LONG):
         depth += 1 if found[0] == "{" else -1
         if not depth:
             return found.end()
@@ -142,20 +147,18 @@ def _as_html(tag: _Tag, text: str, start: int) -> str:
     that what stands in it is read as Markdown.
     """
     if tag.name and not tag.name[0].isupper() and "-" not in tag.name:
-        return _html_tag(tag, _opens_line(text, start) and _ends_line(text, tag.end))
+        return _html_tag(tag, _opens_line(text, start) and not _after(text, tag.end).strip())
     closing = f"</{tag.name}>"
-    line_end = text.find("\n", tag.end)
-    rest = text[tag.end : len(text) if line_end < 0 else line_end].strip()
+    before, rest = _before(text, start), _after(text, tag.end).strip()
     if tag.closes:
-        line_start = text.rfind("\n", 0, start) + 1
-        apart = not rest and (_opens_line(text, start) or text[line_start:start].lstrip().startswith(f"<{tag.name}"))
+        apart = not rest and (_opens_line(text, start) or before.lstrip().startswith(f"<{tag.name}"))
     else:
         apart = _opens_line(text, start) and (not rest or rest.endswith(closing))
     html = _component(tag, apart)
     if not apart:
         return html
-    indent = re.search(r"[ \t]*$", text[text.rfind("\n", 0, start) + 1 : start])
-    return f"\n\n{indent[0] if indent and not tag.closes else ''}{html}\n\n" if html else "\n\n"
+    indent = "" if tag.closes else before[: len(before) - len(before.lstrip())]
+    return f"\n\n{indent}{html}\n\n" if html else "\n\n"
 
 
 def _html_tag(tag: _Tag, apart: bool) -> str:
@@ -198,9 +201,14 @@ def _paragraphs(texts: list[str], *, bold: bool = False) -> str:
 
 
 def _opens_line(text: str, start: int) -> bool:
-    return not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t")
+    return not _before(text, start).strip(" \t") and (start < _NEAR or "\n" in text[start - _NEAR : start])
 
 
-def _ends_line(text: str, end: int) -> bool:
-    following = text.find("\n", end)
-    return not text[end : len(text) if following < 0 else following].strip()
+def _before(text: str, start: int) -> str:
+    """What stands before a place in its line, as far as anybody indents."""
+    return text[max(0, start - _NEAR) : start].rpartition("\n")[2]
+
+
+def _after(text: str, end: int) -> str:
+    """What stands behind a place in its line, as far as a tag closes one."""
+    return text[end : end + _FAR].partition("\n")[0]

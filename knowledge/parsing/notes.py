@@ -7,7 +7,7 @@ import re
 _LABELS = {
     "note": ("note", "seealso", "abstract", "summary", "remark", "quote", "cite", "default", "primary", "secondary"),
     "info": ("info", "information", "question", "faq", "help", "example", "todo"),
-    "tip": ("tip", "hint", "success", "check", "done"),
+    "tip": ("tip", "tips", "hint", "success", "check", "done"),
     "important": ("important", "attention"),
     "warning": ("warning", "warn", "caution"),
     "danger": ("danger", "error", "failure", "fail", "bug", "critical"),
@@ -33,5 +33,5 @@ def label_of_classes(classes: str, kind: str = "") -> str | None:
     words = [word.lower() for word in _WORD.findall(classes)]
     if _BOXES.isdisjoint(words) and not any(pair <= set(words) for pair in _PAIRS):
         return None
-    named = (label for word in (*words, kind) if word not in _BOXES and (label := label_of(word)))
-    return next(named, "tip" if "hint" in words else "note")
+    named = [label for word in (*words, kind) if word not in _BOXES and (label := label_of(word))]
+    return named[-1] if named else "tip" if "hint" in words else "note"

@@ -113,8 +113,8 @@ def test_footnotes_stand_behind_the_block_that_refers_to_them() -> None:
     )
     blocks = markdown(text).blocks
     assert [block.text for block in blocks] == [
-        "整机保修两年[甲]，电池一年[2]。", "[甲] 人为损坏除外。", "[2] 以发票为准，见背面。", "项目：电源[3]；期限：半年",
-        "[3] 含线材。", "- 换货[4]", "  [4] 限一次。", "- 退货", "[^9]: 没有人引用",
+        "整机保修两年[甲]，电池一年[2]。", "[甲] 人为损坏除外。", "[2] 以发票为准，见背面。",
+        "项目：电源[3]；期限：半年", "[3] 含线材。", "- 换货[4]", "  [4] 限一次。", "- 退货", "[^9]: 没有人引用",
     ]  # fmt: skip
     assert [block.kind for block in blocks].count(BlockKind.FOOTNOTE) == 4
 
@@ -317,8 +317,8 @@ def test_components_go_and_their_text_stays() -> None:
     parsed = markdown(MDX, "说明.mdx")
     assert parsed.title == "安装"
     assert [block.text for block in parsed.blocks] == [
-        "苹果", "先 退出 旧版，温度 <-10℃ 时勿用。", "# 注释\n<Tag>", "勿断电，a < b。第二行。", "单行 Pro 提示", "快速开始",
-        "五分钟上手。", "1. 打开", "当心", "烫手。", "2. 关闭",
+        "苹果", "先 退出 旧版，温度 <-10℃ 时勿用。", "# 注释\n<Tag>", "勿断电，a < b。第二行。", "单行 Pro 提示",
+        "快速开始", "五分钟上手。", "1. 打开", "当心", "烫手。", "2. 关闭",
     ]  # fmt: skip
     assert {block.text: block.label for block in parsed.blocks if block.kind is BlockKind.NOTE} == {
         "勿断电，a < b。第二行。": "warning", "单行 Pro 提示": "info", "当心": "warning", "烫手。": "warning",
