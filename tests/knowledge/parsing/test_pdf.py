@@ -193,13 +193,28 @@ def test_what_stands_beside_the_text_is_told_with_its_pages_and_size() -> None:
     ]
 
 
+def test_rows_that_end_with_a_hyphen_are_rows() -> None:
+    rows = [("code", "spare"), ("KV-1", "ab-"), ("KV-2", "cd-"), ("KV-3", "ef")]
+    texts = [
+        (x, 780.0 - 20 * n, 10.0, text) for n, row in enumerate(rows) for x, text in zip((60, 320), row, strict=True)
+    ]
+    assert [block.text for block in parse("a.pdf", pdf(texts)).blocks] == [
+        *("code：KV-1；spare：ab-", "code：KV-2；spare：cd-", "code：KV-3；spare：ef"),
+    ]
+
+
+def test_a_cell_that_ends_right_of_where_the_next_line_begins_is_no_fault() -> None:
+    texts: list[Text] = [(60, 780, 10, "xxx"), (420, 700, 10, "ab-"), (120, 700, 10, "cd"), (60, 680, 10, "尾行")]
+    assert "".join(block.text for block in parse("a.pdf", pdf(texts)).blocks).endswith("尾行")
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_cells_in_any_place_and_order_are_read(seed: int) -> None:
     """Tables whose cells stand left of their column, and are drawn after those at their right."""
     draw = random.Random(seed)
     places = draw.sample(range(60, 500, 110), draw.randint(2, 4))
     cells = [
-        (column + draw.choice([0, 0, -40, 15]), 780.0 - 18 * row, 10.0, f"甲{row:02}乙{number}")
+        (column + draw.choice([0, 0, -40, 15]), 780.0 - 18 * row, 10.0, f"x{row:02}y{number}{draw.choice(['', '-'])}")
         for row in range(draw.randint(3, 20))
         for number, column in draw.sample(list(enumerate(places)), len(places))
     ]
